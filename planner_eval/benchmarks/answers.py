@@ -16,6 +16,7 @@ from planner_eval.reading.files.warnings import format_repeated_ids
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
+    from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
 
@@ -111,13 +112,7 @@ def read_answers(
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    if benchmark.read_answers is not None and id_field is None and text_field is None:
-        results = benchmark.read_answers(path)
-        if results is not None:
-            return results
-    file = read_path(
-        path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
-    )
+    file = read_answer_file(path, id_field, text_field, benchmark)
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
     many = has_trials or text_field is not None or file.content == "outputs"
@@ -128,6 +123,30 @@ def read_answers(
     )
     repeated = () if has_trials else format_repeated_ids(file.records)
     return Answers(tuple(answers), file.said, (*file.notes, *repeated), file.mark)
+
+
+def read_answer_file(
+    path: str, id_field: str | None, text_field: str | None, benchmark: Benchmark
+) -> PlanFile:
+    """The records of a file of answers, or of a benchmark's own results where no field is named."""
+    if benchmark.read_results is not None and id_field is None and text_field is None:
+        results = benchmark.read_results(path)
+        if results is not None:
+            return results
+    return read_path(
+        path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
+    )
+
+
+def select_asked(
+    benchmark: Benchmark, samples: list[Sample], ids: Iterable[str | None]
+) -> tuple[list[Sample], tuple[str, ...]]:
+    """The samples that count where some ids were answered, and what is to be said of the others."""
+    answered = {name for name in ids if name is not None}
+    chosen = benchmark.asked(answered, samples) if benchmark.asked is not None and answered else samples
+    if not chosen or len(chosen) == len(samples):
+        return samples, ()
+    return chosen, (f"{len(chosen):,} of {len(samples):,} samples were asked; the others do not count",)
 
 
 def answers_of(

@@ -18,7 +18,7 @@ from planner_eval.base.errors import InputError
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from planner_eval.benchmarks.answers import Answers, Scorer
+    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.charts import ChartSpec
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.judge_prompts import PromptFile
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.score import Scored
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.plan.model import Plan
+    from planner_eval.reading.files.files import PlanFile
 
 
 VARIANTS = ("official", "corrected")
@@ -128,7 +129,7 @@ class Benchmark:
             answer as ``text``, where an answer in words has one of them beside it.
         catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
             know their format.
-        read_answers: Reads a path that is its own runner's folder of results, or a file in there; gives None
+        read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
             for all others. None where its results are files as any others are.
         asked: The samples that count, of the ids that were answered; all where None.
         several: Whether these options have every sample answered several times.
@@ -161,7 +162,7 @@ class Benchmark:
     answer_text: Callable[[Any], str] = as_json
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
-    read_answers: Callable[[str], Answers | None] | None = None
+    read_results: Callable[[str], PlanFile | None] | None = None
     asked: Callable[[Collection[str], Sequence[Sample]], list[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()

@@ -21,6 +21,8 @@ from planner_eval.benchmarks.answers import (
     Scorer,
     answers_of,
     missing_ids_error,
+    read_answer_file,
+    select_asked,
     unequal_counts_error,
     unknown_ids_error,
 )
@@ -33,7 +35,6 @@ from planner_eval.benchmarks.score import Scored, Source, common_notations, gues
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.origins import Origin, digest_origin
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.storing import is_lazy
 from planner_eval.reading.files.warnings import format_repeated_ids
 from planner_eval.results.runs.folder import Input
@@ -398,12 +399,13 @@ def run_benchmark(  # noqa: PLR0913 - the options of a public function
         raise InputError(f"{bench.title} needs all answers together here: they are scored by one process")
     golds = _gold_files(bench, gold, source.cache)
     samples = gold_samples(bench, gold, cache=source.cache)
-    file = read_path(
-        pred, id_field=source.id_field, text_field=source.text_field, role="answer", never=bench.gold_beside
-    )
+    file = read_answer_file(pred, source.id_field, source.text_field, bench)
+    others: tuple[str, ...] = ()
+    if source.by != "position":
+        samples, others = select_asked(bench, samples, (record.id for record in file.records))
     many = source.text_field is not None or file.content == "outputs"
     pairs, by = _match_answers(bench, file, samples, source.by, many=many)
-    notes = [*file.notes, *format_repeated_ids(file.records)]
+    notes = [*file.notes, *format_repeated_ids(file.records), *others]
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
     about |= {"mark": file.mark, "cache": source.cache}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)

@@ -18,7 +18,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import table
 from planner_eval.base.text import format_count
-from planner_eval.benchmarks.answers import AnswerMatching, match_answers, read_answers
+from planner_eval.benchmarks.answers import AnswerMatching, match_answers, read_answers, select_asked
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.gold import gold_folders, gold_samples
@@ -206,10 +206,8 @@ def score_file(
     answers = read_answers(
         pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials
     )
-    if bench.asked is not None and source.by != "position":
-        ids = {answer.id for answer in answers.found if answer.id is not None}
-        asked = {sample.id for sample in bench.asked(ids, samples)}
-        samples, others = _select_asked(samples, asked) if ids else (samples, ())
+    if source.by != "position":
+        samples, others = select_asked(bench, samples, (answer.id for answer in answers.found))
         left = (*left, *others)
     matched = match_answers(
         answers.found, samples, by=source.by, has_trials=has_trials, nothing=bench.nothing

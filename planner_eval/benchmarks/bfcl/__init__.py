@@ -6,7 +6,7 @@ Language Models"; data and code: package bfcl-eval 2026.3.23, of repository Shis
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,11 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.benchmark import Benchmark, Details, Option
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.answers import Answers
+    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.datasets.sample import Sample
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
+    from planner_eval.reading.files.files import PlanFile
 
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
@@ -66,7 +67,7 @@ def _fits(gold: Any) -> bool:
     return is_gold(gold)
 
 
-def _read_answers(path: str) -> Answers | None:
+def _read_results(path: str) -> PlanFile | None:
     from planner_eval.benchmarks.bfcl.reading import read_results
 
     return read_results(path)
@@ -102,8 +103,19 @@ def _detail_tables(scored: Scored, _run: Run | None) -> Details:
     return detail_tables(scored)
 
 
+def _find_scorer(variant: str, options: Mapping[str, Any]) -> Scorer:
+    if variant == "official":
+        from planner_eval.benchmarks.bfcl import official
+
+        return official.scorer(**options)
+    from planner_eval.benchmarks.bfcl import corrected
+
+    return corrected.scorer(**options)
+
+
 BENCHMARK = Benchmark(
     name="bfcl",
+    apart=_find_scorer,
     title="BFCL",
     read=_read,
     read_file=_read_file,
@@ -119,6 +131,6 @@ BENCHMARK = Benchmark(
     nothing=_NOTHING,
     gold_beside={"ground_truth": "", "possible_answer": ""},
     answer_text=_answer_text,
-    read_answers=_read_answers,
+    read_results=_read_results,
     asked=_select_asked,
 )

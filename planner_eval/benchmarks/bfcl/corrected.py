@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
+from planner_eval.benchmarks.answers import SampleResults, Scorer
 from planner_eval.benchmarks.bfcl.call_check import Check
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.bfcl.meaning import (
@@ -26,12 +26,17 @@ from planner_eval.benchmarks.bfcl.meaning import (
 from planner_eval.benchmarks.bfcl.official import (
     DECODING_FAILED,
     Settings,
+    StoredAnswer,
     are_calls,
     judge_answers,
+    load_answer,
     make_report,
+    make_row,
+    store,
     style_of,
 )
 from planner_eval.benchmarks.bfcl.reading import NOTHING, WrittenAnswer, decode_calls, read_text
+from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report
@@ -51,21 +56,31 @@ def score_corrected(records: Records, *, mode: str = "auto", names: str = "auto"
         names: One of :data:`.official.NAMES`.
     """
     pairs, settings = list(records), Settings(mode, names)
-    verdicts, reasons = [], []
-    for (sample, text), verdict in zip(pairs, judge_answers(pairs, settings), strict=True):
-        corrected, reason = correct_verdict(sample, text, verdict, settings)
-        verdicts.append(corrected)
-        reasons.append(reason)
-    report = make_report("corrected", pairs, verdicts, strict=False)
-    rows = tuple(
-        replace(row, figures=(*row.figures, Figure("reason", reason))) if reason else row
-        for row, reason in zip(report.rows, reasons, strict=True)
-    )
-    counts = Counter(reason for reason in reasons if reason)
-    others = tuple(
-        Figure(OTHERWISE + reason, count, count, len(pairs)) for reason, count in counts.most_common()
-    )
-    return replace(report, figures=(*report.figures, *others), rows=rows)
+    stored = [
+        store(sample, *correct_verdict(sample, text, verdict, settings))
+        for (sample, text), verdict in zip(pairs, judge_answers(pairs, settings), strict=True)
+    ]
+    return make_report("corrected", [sample.id for sample, _ in pairs], stored, corrected_figures)
+
+
+def scorer(mode: str = "auto", names: str = "auto") -> Scorer:
+    """Its scores one by one."""
+    settings = Settings(mode, names)
+
+    def score_sample(sample: Sample, text: str) -> StoredAnswer:
+        verdict = judge_answers([(sample, text)], settings)[0]
+        return store(sample, *correct_verdict(sample, text, verdict, settings))
+
+    return Scorer(score_sample, make_row, corrected_figures, load_answer)
+
+
+def corrected_figures(results: SampleResults) -> Iterator[Figure]:
+    """The scores of what was run, then how many answers are seen otherwise, by reason."""
+    judged = [Judged(name, answer.category, answer.valid) for name, answer in results]
+    yield from score_figures(judged, {}, strict=False)
+    counts = Counter(answer.reason for _, answer in results if answer.reason)
+    for reason, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])):
+        yield Figure(OTHERWISE + reason, count, count, len(judged))
 
 
 def correct_verdict(sample: Sample, text: str, verdict: Verdict, settings: Settings) -> tuple[Verdict, str]:

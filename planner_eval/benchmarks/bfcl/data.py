@@ -182,8 +182,8 @@ def read_bfcl(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
     ``gold`` is a right answer as plain calls, the first of the accepted values of each argument; for
     multi-turn the texts of the calls. ``tools`` are their descriptions as released, for multi-turn those of
     the first turn. ``extra`` holds ``question`` (the record without its tools), ``ground_truth`` as released
-    (None where there is none), ``package`` (the package's folder, with the stateful tools), the ``config`` of
-    ``format_sensitivity``, and ``diagnostics``.
+    (None where there is none), ``package`` (the package's folder, with the stateful tools), ``held_back`` (the
+    tools that a later turn brings), the ``config`` of ``format_sensitivity``, and ``diagnostics``.
 
     Args:
         folder: Holds the files; see :func:`data_folder`.
@@ -270,14 +270,19 @@ def _sample(
     data: Path, category: str, record: dict[str, Any], truth: Any, tools: dict[str, list[Any]]
 ) -> Sample:
     check = CATEGORIES[category].check
+    held_back: list[Any] = []
     if check in ("multi_turn", "agentic"):
-        functions = _class_tools(data, record, category, tools)
+        missed = {name for names in record.get("missed_function", {}).values() for name in names}
+        known = _class_tools(data, record, category, tools)
+        functions = [tool for tool in known if tool["name"] not in missed]
+        held_back = [tool for tool in known if tool["name"] in missed]
     else:
         functions = record.pop("function")
     extra: dict[str, Any] = {
         "question": record,
         "ground_truth": truth,
         "package": str(package_folder(data)),
+        "held_back": held_back,
         "diagnostics": (),
     }
     gold: Any = []
@@ -297,15 +302,14 @@ def _sample(
 def _class_tools(
     data: Path, record: Mapping[str, Any], category: str, tools: dict[str, list[Any]]
 ) -> list[Any]:
-    """The tools of a record's classes, without those that are held back at first."""
-    missed = {name for names in record.get("missed_function", {}).values() for name in names}
+    """The tools of a record's classes."""
     functions: list[Any] = []
     for name in record["involved_classes"]:
         class_name = f"MemoryAPI_{category.removeprefix('memory_')}" if name == "MemoryAPI" else name
         if class_name not in tools:
             lines = load_jsonl(data / "multi_turn_func_doc" / TOOL_FILES[class_name])
             tools[class_name] = [line.data for line in lines]
-        functions += [tool for tool in tools[class_name] if tool["name"] not in missed]
+        functions += tools[class_name]
     return functions
 
 

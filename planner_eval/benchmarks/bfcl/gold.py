@@ -29,8 +29,6 @@ def gold_text(sample: Sample) -> str | None:
         return None
     tools = {tool["name"]: tool["parameters"]["properties"] for tool in sample.tools}
     if category.check == "multi_turn":
-        for missed in sample.extra["question"].get("missed_function", {}).values():
-            tools |= {name: {} for name in missed if name not in tools}
         turns = [[_turn_calls(turn, sample)] if turn else [] for turn in sample.extra["ground_truth"]]
         return as_json(turns)
     calls = []
@@ -57,7 +55,8 @@ def _turn_calls(texts: Sequence[str], sample: Sample) -> list[dict[str, str]]:
 
 
 def _argument_names(name: str, sample: Sample) -> list[str]:
-    return next((list(tool["parameters"]["properties"]) for tool in sample.tools if tool["name"] == name), [])
+    known = (*sample.tools, *sample.extra["held_back"])
+    return next((list(tool["parameters"]["properties"]) for tool in known if tool["name"] == name), [])
 
 
 # ----------------------------------------------------------------------

@@ -6,12 +6,17 @@ Source: package bfcl-eval 2026.3.23, ``eval_checker/eval_runner.py``,
 
 from __future__ import annotations
 
+import atexit
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
+from planner_eval.benchmarks.answers import SampleResults, Scorer
 from planner_eval.benchmarks.bfcl.call_check import Check, check_calls
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, category_sizes
+from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
 from planner_eval.benchmarks.bfcl.reading import (
     NOTHING,
     WrittenAnswer,
@@ -237,12 +242,21 @@ def judge_agentic(answer: WrittenAnswer, accepted: Sequence[str]) -> Verdict:
 _SETTLED: dict[tuple[str, str, str], Verdict] = {}
 """Verdicts on answers of several turns; both variants ask for them, and running the tools takes time."""
 _MAX_SETTLED = 4_096
+_CHECKERS: dict[tuple[int, str], MultiTurnChecker] = {}
+"""The checkers of this process that judge answers one by one: to start one takes longer than to judge ten."""
+
+
+def _kept_checker(package: str) -> MultiTurnChecker:
+    """The checker of a package's tools, which lives as long as the process."""
+    key = (os.getpid(), package)
+    if key not in _CHECKERS:
+        _CHECKERS[key] = MultiTurnChecker(package)
+        atexit.register(_CHECKERS[key].__exit__)
+    return _CHECKERS[key]
 
 
 def _judge_turns(pairs: Sequence[tuple[Sample, str]], settings: Settings) -> Iterator[Verdict]:
     """The verdicts on answers of several turns, in order."""
-    from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
-
     keys = [(f"{sample.extra['package']}:{sample.id}", text, settings.mode) for sample, text in pairs]
     new: dict[str, list[int]] = {}
     for position, key in enumerate(keys):
@@ -264,7 +278,7 @@ def _judge_turns(pairs: Sequence[tuple[Sample, str]], settings: Settings) -> Ite
             )
 
     for package, positions in new.items():
-        with MultiTurnChecker(package) as checker:
+        with nullcontext(_kept_checker(package)) if len(pairs) == 1 else MultiTurnChecker(package) as checker:
             for position, verdict in zip(positions, checker.check_many(records(positions)), strict=True):
                 settled[keys[position]] = verdict
     if len(_SETTLED) + len(settled) > _MAX_SETTLED:
@@ -276,6 +290,33 @@ def _judge_turns(pairs: Sequence[tuple[Sample, str]], settings: Settings) -> Ite
 
 # ----------------------------------------------------------------------
 # The report.
+class StoredAnswer(NamedTuple):
+    """What is kept of an answer.
+
+    Args:
+        category: Its question's category.
+        valid: It is right.
+        kind: The kind of error; "" where it is right.
+        message: What is wrong.
+        reason: Why the published verdict is not kept; "" where it is.
+        package: Where the questions were read from.
+    """
+
+    category: str
+    valid: bool
+    kind: str = ""
+    message: str = ""
+    reason: str = ""
+    package: str = ""
+
+
+def store(sample: Sample, verdict: Verdict, reason: str = "") -> StoredAnswer:
+    """What is kept of a verdict."""
+    message = "" if verdict.valid else first_message(verdict)
+    package = str(sample.extra.get("package", ""))
+    return StoredAnswer(sample.category, verdict.valid, verdict.error_type or "", message, reason, package)
+
+
 def score_official(records: Records, *, mode: str = "auto", names: str = "auto") -> Report:
     """The published scores, and one row a record.
 
@@ -285,39 +326,66 @@ def score_official(records: Records, *, mode: str = "auto", names: str = "auto")
         names: One of :data:`NAMES`.
     """
     pairs = list(records)
-    return make_report("official", pairs, judge_answers(pairs, Settings(mode, names)), strict=True)
+    verdicts = judge_answers(pairs, Settings(mode, names))
+    stored = [store(sample, verdict) for (sample, _), verdict in zip(pairs, verdicts, strict=True)]
+    return make_report("official", [sample.id for sample, _ in pairs], stored, official_figures)
+
+
+def scorer(mode: str = "auto", names: str = "auto") -> Scorer:
+    """Its scores one by one; several turns are run each for itself."""
+    settings = Settings(mode, names)
+
+    def score_sample(sample: Sample, text: str) -> StoredAnswer:
+        return store(sample, judge_answers([(sample, text)], settings)[0])
+
+    return Scorer(score_sample, make_row, official_figures, load_answer)
+
+
+def load_answer(data: Any) -> StoredAnswer:
+    """Of the JSON data that it became."""
+    return StoredAnswer(*data)
 
 
 def make_report(
-    variant: str, pairs: Sequence[tuple[Sample, str]], verdicts: Sequence[Verdict], *, strict: bool
+    variant: str,
+    ids: Sequence[str],
+    stored: Sequence[StoredAnswer],
+    figures: Callable[[SampleResults], Iterable[Figure]],
 ) -> Report:
-    """A report of verdicts.
+    """A report of what is kept of answers.
 
     Args:
-        variant: Which variant they are of.
-        pairs: Samples and answers.
-        verdicts: One a pair.
-        strict: Categories that were not run count as 0.
+        variant: Which variant it is of.
+        ids: The samples.
+        stored: One a sample.
+        figures: What they come to.
     """
-    judged = []
-    for (sample, _), verdict in zip(pairs, verdicts, strict=True):
-        error = str(verdict.error[0]) if verdict.error_type == RAISED and variant == "official" else None
-        judged.append(Judged(sample.id, sample.category, verdict.valid, error))
-    sizes: Mapping[str, int] = {}
-    if strict and pairs:
-        sizes = category_sizes(pairs[0][0].extra["package"])
-    rows = tuple(_row(sample.id, verdict) for (sample, _), verdict in zip(pairs, verdicts, strict=True))
-    return Report("bfcl", variant, len(pairs), tuple(score_figures(judged, sizes, strict=strict)), rows)
+    results = list(zip(ids, stored, strict=True))
+    rows = tuple(make_row(name, answer) for name, answer in results)
+    return Report("bfcl", variant, len(results), tuple(figures(results)), rows)
 
 
-def _row(identity: str, verdict: Verdict) -> SampleScore:
-    figures = [Figure("valid", float(verdict.valid))]
-    if verdict.error_type:
-        figures.append(Figure("error_type", verdict.error_type))
-    if verdict.error_type == DECODING_FAILED:
+def official_figures(results: SampleResults) -> Iterator[Figure]:
+    """The published scores; a category that was not run counts as 0."""
+    judged = [
+        Judged(name, answer.category, answer.valid, answer.message if answer.kind == RAISED else None)
+        for name, answer in results
+    ]
+    packages = {answer.package for _, answer in results}
+    return score_figures(judged, category_sizes(next(iter(packages))) if len(packages) == 1 else {})
+
+
+def make_row(identity: str, answer: StoredAnswer) -> SampleScore:
+    """The row of an answer."""
+    figures = [Figure("valid", float(answer.valid))]
+    if answer.kind:
+        figures.append(Figure("error_type", answer.kind))
+    if answer.kind == DECODING_FAILED:
         figures.append(Figure("parse_error", 1.0))
-    error = None if verdict.valid else f"{verdict.error_type}: {first_message(verdict)}"
-    return SampleScore(identity, verdict.valid, tuple(figures), error)
+    if answer.reason:
+        figures.append(Figure("reason", answer.reason))
+    error = None if answer.valid else f"{answer.kind}: {answer.message}"
+    return SampleScore(identity, answer.valid, tuple(figures), error)
 
 
 def first_message(verdict: Verdict) -> str:

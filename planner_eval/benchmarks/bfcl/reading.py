@@ -14,12 +14,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import fast_json_loads
-from planner_eval.benchmarks.answers import Answer, Answers
 from planner_eval.benchmarks.benchmark import as_json
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION
 from planner_eval.benchmarks.datasets.sample import Sample
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.origins import current_origins
+from planner_eval.reading.files.record import Record
 
 MODES = ("auto", "calls", "prompt")
 """How answers were asked for: as function calls, as text, or as each answer shows."""
@@ -121,8 +123,8 @@ def _category_of(path: Path) -> str:
     return matched.group(1) if matched else ""
 
 
-def read_results(path: str) -> Answers | None:
-    """The answers of a model's result files.
+def read_results(path: str) -> PlanFile | None:
+    """The answers of a model's result files, as texts of :func:`answer_text`.
 
     Args:
         path: The model's folder (``result/MODEL``), or one of its files.
@@ -131,34 +133,30 @@ def read_results(path: str) -> Answers | None:
         The answers; None where it is neither.
 
     Raises:
-        InputError: the folder holds the results of several models.
+        InputError: the folder holds the results of several models, or a file cannot be read.
     """
-    if path == "-":
-        return None
-    files = find_result_files(Path(path))
+    files = [] if path == "-" else find_result_files(Path(path))
     if not files:
         return None
     _refuse_several_models(Path(path), files)
-    notes, records = [], []
-    unscored = [file.name for file in files if _category_of(file) not in CATEGORIES]
+    notes = []
+    unscored = [file for file in files if _category_of(file) not in CATEGORIES]
     if unscored:
-        notes.append(f"{path}: categories that are not scored: {', '.join(unscored)}")
-    for file in files:
-        if file.name not in unscored:
-            records += list(_read_lines(file))
-    contents = [content for _, content, error in records if not error]
-    calls = any(_shows_calls(content) for content in contents)
-    answers = tuple(
-        Answer(None, id_, where, error) if error else Answer(answer_text(content, calls=calls), id_, where)
-        for (id_, where), content, error in records
+        names = ", ".join(file.name for file in unscored)
+        notes.append(f"{path}: files of no category that is scored: {names}")
+    origins = tuple(origin for file in files for origin in current_origins(str(file)))
+    lines = [line for file in files if file not in unscored for line in _read_lines(file)]
+    calls = any(_shows_calls(line.content) for line in lines if not line.error)
+    kind = "calls functions" if calls else "is prompted"
+    count = len(files) - len(unscored)
+    notes.append(f"{path}: {count:,} result file{'s' * (count != 1)} of a model that {kind}")
+    records = tuple(
+        Record(line.file, position, line.id, None, line.number, ParseError(line.error, code="parse.shape"))
+        if line.error
+        else Record(line.file, position, line.id, answer_text(line.content, calls=calls), line.number)
+        for position, line in enumerate(lines)
     )
-    said = f"{len(files) - len(unscored):,} result files of a model that " + (
-        "calls functions" if calls else "is prompted"
-    )
-    repeated = _repeated_ids(answers)
-    if repeated:
-        notes.append(f"{path}: ids that are there more than once: {', '.join(repeated[:3])}")
-    return Answers(answers, said, tuple(notes))
+    return PlanFile(path, records, True, "result", "id", notes=tuple(notes), origins=origins)
 
 
 def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
@@ -175,35 +173,36 @@ def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
         )
 
 
-def _read_lines(file: Path) -> Iterator[tuple[tuple[str | None, str], Any, str]]:
-    """Of each line the id and its place, the answer, and why there is none."""
+class _Line(NamedTuple):
+    """A line of a result file: its answer, or why there is none."""
+
+    file: str
+    number: int
+    id: str | None
+    content: Any = None
+    error: str = ""
+
+
+def _read_lines(file: Path) -> Iterator[_Line]:
     try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
+        texts = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{file}: cannot be read: {problem}") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
             continue
-        where = f"{file}: line {number}"
+        line = _Line(str(file), number, None)
         try:
-            record = fast_json_loads(line)
+            record = fast_json_loads(text)
         except (ValueError, RecursionError) as problem:
-            yield (None, where), None, f"not JSON: {problem}"
+            yield line._replace(error=f"not JSON: {problem}")
             continue
         if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-            yield (None, where), None, "a record without an id"
+            yield line._replace(error="a record without an id")
         elif "result" not in record:
-            yield (record["id"], where), None, "a record without a result"
+            yield line._replace(id=record["id"], error="a record without a result")
         else:
-            yield (record["id"], where), record["result"], ""
-
-
-def _repeated_ids(answers: Iterable[Answer]) -> list[str]:
-    seen: dict[str, int] = {}
-    for answer in answers:
-        if answer.id is not None:
-            seen[answer.id] = seen.get(answer.id, 0) + 1
-    return [name for name, count in seen.items() if count > 1]
+            yield line._replace(id=record["id"], content=record["result"])
 
 
 def select_answered(ids: Iterable[str], samples: Sequence[Sample]) -> list[Sample]:
