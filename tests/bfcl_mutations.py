@@ -26,7 +26,23 @@ from tests.bfcl_official import Answered, Official, judge, official
 
 NOT_INSTALLED = Path("not", "there")
 """No folder: the installed package is read."""
-WORDS = ("", "a", "No.", "New York, NY", "it's", "0", "true", "None", "[]", "{}", "x y", "é", "\n", "1_0", "٣")
+WORDS = (
+    "",
+    "a",
+    "No.",
+    "New York, NY",
+    "it's",
+    "0",
+    "true",
+    "None",
+    "[]",
+    "{}",
+    "x y",
+    "é",
+    "\n",
+    "1_0",
+    "٣",
+)
 VALUES: tuple[Any, ...] = (
     *WORDS, None, True, False, 0, 1, -1, 5, 2.5, 1e300, -0.0, [], {}, [1], ["a"], [[1]], [{}], {"a": 1},
     {"a": [1]}, {"a": {"b": 2}}, 10**25, float("inf"), float("nan"),
@@ -69,7 +85,15 @@ def change_value(pick: random.Random, value: Any, language: str) -> Any:
     if isinstance(value, bool):
         return pick.choice([not value, int(value), str(value).lower()])
     if isinstance(value, (int, float)):
-        return pick.choice([value + 1, -value, float(value), str(value), int(value) if value == value and abs(value) < 1e300 else 0])
+        return pick.choice(
+            [
+                value + 1,
+                -value,
+                float(value),
+                str(value),
+                int(value) if value == value and abs(value) < 1e300 else 0,
+            ]
+        )
     if isinstance(value, list):
         return _change_list(pick, value, language)
     if isinstance(value, dict):
@@ -104,7 +128,7 @@ def _change_object(pick: random.Random, members: dict[str, Any], language: str) 
     ways: tuple[Callable[[], Any], ...] = (
         lambda: {key: value for key, value in members.items() if key != name},
         lambda: {**members, "extra": 1}, lambda: {**members, name: change_value(pick, members.get(name), language)},
-        lambda: [members], lambda: str(members), lambda: {name: members}, lambda: {},
+        lambda: [members], lambda: str(members), lambda: {name: members}, dict,
         lambda: {key.upper(): value for key, value in members.items()},
     )  # fmt: skip
     return pick.choice(ways)()
@@ -241,7 +265,9 @@ def _decoded(result: Any) -> list[Any] | None:
         calls = [{name: json.loads(text) for name, text in call.items()} for call in result]
     except (ValueError, AttributeError, TypeError):
         return None
-    return calls if all(isinstance(next(iter(c.values()), None), dict) and len(c) == 1 for c in calls) else None
+    return (
+        calls if all(isinstance(next(iter(c.values()), None), dict) and len(c) == 1 for c in calls) else None
+    )
 
 
 def cases(
@@ -282,7 +308,9 @@ def cases(
             calls = pick.choice([[], [{tool: {}}], [{tool: {"a": 1}}]])
         for _ in range(pick.choice((0, 1, 1, 1, 2, 3))):
             calls = change_calls(pick, calls, category.language)
-        prompted = category.check == "format" or (pick.random() < 0.3 and category.language in ("python", *styles))
+        prompted = category.check == "format" or (
+            pick.random() < 0.3 and category.language in ("python", *styles)
+        )
         if prompted:
             yield Case(sample, _prompted_result(pick, sample, calls, category.language), calls=False)
             continue

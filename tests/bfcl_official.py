@@ -25,7 +25,9 @@ class _StandIn(ModuleType):
         if name.startswith("__"):
             raise AttributeError(name)
         if name in ("retry", "final", "override"):
-            return lambda *given, **named: given[0] if given and callable(given[0]) else (lambda function: function)
+            return lambda *given, **named: (
+                given[0] if given and callable(given[0]) else (lambda function: function)
+            )
         return MagicMock()
 
 
@@ -47,6 +49,18 @@ class _Finder(MetaPathFinder, Loader):
 
 class _Model(NamedTuple):
     underscore_to_dot: bool
+
+
+class Described(NamedTuple):
+    """A model as the published tables describe one."""
+
+    underscore_to_dot: bool = True
+    display_name: str = "m"
+    url: str = "u"
+    org: str = "o"
+    license: str = "l"
+    input_price: float | None = None
+    output_price: float | None = None
 
 
 class Official(NamedTuple):
@@ -114,7 +128,9 @@ def judge(code: Official, sample: Any, result: Any, *, calls: bool) -> Answered:
         if "relevance" in category:
             said = code.runner._evaluate_single_relevance_entry(handler, name, result, entry, model, category)
         elif code.utils.is_agentic(category):
-            said = code.runner._evaluate_single_agentic_entry(handler, name, result, truth, entry, model, category)
+            said = code.runner._evaluate_single_agentic_entry(
+                handler, name, result, truth, entry, model, category
+            )
         else:
             language, form, tag = languages.PYTHON, forms.PYTHON, False
             if category == "simple_java":

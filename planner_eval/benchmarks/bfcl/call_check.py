@@ -112,7 +112,7 @@ def check_calls(
 
 
 def _name_of(call: Mapping[str, Any]) -> str:
-    return list(call.keys())[0]
+    return list(call)[0]  # noqa: RUF015 - raises as published where there is none
 
 
 def _find_tool(tools: Any, name: str) -> Any:
@@ -169,7 +169,7 @@ def check_call(tool: Any, call: Mapping[str, Any], right: Mapping[str, Any], how
     Raises:
         Exception: what the published code raises.
     """
-    accepted = list(right.values())[0]
+    accepted = list(right.values())[0]  # noqa: RUF015 - the same
     name = tool["name"]
     details, required = tool["parameters"]["properties"], tool["parameters"]["required"]
     if how.underscores:
@@ -201,6 +201,23 @@ def _check_argument(
     key: str, value: Any, detail: Mapping[str, Any], accepted: Mapping[str, Any], language: str
 ) -> CallError | None:
     """Check an argument's type, then its value."""
+    values, declared = accepted[key], detail["type"]
+    expected, inner, value = _typed(key, value, detail, language)
+    if isinstance(inner, CallError):
+        return inner
+    error, is_variable = check_type(key, value, values, declared, expected, inner)
+    if error is not None:
+        return error
+    if not is_variable and expected in (dict, str, list):
+        return _check_value(key, value, values, expected, inner)
+    if value not in values:
+        message = f"Invalid value for parameter {key!r}: {value!r}. Expected one of {values}."
+        return CallError("value_error:others", [message])
+    return None
+
+
+def _typed(key: str, value: Any, detail: Mapping[str, Any], language: str) -> tuple[type, Any, Any]:
+    """What an argument has to be, what its items, or what is wrong with it; and its value to compare."""
     declared, inner = detail["type"], None
     if language == "python":
         expected = PYTHON_TYPES[declared]
@@ -214,29 +231,13 @@ def _check_argument(
         types, convert, kind = _TYPED[language]
         expected = types[declared]
         if type(value) is not str:
-            return CallError(kind, [_type_message(key, "String", value)])
+            return expected, CallError(kind, [_type_message(key, "String", value)]), value
         if declared in ("Array", "ArrayList", "array"):
             inner = types[detail["items"]["type"]]
             value = convert(value, declared, detail["items"]["type"])
         else:
             value = convert(value, declared)
-    values = accepted[key]
-    error, is_variable = check_type(key, value, values, declared, expected, inner)
-    if error is not None:
-        return error
-    if not is_variable:
-        if expected is dict:
-            return check_object(value, values)
-        if expected is list and inner is dict:
-            return _check_objects(value, values)
-        if expected is str:
-            return _check_text(key, value, values)
-        if expected is list:
-            return _check_list(key, value, values)
-    if value not in values:
-        message = f"Invalid value for parameter {key!r}: {value!r}. Expected one of {values}."
-        return CallError("value_error:others", [message])
-    return None
+    return expected, inner, value
 
 
 _TYPED: Mapping[str, tuple[Mapping[str, type], Callable[..., Any], str]] = {
@@ -253,8 +254,10 @@ def _accepted_type(accepted: Sequence[Any]) -> type | None:
 
 
 def _type_message(key: str, expected: str, value: Any) -> str:
-    found = type(value).__name__
-    return f"Incorrect type for parameter {key!r}. Expected type {expected}, got {found}. Parameter value: {value!r}."
+    return (
+        f"Incorrect type for parameter {key!r}. Expected type {expected}, got {type(value).__name__}. "
+        f"Parameter value: {value!r}."
+    )
 
 
 def check_type(
@@ -280,8 +283,8 @@ def check_type(
         if inner is None or any(_fits_items(value, alternative, inner) for alternative in accepted):
             return None, is_variable
         messages.append(
-            f"Nested type checking failed for parameter {key!r}. Expected outer type {declared} with inner type "
-            f"{inner}. Parameter value: {value!r}."
+            f"Nested type checking failed for parameter {key!r}. Expected outer type {declared} with inner "
+            f"type {inner}. Parameter value: {value!r}."
         )
         if accepted_type is type(value):
             return CallError("type_error:nested", messages), True
@@ -301,6 +304,17 @@ def _fits_items(value: Sequence[Any], alternative: Any, inner: type) -> bool:
 
 # ----------------------------------------------------------------------
 # Values.
+def _check_value(
+    key: str, value: Any, accepted: Sequence[Any], expected: type, inner: Any
+) -> CallError | None:
+    """Check an object, a list or a text."""
+    if expected is dict:
+        return check_object(value, accepted)
+    if expected is str:
+        return _check_text(key, value, accepted)
+    return _check_objects(value, accepted) if inner is dict else _check_list(key, value, accepted)
+
+
 def _check_text(key: str, value: str, accepted: Sequence[Any]) -> CallError | None:
     standard = standard_text(value)
     if any(standard == standard_text(other) for other in accepted if type(other) is str):

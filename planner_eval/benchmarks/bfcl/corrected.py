@@ -104,13 +104,17 @@ def correct_verdict(sample: Sample, text: str, verdict: Verdict, settings: Setti
 # ----------------------------------------------------------------------
 # Whether a tool is called.
 def _correct_relevance(sample: Sample, answer: WrittenAnswer, verdict: Verdict) -> tuple[Verdict, str]:
-    """A call in a fence or between words is a call; one of a tool that is not on offer is not what is wanted."""
+    """A call between words is a call; one of a tool that is not on offer is not what is wanted."""
     wants_call = sample.category.endswith("_relevance")
     calls = _calls_of(answer, "python", tag=False)
     embedded = False
     if calls is None and not answer.calls:
         offered = _offered_names(sample)
-        found = (c for c in _embedded_calls(answer, "python") if all(name in offered for call in c for name in call))
+        found = (
+            c
+            for c in _embedded_calls(answer, "python")
+            if all(name in offered for call in c for name in call)
+        )
         calls = next(found, None)
         embedded = calls is not None
     if not calls:
@@ -119,9 +123,17 @@ def _correct_relevance(sample: Sample, answer: WrittenAnswer, verdict: Verdict) 
         if verdict.valid == wants_call:
             return verdict, ""
         error = "" if wants_call else "A tool is called although none fits."
-        return Verdict(wants_call, None if wants_call else "corrected:called", (error,) * (not wants_call)), EMBEDDED
-    if wants_call and verdict.valid and not any(name in _offered_names(sample) for call in calls for name in call):
-        return Verdict(False, "corrected:not_offered", ("The tool that is called is not on offer.",)), NOT_OFFERED
+        return Verdict(
+            wants_call, None if wants_call else "corrected:called", (error,) * (not wants_call)
+        ), EMBEDDED
+    if (
+        wants_call
+        and verdict.valid
+        and not any(name in _offered_names(sample) for call in calls for name in call)
+    ):
+        return Verdict(
+            False, "corrected:not_offered", ("The tool that is called is not on offer.",)
+        ), NOT_OFFERED
     return verdict, ""
 
 
@@ -175,8 +187,14 @@ def _embedded_calls(answer: WrittenAnswer, style: str) -> Iterator[Any]:
     text = answer.content
     if not isinstance(text, str) or len(text) > _MAX_CHARS:
         return
-    candidates = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(r"<TOOLCALL>(.*?)</TOOLCALL>", text, re.DOTALL)
-    candidates += [text[matched.start() : end] for matched in re.finditer(r"\[", text) if (end := _closing(text, matched.start()))]
+    candidates = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(
+        r"<TOOLCALL>(.*?)</TOOLCALL>", text, re.DOTALL
+    )
+    candidates += [
+        text[matched.start() : end]
+        for matched in re.finditer(r"\[", text)
+        if (end := _closing(text, matched.start()))
+    ]
     for candidate in candidates[:_MAX_CANDIDATES]:
         calls = _calls_of(WrittenAnswer(candidate, calls=False), style, tag=False)
         if calls:

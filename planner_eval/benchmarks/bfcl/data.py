@@ -1,7 +1,7 @@
 """BFCL v4's questions, right answers and tools, as its package ``bfcl-eval`` holds them.
 
-They lie in an installed ``bfcl_eval``, in any folder that is laid out as its ``data`` is or holds it, or in the
-package's wheel, which is unpacked beside itself. No code of the package is imported.
+They lie in an installed ``bfcl_eval``, in any folder that is laid out as its ``data`` is or holds it, or in
+the package's wheel, which is unpacked beside itself. No code of the package is imported.
 
 Source: package bfcl-eval 2026.3.23 (repository ShishirPatil/gorilla, folder
 berkeley-function-call-leaderboard): ``utils.py``, ``constants/category_mapping.py``.
@@ -88,12 +88,13 @@ TOOL_FILES = {
 }
 """The files that describe the tools of a class."""
 
-FORMATS = tuple(
-    f"ret_fmt={answer}&tool_call_tag={tag}&func_doc_fmt={tools}&prompt_fmt=plaintext&style=classic"
-    for answer in ("python", "json", "verbose_xml", "concise_xml")
-    for tag in ("True", "False")
-    for tools in ("python", "xml", "json")
-) + (
+FORMATS = (
+    *(
+        f"ret_fmt={answer}&tool_call_tag={tag}&func_doc_fmt={tools}&prompt_fmt=plaintext&style=classic"
+        for answer in ("python", "json", "verbose_xml", "concise_xml")
+        for tag in ("True", "False")
+        for tools in ("python", "xml", "json")
+    ),
     "ret_fmt=python&tool_call_tag=False&func_doc_fmt=json&prompt_fmt=markdown&style=classic",
     "ret_fmt=python&tool_call_tag=False&func_doc_fmt=json&prompt_fmt=plaintext&style=experimental",
 )
@@ -125,8 +126,8 @@ def data_folder(folder: Path) -> Path:
         installed = installed_folder()
         if installed is None:
             raise DatasetError(
-                f"{folder}: no such folder, and {PACKAGE} is not installed; 'planeval data fetch bfcl' fetches "
-                "the data, or name a folder that holds them"
+                f"{folder}: no such folder, and {PACKAGE} is not installed; 'planeval data fetch bfcl' "
+                "fetches the data, or name a folder that holds them"
             )
         folder = installed
     wheels = sorted(folder.glob(f"{PACKAGE}-*.whl")) if folder.is_dir() else []
@@ -181,8 +182,8 @@ def read_bfcl(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
 
     ``gold`` is a right answer as plain calls, the first of the accepted values of each argument; for
     multi-turn the texts of the calls. ``tools`` are their descriptions as released, for multi-turn those of
-    the first turn. ``extra`` holds ``question`` (the record without its tools), ``ground_truth`` as released
-    (None where there is none), ``package`` (the package's folder, with the stateful tools), ``held_back`` (the
+    the first turn. ``extra`` holds ``question`` (the record without its tools), ``ground_truth`` as
+    released (None where there is none), ``package`` (its folder, with the stateful tools), ``held_back`` (the
     tools that a later turn brings), the ``config`` of ``format_sensitivity``, and ``diagnostics``.
 
     Args:

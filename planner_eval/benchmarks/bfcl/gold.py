@@ -13,10 +13,10 @@ from planner_eval.benchmarks.datasets.sample import Sample
 
 
 def gold_text(sample: Sample) -> str | None:
-    """The answer that repeats a sample's gold; None where any call of a tool is right.
+    r"""The answer that repeats a sample's gold; None where any call of a tool is right.
 
     >>> gold_text(Sample("a", gold=[{"m.f": {"a": 1}}], tools=[], category="simple_python"))
-    '[{"m_f": "{\\\\"a\\\\": 1}"}]'
+    '[{"m_f": "{\\"a\\": 1}"}]'
     """
     category = CATEGORIES[sample.category]
     if category.check == "relevance":

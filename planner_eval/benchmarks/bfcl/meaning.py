@@ -1,10 +1,10 @@
-"""Whether a call means a right one, by what BFCL's documentation and its languages say, and why that is not seen.
+"""Whether a call means a right one, by BFCL's documentation and its languages, and why that is not seen.
 
 Each argument is compared with its accepted values as they are meant: what the published check takes for wrong
 although it says the same is right here for a reason, and what it takes for right by accident is wrong.
 
-Source: the leaderboard's pages on AST evaluation and possible answers (optional arguments, defaults, integers for
-floats, texts' normal form); the Java Language Specification, section 5.1.2, for literals.
+Source: the leaderboard's pages on AST evaluation and possible answers (optional arguments, defaults, integers
+for floats, texts' normal form); the Java Language Specification, section 5.1.2, for literals.
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def fit_call(
 ) -> Reasons | None:
     """Whether a call means a right one; see :func:`fit_calls`.
 
-    >>> tool = {"name": "f", "parameters": {"properties": {"a": {"type": "array", "items": {"type": "float"}}},
-    ...     "required": ["a"]}}
+    >>> numbers = {"type": "array", "items": {"type": "float"}}
+    >>> tool = {"name": "f", "parameters": {"properties": {"a": numbers}, "required": ["a"]}}
     >>> fit_call(tool, {"f": {"a": [1, 2]}}, {"f": {"a": [[1.0, 2.0]]}}, Check()) == {INTEGER}
     True
     """
@@ -264,7 +264,9 @@ def _fit_number(value: float, right: float, declared: Any, depth: int) -> Reason
     return None if depth == 0 and declared == "integer" else SAME
 
 
-def _fit_object(value: Mapping[Any, Any], right: Mapping[str, Any], strict: Strictness, depth: int) -> Reasons | None:
+def _fit_object(
+    value: Mapping[Any, Any], right: Mapping[str, Any], strict: Strictness, depth: int
+) -> Reasons | None:
     """An object whose members have accepted values, as gold gives them; deeper ones stand as they are."""
     if not all(isinstance(values, list) for values in right.values()):
         right = {key: [values] for key, values in right.items()}

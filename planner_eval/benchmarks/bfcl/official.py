@@ -57,14 +57,14 @@ class Settings(NamedTuple):
 
 # ----------------------------------------------------------------------
 # Verdicts.
-def judge_answers(records: Records, settings: Settings = Settings()) -> list[Verdict]:
+def judge_answers(records: Records, settings: Settings | None = None) -> list[Verdict]:
     """The published verdict on each answer, in order.
 
     Args:
-        records: Samples of the BFCL reader with what a model answered, as :func:`.reading.answer_text` has it.
+        records: Samples of the BFCL reader with what a model answered, see :func:`.reading.answer_text`.
         settings: How answers were asked for.
     """
-    pairs = list(records)
+    pairs, settings = list(records), settings or Settings()
     verdicts: list[Verdict | None] = [judge_answer(sample, text, settings) for sample, text in pairs]
     waiting = [position for position, verdict in enumerate(verdicts) if verdict is None]
     for position, verdict in zip(waiting, _judge_turns([pairs[p] for p in waiting], settings), strict=True):
@@ -72,7 +72,7 @@ def judge_answers(records: Records, settings: Settings = Settings()) -> list[Ver
     return [verdict for verdict in verdicts if verdict is not None]
 
 
-def judge_answer(sample: Sample, text: str, settings: Settings = Settings()) -> Verdict | None:
+def judge_answer(sample: Sample, text: str, settings: Settings | None = None) -> Verdict | None:
     """The published verdict on an answer; None for several turns, which :func:`judge_answers` runs.
 
     Args:
@@ -81,7 +81,8 @@ def judge_answer(sample: Sample, text: str, settings: Settings = Settings()) -> 
         settings: How answers were asked for.
 
     >>> tool = {"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}
-    >>> sample = Sample("1", tools=[tool], category="simple_python", extra={"ground_truth": [{"f": {"a": [1]}}]})
+    >>> extra = {"ground_truth": [{"f": {"a": [1]}}]}
+    >>> sample = Sample("1", tools=[tool], category="simple_python", extra=extra)
     >>> judge_answer(sample, "[f(a=1)]").valid, judge_answer(sample, "[f(a=2)]").error_type
     (True, 'value_error:others')
     """
@@ -94,21 +95,27 @@ def judge_answer(sample: Sample, text: str, settings: Settings = Settings()) -> 
         return Verdict(False, "dataset.record", (f"BFCL has no category {sample.category!r}.",))
     if category.check == "multi_turn":
         return None
+    settings = settings or Settings()
     answer = read_text(text, settings.mode)
     if category.check in ("irrelevance", "relevance"):
         return judge_relevance(answer, wants_call=category.check == "relevance")
+    return _judge_content(sample, answer, settings)
+
+
+def _judge_content(sample: Sample, answer: WrittenAnswer, settings: Settings) -> Verdict:
+    """The verdict on calls, or on last words."""
     try:
-        if category.check == "agentic":
+        if CATEGORIES[sample.category].check == "agentic":
             return judge_agentic(answer, sample.extra["ground_truth"])
         language, style, tag, name = style_of(sample)
         how = Check(language, settings.underscores(answer))
         return judge_calls(sample, answer, name, how, style, tag=tag)
-    except Exception as error:  # noqa: BLE001 - whatever the published code ends with
+    except Exception as error:
         return Verdict(False, RAISED, (f"{type(error).__name__}: {error}",))
 
 
 def style_of(sample: Sample) -> tuple[str, str, bool, str]:
-    """How an answer is written: language, style, between tags or not, and the category that decides how it is matched.
+    """How an answer is written: language, style, between tags or not; and by which category it is matched.
 
     Raises:
         ValueError: a question of ``format_sensitivity`` says something else than its ways of asking.
@@ -140,7 +147,7 @@ def judge_calls(
     """
     try:
         calls = decode_calls(answer, style, tag=tag)
-    except Exception as error:  # noqa: BLE001 - as published
+    except Exception as error:
         return Verdict(False, DECODING_FAILED, (f"Invalid syntax. Failed to decode AST. {error}",))
     if not are_calls(calls):
         message = (
@@ -173,7 +180,7 @@ def judge_relevance(answer: WrittenAnswer, *, wants_call: bool) -> Verdict:
     try:
         calls = decode_calls(answer)
         called = are_calls(calls) and len(calls) > 0
-    except Exception as error:  # noqa: BLE001 - as published
+    except Exception as error:
         called, problem = False, str(error)
     if called == wants_call:
         return VALID
@@ -213,7 +220,7 @@ def judge_agentic(answer: WrittenAnswer, accepted: Sequence[str]) -> Verdict:
         try:
             if not is_empty_step(decode_step(step, calls=answer.calls)):
                 continue
-        except Exception:  # noqa: BLE001, S110 - what calls nothing is what is asked for
+        except Exception:
             pass
         words = step
     if not words:

@@ -75,7 +75,7 @@ _BINARY = {
     for sign in signs.split()
 }
 _JAVASCRIPT_BINARY = {**_BINARY, "===": 7, "!==": 7, "??": 1, "in": 8, "**": 12}
-_ASSIGNMENTS = frozenset("= += -= *= /= %= &= |= ^= <<= >>= >>>= **= &&= ||= ??=".split())
+_ASSIGNMENTS = frozenset("= += -= *= /= %= &= |= ^= <<= >>= >>>= **= &&= ||= ??=".split())  # noqa: SIM905
 
 
 class _Parser:
@@ -137,12 +137,19 @@ class _Parser:
         One closing bracket of a text may be absent, as for tree-sitter, where more follows.
         """
         token = self.token
-        if text in (")", "]", "}") and not token.text.startswith(text) and token.kind == "sign" and not self.mended:
+        if (
+            text in (")", "]", "}")
+            and not token.text.startswith(text)
+            and token.kind == "sign"
+            and not self.mended
+        ):
             self.mended = True
             end = self.tokens[self.place - 1].end
             return Node("sign", end, end)
         if token.kind == "sign" and token.text != text and token.text.startswith(text):
-            self.tokens[self.place] = _Token("sign", token.text[len(text) :], token.start + len(text), token.end)
+            self.tokens[self.place] = _Token(
+                "sign", token.text[len(text) :], token.start + len(text), token.end
+            )
             return Node("sign", token.start, token.start + len(text))
         return self.leaf("sign", self.take(text))
 
@@ -167,7 +174,9 @@ class _Parser:
             if self.has("="):
                 self.sign("=")
             else:
-                self.tokens.insert(self.place, _Token("name", "undefined", self.token.start, self.token.start))
+                self.tokens.insert(
+                    self.place, _Token("name", "undefined", self.token.start, self.token.start)
+                )
             return True
         return self._attempt(self._declaration) is not None
 
@@ -233,7 +242,11 @@ class _Parser:
             parts.append(self.leaf("token", token))
             if token.kind == "sign" and token.text in closing:
                 stack.append(closing[token.text])
-            elif token.kind == "sign" and token.text in closing.values() and (not stack or stack.pop() != token.text):
+            elif (
+                token.kind == "sign"
+                and token.text in closing.values()
+                and (not stack or stack.pop() != token.text)
+            ):
                 raise self.error()
             if not stack:
                 return parts
@@ -282,7 +295,9 @@ class _Parser:
         parts = [self.sign("("), self._type(), self.sign(")")]
         primitive = self.text[parts[1].start : parts[1].end] in _JAVA_TYPES
         token = self.token
-        if not primitive and not (token.kind in ("name", "string", "number", "block") or token.text in ("(", "!", "~")):
+        if not primitive and not (
+            token.kind in ("name", "string", "number", "block") or token.text in ("(", "!", "~")
+        ):
             raise self.error()
         return self.node("cast", [*parts, self._unary()])
 
@@ -324,7 +339,11 @@ class _Parser:
             return self.node("function", [self.leaf("word", self.take()), self._definition()])
         if not self.java and token.text in ("function", "class"):
             return self._definition()
-        constants = ("true", "false", "null", "this", "super") if self.java else ("true", "false", "null", "this", "undefined")
+        constants = (
+            ("true", "false", "null", "this", "super")
+            if self.java
+            else ("true", "false", "null", "this", "undefined")
+        )
         return self.leaf("constant" if token.text in constants else "identifier", self.take())
 
     def _definition(self) -> Node:
@@ -460,7 +479,9 @@ class _Parser:
             node = (
                 self._index([node])
                 if self.has("[")
-                else self.node("member", [node, self.sign("."), self.leaf("identifier", self.take(kind="name"))])
+                else self.node(
+                    "member", [node, self.sign("."), self.leaf("identifier", self.take(kind="name"))]
+                )
             )
         parts.append(node)
         if self.has("("):
@@ -514,7 +535,11 @@ class _Parser:
     def _element_type(self) -> Node:
         parts = [self.leaf("type", self.take(kind="name"))]
         while self.has("<", "."):
-            parts += self._type_arguments() if self.has("<") else [self.sign("."), self.leaf("type", self.take(kind="name"))]
+            parts += (
+                self._type_arguments()
+                if self.has("<")
+                else [self.sign("."), self.leaf("type", self.take(kind="name"))]
+            )
         return parts[0] if len(parts) == 1 else self.node("type", parts)
 
     def _initializer(self) -> Node:
@@ -554,7 +579,10 @@ def _read_statements(text: str, *, java: bool) -> list[Node]:
             # A semicolon that is not there costs tree-sitter more than to take so few bytes for an error.
             written = text[start.start : node.end]
             lone = node.kind in ("identifier", "member", "string", "constant", "number")
-            if lone or len(written.encode("utf-8", "surrogatepass")) + 30 * written.count("\n") <= _SMALLEST_JAVA:
+            if (
+                lone
+                or len(written.encode("utf-8", "surrogatepass")) + 30 * written.count("\n") <= _SMALLEST_JAVA
+            ):
                 raise parser.error()
         elif parser.token.kind != "end" and "\n" not in text[node.end : parser.token.start]:
             raise parser.error()
@@ -571,7 +599,7 @@ def _first_call(nodes: Iterable[Node]) -> Node | None:
 
 
 def read_java_call(text: str) -> Any:
-    """The call that a text in Java is, with its named arguments as texts; an empty object where there is none.
+    """The call that a text in Java is, with its named arguments as texts; an empty object without one.
 
     Raises:
         SyntaxError: the text is no Java.
@@ -658,7 +686,9 @@ class _JavaText:
         self.text, self.places = text, places
 
     def slice(self, start: int, end: int) -> str:
-        return self.text[start:end] if self.places is None else self.text[self.places[start] : self.places[end]]
+        return (
+            self.text[start:end] if self.places is None else self.text[self.places[start] : self.places[end]]
+        )
 
     def write(self, node: Node, *, nested: bool) -> str:
         """A part's text; of literals without quotes where it is not nested."""

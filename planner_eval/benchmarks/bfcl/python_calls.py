@@ -1,7 +1,7 @@
 """Calls written as Python expressions, as BFCL's prompts ask for them: read, never evaluated.
 
-The published code evaluates sums and the like inside of arguments; here only arithmetic of what is written out
-is computed, and a few functions without effects.
+The published code evaluates sums and the like inside of arguments; here only arithmetic of what is written
+out is computed, and a few functions without effects.
 
 Source: package bfcl-eval 2026.3.23, ``model_handler/utils.py`` (``ast_parse``, ``resolve_ast_call``,
 ``resolve_ast_by_type``).
@@ -78,7 +78,7 @@ def call_of(node: ast.Call) -> dict[str, Any]:
     return {".".join(reversed(names)): arguments}
 
 
-def value_of(node: Any) -> Any:
+def value_of(node: Any) -> Any:  # noqa: PLR0911 - one a kind of node
     """The value of an argument: constants, lists, dicts and tuples; names and calls without names as text.
 
     Raises:

@@ -1,7 +1,7 @@
-"""BFCL's result files, and what an answer in one of them calls.
+r"""BFCL's result files, and what an answer in one of them calls.
 
-A model that calls functions leaves ``[{"f": "{\\"a\\": 1}"}]``, or its words where it calls none; one that is
-prompted leaves text. Which of the two a model is, its files show: it calls functions where any answer is a list.
+A model that calls functions leaves ``[{"f": "{\"a\": 1}"}]``, or its words where it calls none; one that is
+prompted leaves text. Which of the two a model is, its files show: it calls functions where one is a list.
 
 Source: package bfcl-eval 2026.3.23, ``model_handler/utils.py``, ``model_handler/parser/`` and
 ``model_handler/api_inference/openai_completion.py``.
@@ -82,7 +82,7 @@ def read_text(text: str, mode: str = "auto") -> WrittenAnswer:
             content = text
     if isinstance(content, dict) and len(content) == 1:
         ((key, inner),) = content.items()
-        if key in ("calls", "prompt") and not isinstance(inner, dict):
+        if key in ("calls", "prompt"):
             return WrittenAnswer(inner, key == "calls" if mode == "auto" else mode == "calls")
     if mode == "prompt" and not _is_turns(content):
         return WrittenAnswer(text, calls=False)
@@ -220,25 +220,25 @@ def select_answered(ids: Iterable[str], samples: Sequence[Sample]) -> list[Sampl
 # ----------------------------------------------------------------------
 # The calls of an answer to a single turn.
 def decode_calls(answer: WrittenAnswer, style: str = "python", *, tag: bool = False) -> Any:
-    """The calls of an answer, each ``{name: arguments}``, as the published code decodes them.
+    r"""The calls of an answer, each ``{name: arguments}``, as the published code decodes them.
 
     Args:
         answer: The answer.
-        style: How a prompted model was asked to write: ``"python"``, ``"java"``, ``"javascript"``, ``"json"``,
-            ``"verbose_xml"`` or ``"concise_xml"``.
+        style: How a prompted model was asked to write: ``"python"``, ``"java"``, ``"javascript"``,
+            ``"json"``, ``"verbose_xml"`` or ``"concise_xml"``.
         tag: It was asked to put calls between ``<TOOLCALL>`` and ``</TOOLCALL>``.
 
     Raises:
         Exception: the published code cannot decode it either, in its words.
 
-    >>> decode_calls(read_text('[{"f": "{\\\\"a\\\\": 1}"}]')), decode_calls(read_text("f(a=1)"))
+    >>> decode_calls(read_text('[{"f": "{\\"a\\": 1}"}]')), decode_calls(read_text("f(a=1)"))
     ([{'f': {'a': 1}}], [{'f': {'a': 1}}])
     """
     if not answer.calls:
         return decode_prompted(answer.content, style, tag=tag)
     calls = []
     for call in answer.content:
-        name = list(call.keys())[0]
+        name = list(call.keys())[0]  # noqa: RUF015 - raises as published where there is none
         arguments = call[name]
         calls.append({name: arguments if type(arguments) is dict else fast_json_loads(arguments)})
     return calls
@@ -293,7 +293,7 @@ def read_json_calls(text: str) -> list[dict[str, Any]]:
 
 
 def _find_object_list(text: str) -> str:
-    """The first list of objects in a text, which goes on for as long as one follows the other; else the text."""
+    """The first list of objects in a text; else the text."""
     from planner_eval.benchmarks.bfcl.typed_values import GroupList
 
     ends = GroupList("{", "}", "]", across=True).ends(text)

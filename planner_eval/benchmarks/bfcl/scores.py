@@ -1,7 +1,7 @@
 """BFCL's scores: of categories, of groups, and overall, as ``bfcl evaluate`` writes them into its tables.
 
-A category that was not run counts as 0 wherever the published code says so, and makes a figure absent where it
-prints ``N/A``.
+A category that was not run counts as 0 wherever the published code says so, and makes a figure absent where
+it prints ``N/A``.
 
 Source: package bfcl-eval 2026.3.23, ``eval_checker/eval_runner_helper.py`` (``generate_leaderboard_csv``) and
 ``format_sensitivity_runner`` of ``eval_checker/eval_runner.py``.

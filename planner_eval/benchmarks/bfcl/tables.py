@@ -1,4 +1,4 @@
-"""BFCL's further tables: the sizes of its categories, kinds of errors, and why the corrected verdict differs."""
+"""BFCL's further tables: the sizes of its categories, kinds of errors, why the corrected verdict differs."""
 
 from __future__ import annotations
 
