@@ -12,19 +12,19 @@ import marshal
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
+from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
 from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
-
-if TYPE_CHECKING:
-    from planner_eval.execution.sandbox.job import Program
-    from planner_eval.execution.sandbox.reply import Reply
-    from planner_eval.execution.sandbox.sandbox import Sandbox
-    from planner_eval.execution.tool_sources import ToolSource
+from planner_eval.execution.sandbox.job import CallSettings, Program, Step
+from planner_eval.execution.sandbox.reply import Reply
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.execution.tool_sources import ToolSource, factory_source
 
 NOT_JUDGED = "not_judged"
 """The kind of error of a record that ran out of time, ended the worker or has no tools here."""
@@ -124,6 +124,8 @@ class MultiTurnChecker:
                         program = _program(record)
                     except ValueError as error:  # it nests deeper than a message can
                         verdict = _not_judged("unsendable", str(error))
+                    except (KeyError, TypeError, AttributeError) as error:  # the question is none
+                        verdict = _not_judged(RAISED, f"{type(error).__name__}: {error}")
                 settled.append(verdict)
                 if program is not None:
                     yield program
@@ -139,8 +141,6 @@ class MultiTurnChecker:
 
     def _sandbox(self) -> Sandbox:
         if self._box is None:
-            from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
-
             self._box = Sandbox(tools_source(self.source), limits=Limits(seconds=self.seconds))
         return self._box
 
@@ -164,8 +164,6 @@ def _verdict_without_calls(record: MultiTurnRecord) -> Verdict | None:
 
 
 def _program(record: MultiTurnRecord) -> Program:
-    from planner_eval.execution.sandbox.job import CallSettings, Program, Step
-
     question, mode = record.question, record.mode or _answer_mode(record.answer)
     classes, config = list(question["involved_classes"]), question["initial_config"]
     message = {
@@ -183,8 +181,6 @@ def _program(record: MultiTurnRecord) -> Program:
 
 def _read_texts(turn: Any) -> Any:
     """The steps of a turn in prompt mode that make calls, as texts; what is no list of steps as it is."""
-    from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
-
     if not isinstance(turn, (list, str, dict)):
         return turn
     steps = []
@@ -210,6 +206,8 @@ def _reply_verdict(reply: Reply) -> Verdict:
     if row.problem is not None:
         return _not_judged(row.problem[0], row.problem[1])
     report = row.value
+    if not isinstance(report, dict):
+        return _not_judged("worker-lied", "the worker sent no verdict")
     if "failure" in report:
         return _not_judged(*report["failure"])
     details = {
@@ -238,10 +236,6 @@ def tools_source(folder: Path) -> ToolSource:
     Raises:
         DatasetError: it holds no tools.
     """
-    from dataclasses import replace
-
-    from planner_eval.execution.tool_sources import factory_source
-
     place = folder / _TOOLS_FOLDER
     files: dict[str, str] = {}
     for path in sorted(place.glob("*.py")):

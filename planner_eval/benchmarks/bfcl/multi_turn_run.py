@@ -21,6 +21,7 @@ from planner_eval.benchmarks.bfcl.multi_turn_words import (
     describe_missing_results,
     describe_states,
 )
+from planner_eval.execution.core import copy_containers
 
 TYPE_CHECKING = False  # typing would add to a worker's time to start
 
@@ -32,6 +33,9 @@ TOOLS_PACKAGE = ("bfcl_eval", "eval_checker", "multi_turn_eval", "func_source_co
 """Where the tools' modules lie in the package."""
 STATELESS = frozenset({"MathAPI"})
 """The classes that begin in no state of the question's."""
+
+MAX_REFUSED = 20
+"""How many refused calls a verdict names."""
 
 
 class NotJudged(BaseException):
@@ -66,18 +70,20 @@ class ToolClass:
             for name in dir(instance)
             if not name.startswith("_") and type(getattr(instance, name)) is type(self.restore)
         ]
-        self.held: list[tuple[str, bytes]] = []
+        self.held: list[tuple[str, bytes, Any]] = []
         for name, value in vars(module).items():
             if type(value) in (dict, list) and not name.startswith("__"):
                 try:
-                    self.held.append((name, marshal.dumps(value)))
+                    self.held.append((name, marshal.dumps(value), copy_containers(value)))
                 except ValueError:  # objects of classes, which the tools copy themselves
                     continue
 
     def restore(self) -> None:
         """Put back what the module held when it was imported."""
-        for name, data in self.held:
-            setattr(self.module, name, marshal.loads(data))
+        for name, data, first in self.held:
+            # Lists are long and seldom changed; comparing them with their own items takes a tenth of reading.
+            if type(first) is dict or getattr(self.module, name) != first:
+                setattr(self.module, name, marshal.loads(data))
 
 
 class Checker:
@@ -235,7 +241,7 @@ class Trial:
         gold_calls = [parsed_call(text) for text in gold_texts]
         gold_results = [self.gold.make(call) for call in gold_calls]
         if self.pred.refused:
-            self.details["refused"] = self.pred.refused
+            self.details["refused"] = self.pred.refused[:MAX_REFUSED]
         if self.gold.refused:
             raise NotJudged("unreadable-gold", f"gold is no call of literals: {self.gold.refused[0]}")
         if not gold_calls:
