@@ -77,7 +77,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def checker(folder: Path) -> Iterator[MultiTurnChecker]:
-    with MultiTurnChecker(folder, seconds=3.0) as checker:
+    with MultiTurnChecker(folder, seconds=1.5) as checker:
         yield checker
 
 
@@ -155,11 +155,13 @@ def test_an_answer_is_judged_as_published_and_explained(name: str, checker: Mult
 
 
 def test_a_record_that_hangs_or_ends_the_worker_is_a_row_that_says_so(checker: MultiTurnChecker) -> None:
-    right = record([[DIM]], [[step(DIMMED)]])
-    hostile = [record([[DIM]], [[step((tool, {}))]]) for tool in ("wait", "end")]
-    verdicts = list(checker.check_many([right, *hostile, right]))
-    assert [verdict.error_type for verdict in verdicts] == [None, NOT_JUDGED, NOT_JUDGED, None]
-    assert [verdict.details["failure"] for verdict in verdicts[1:3]] == ["timeout", "worker-died"]
+    right, cut = record([[DIM]], [[step(DIMMED)]]), record([[DIM]], [])
+    hang, end = (record([[DIM]], [[step((tool, {}))]]) for tool in ("wait", "end"))
+    verdicts = list(checker.check_many([*[cut] * 9, right, hang, right, end, *[right] * 17, cut]))
+    kinds = [verdict.error_type for verdict in verdicts]
+    ended = "multi_turn:force_terminated"
+    assert kinds == [*[ended] * 9, None, NOT_JUDGED, None, NOT_JUDGED, *[None] * 17, ended]
+    assert [verdicts[position].details["failure"] for position in (10, 12)] == ["timeout", "worker-died"]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from copy import deepcopy
+from importlib import import_module
 from importlib.util import find_spec
 from io import StringIO
 from itertools import islice
@@ -28,14 +29,18 @@ from tests.bfcl_official import official
 
 CATEGORIES = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
 
+MODULES = (
+    "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils",
+    "bfcl_eval.eval_checker.multi_turn_eval.func_source_code.long_context",
+    "bfcl_eval.eval_checker.multi_turn_eval.func_source_code.travel_booking",
+)
+
 
 def published_verdict(code: Any, record: MultiTurnRecord) -> tuple[bool, str | None, Any]:
     """The published verdict on one record, on which none before it has an effect."""
-    from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
-    from bfcl_eval.eval_checker.multi_turn_eval.func_source_code import long_context, travel_booking
-
-    for name in [name for name in vars(multi_turn_utils) if name.endswith("_instance")]:
-        delattr(multi_turn_utils, name)
+    utils, long_context, travel_booking = map(import_module, MODULES)
+    for name in [name for name in vars(utils) if name.endswith("_instance")]:
+        delattr(utils, name)
     for name in ("CREDIT_CARD_EXTENSION", "BOOKING_RECORD_EXTENSION"):  # which a booking changes
         setattr(travel_booking, name, deepcopy(getattr(long_context, name)))
     question = dict(record.question)
@@ -55,7 +60,7 @@ def published_verdict(code: Any, record: MultiTurnRecord) -> tuple[bool, str | N
 
 # ----------------------------------------------------------------------
 # The generator.
-VALUES = (
+VALUES: tuple[Any, ...] = (
     *(0, -1, 1.5, 10**20, True, None, "", "a b", "mv(x)", "cd ('x')", "it's", [], [1, "x"], {}, {"a": 1}),
     *({"a": {"b": 1}}, float("nan"), float("-inf"), "\u00e9\n", [[]], "ls()", 7, "3"),
 )

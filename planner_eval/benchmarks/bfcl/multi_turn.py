@@ -13,7 +13,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
 from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
-from planner_eval.execution.sandbox.job import CallSettings, Program, Step
+from planner_eval.execution.sandbox.job import CallSettings, Program, Row, Step
 from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource, factory_source
@@ -29,6 +29,8 @@ from planner_eval.execution.tool_sources import ToolSource, factory_source
 NOT_JUDGED = "not_judged"
 """The kind of error of a record that ran out of time, ended the worker or has no tools here."""
 SECONDS_PER_RECORD = 30.0
+RECORDS_PER_BATCH = 8
+"""How many records the worker is sent together; where one of them ends it, each is sent again by itself."""
 MODES = ("function-calling", "prompt")
 _CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 _TOOLS_FOLDER = Path("eval_checker", "multi_turn_eval", "func_source_code")
@@ -114,30 +116,38 @@ class MultiTurnChecker:
             DatasetError: the folder holds no tools.
             ExecutionError: the sandbox cannot be had here.
         """
-        settled: deque[Verdict | None] = deque()
+        batches: deque[list[Verdict | bytes]] = deque()
 
         def programs() -> Iterator[Program]:
-            for record in records:
-                verdict, program = _verdict_without_calls(record), None
-                if verdict is None:
-                    try:
-                        program = _program(record)
-                    except ValueError as error:  # it nests deeper than a message can
-                        verdict = _not_judged("unsendable", str(error))
-                    except (KeyError, TypeError, AttributeError) as error:  # the question is none
-                        verdict = _not_judged(RAISED, f"{type(error).__name__}: {error}")
-                settled.append(verdict)
-                if program is not None:
-                    yield program
+            for batch in _batches(map(_verdict_or_message, records)):
+                batches.append(batch)
+                if messages := _messages(batch):
+                    yield _program(messages)
 
         waiting = programs()
         first = next(waiting, None)
-        if first is not None:
-            for reply in self._sandbox().map(chain([first], waiting)):
-                while (verdict := settled.popleft()) is not None:
-                    yield verdict
-                yield _reply_verdict(reply)
-        yield from (verdict for verdict in settled if verdict is not None)
+        replies = iter(()) if first is None else self._sandbox().map(chain([first], waiting))
+        for reply in replies:
+            while not _messages(batches[0]):
+                yield from _verdicts(batches.popleft())
+            yield from self._judge(batches.popleft(), reply)
+        for batch in batches:
+            yield from _verdicts(batch)
+
+    def _judge(self, batch: Sequence[Verdict | bytes], reply: Reply) -> Iterator[Verdict]:
+        """The verdicts of a batch; where one of several records ended it, each is sent again by itself."""
+        messages = _messages(batch)
+        rows: Iterable[Verdict]
+        if reply.ended is None:
+            rows = map(_row_verdict, sorted(reply.rows, key=lambda row: row.position))
+        elif len(messages) == 1:
+            rows = [_not_judged(reply.ended.kind, reply.ended.message)]
+        else:
+            runs = ((message, self._sandbox().run(_program([message]))) for message in messages)
+            rows = (verdict for message, alone in runs for verdict in self._judge([message], alone))
+        judged = iter(rows)
+        for item in batch:
+            yield item if isinstance(item, Verdict) else next(judged)
 
     def _sandbox(self) -> Sandbox:
         if self._box is None:
@@ -163,7 +173,20 @@ def _verdict_without_calls(record: MultiTurnRecord) -> Verdict | None:
     return Verdict(False, "multi_turn:force_terminated", (message,), {"explanation": explanation})
 
 
-def _program(record: MultiTurnRecord) -> Program:
+def _verdict_or_message(record: MultiTurnRecord) -> Verdict | bytes:
+    """The verdict on a record that needs no tools, or what the worker is sent of another."""
+    verdict = _verdict_without_calls(record)
+    if verdict is not None:
+        return verdict
+    try:
+        return _message(record)
+    except ValueError as error:  # it nests deeper than a message can
+        return _not_judged("unsendable", str(error))
+    except (KeyError, TypeError, AttributeError) as error:  # the question is none
+        return _not_judged(RAISED, f"{type(error).__name__}: {error}")
+
+
+def _message(record: MultiTurnRecord) -> bytes:
     question, mode = record.question, record.mode or _answer_mode(record.answer)
     classes, config = list(question["involved_classes"]), question["initial_config"]
     message = {
@@ -175,8 +198,25 @@ def _program(record: MultiTurnRecord) -> Program:
         "mode": mode,
         "long": "long_context" in record.category or "composite" in record.category,
     }
-    step = Step("check", "check", [("record", ("value", marshal.dumps(message)))], [], [])
-    return Program([step], [[0]], [], "", CallSettings(shared=True))
+    return marshal.dumps(message)
+
+
+def _batches(items: Iterator[Verdict | bytes]) -> Iterator[list[Verdict | bytes]]:
+    while batch := list(islice(items, RECORDS_PER_BATCH)):
+        yield batch
+
+
+def _messages(batch: Iterable[Verdict | bytes]) -> list[bytes]:
+    return [item for item in batch if isinstance(item, bytes)]
+
+
+def _verdicts(batch: Iterable[Verdict | bytes]) -> list[Verdict]:
+    return [item for item in batch if isinstance(item, Verdict)]
+
+
+def _program(messages: Sequence[bytes]) -> Program:
+    steps = [Step("check", "check", [("record", ("value", message))], [], []) for message in messages]
+    return Program(steps, [[position] for position in range(len(steps))], [], "", CallSettings(shared=True))
 
 
 def _read_texts(turn: Any) -> Any:
@@ -199,10 +239,7 @@ def _answer_mode(answer: Sequence[Any]) -> str:
     return "function-calling" if any(isinstance(step, (dict, list)) for step in steps) else "prompt"
 
 
-def _reply_verdict(reply: Reply) -> Verdict:
-    if reply.ended is not None:
-        return _not_judged(reply.ended.kind, reply.ended.message)
-    (row,) = reply.rows
+def _row_verdict(row: Row) -> Verdict:
     if row.problem is not None:
         return _not_judged(row.problem[0], row.problem[1])
     report = row.value
