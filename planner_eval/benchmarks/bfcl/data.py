@@ -9,6 +9,7 @@ berkeley-function-call-leaderboard): ``utils.py``, ``constants/category_mapping.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
@@ -155,7 +156,6 @@ def _unpack(wheel: Path) -> Path:
     target = wheel.parent / wheel.name.removesuffix(".whl") / PACKAGE
     if target.is_dir():
         return target
-    import os
     import shutil
     import tempfile
     from zipfile import BadZipFile, ZipFile
