@@ -1,4 +1,4 @@
-"""Answers to BFCL made from right answers and from real ones by small changes, judged by its code and by ours.
+"""Answers to BFCL made from right and from real ones by small changes, judged by its code and by ours.
 
 ``python -m tests.bfcl_mutations 5000 --seed 3`` prints what differs and how often each verdict came up.
 """
@@ -44,16 +44,82 @@ WORDS = (
     "٣",
 )
 VALUES: tuple[Any, ...] = (
-    *WORDS, None, True, False, 0, 1, -1, 5, 2.5, 1e300, -0.0, [], {}, [1], ["a"], [[1]], [{}], {"a": 1},
-    {"a": [1]}, {"a": {"b": 2}}, 10**25, float("inf"), float("nan"),
-)  # fmt: skip
-JAVA = ("true", "5", "5L", "5l", "-5", "5.0f", "5.0", "'c'", '"a"', "new int[]{1, 2}", "new int[] { }",
-    "new String[]{\"a\", \"b\"}", "new ArrayList<>(Arrays.asList(\"a\", 'b'))", "new ArrayList<>()",
-    "new ArrayList<String>() {{ add(\"a\"); add(b); }}", "new HashMap<>() {{ put(\"k\", 1); put(\"l\", 2.5f); }}",
-    "new HashMap<String, Object>()", "null", "new HashMap<>(){{ }}", "1e5", "+5", "5\n", "5L\n")  # fmt: skip
-JAVASCRIPT = ("true", "5", "5n", "-5", "5.5", "'a'", '"a"', "[1, 2]", "['a', \"b\"]", "[[1, 2], [3]]", "[]", "{}",
-    "new Array(1, 2)", "new Array([1], [2])", "{a: 1}", "{'a': [1], b: {c: 2}}", "[{a: 1}]", "null", "[1, 2",
-    "[[1, 2], [3", "{a: 'x, y', b: true}", "() => 1", "{a: 1, }", "[1,\n2]", "5n\n")  # fmt: skip
+    *WORDS,
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    5,
+    2.5,
+    1e300,
+    -0.0,
+    [],
+    {},
+    [1],
+    ["a"],
+    [[1]],
+    [{}],
+    {"a": 1},
+    {"a": [1]},
+    {"a": {"b": 2}},
+    10**25,
+    float("inf"),
+    float("nan"),
+)
+JAVA = (
+    "true",
+    "5",
+    "5L",
+    "5l",
+    "-5",
+    "5.0f",
+    "5.0",
+    "'c'",
+    '"a"',
+    "new int[]{1, 2}",
+    "new int[] { }",
+    'new String[]{"a", "b"}',
+    "new ArrayList<>(Arrays.asList(\"a\", 'b'))",
+    "new ArrayList<>()",
+    'new ArrayList<String>() {{ add("a"); add(b); }}',
+    'new HashMap<>() {{ put("k", 1); put("l", 2.5f); }}',
+    "new HashMap<String, Object>()",
+    "null",
+    "new HashMap<>(){{ }}",
+    "1e5",
+    "+5",
+    "5\n",
+    "5L\n",
+)
+JAVASCRIPT = (
+    "true",
+    "5",
+    "5n",
+    "-5",
+    "5.5",
+    "'a'",
+    '"a"',
+    "[1, 2]",
+    "['a', \"b\"]",
+    "[[1, 2], [3]]",
+    "[]",
+    "{}",
+    "new Array(1, 2)",
+    "new Array([1], [2])",
+    "{a: 1}",
+    "{'a': [1], b: {c: 2}}",
+    "[{a: 1}]",
+    "null",
+    "[1, 2",
+    "[[1, 2], [3",
+    "{a: 'x, y', b: true}",
+    "() => 1",
+    "{a: 1, }",
+    "[1,\n2]",
+    "5n\n",
+)
 
 
 class Case(NamedTuple):
@@ -104,21 +170,39 @@ def change_value(pick: random.Random, value: Any, language: str) -> Any:
 def _change_text(pick: random.Random, text: str) -> Any:
     place = pick.randrange(len(text) + 1)
     ways: tuple[Callable[[], Any], ...] = (
-        text.upper, text.title, lambda: f" {text} ", lambda: text.replace(" ", "_"), lambda: text + ".",
-        lambda: text[:place], lambda: text[:place] + pick.choice(" ,./-_*^'\"é(") + text[place:],
-        lambda: [text], lambda: {text: text}, lambda: text.replace('"', "'"), lambda: pick.choice(WORDS),
-    )  # fmt: skip
+        text.upper,
+        text.title,
+        lambda: f" {text} ",
+        lambda: text.replace(" ", "_"),
+        lambda: text + ".",
+        lambda: text[:place],
+        lambda: text[:place] + pick.choice(" ,./-_*^'\"é(") + text[place:],
+        lambda: [text],
+        lambda: {text: text},
+        lambda: text.replace('"', "'"),
+        lambda: pick.choice(WORDS),
+    )
     return pick.choice(ways)()
 
 
 def _change_list(pick: random.Random, items: list[Any], language: str) -> Any:
     place = pick.randrange(len(items)) if items else 0
     ways: tuple[Callable[[], Any], ...] = (
-        lambda: items[::-1], lambda: items[1:], lambda: [*items, *items[:1]], lambda: [*items, None],
-        lambda: [*items[:place], change_value(pick, items[place], language) if items else 1, *items[place + 1 :]],
-        lambda: [items], lambda: str(items), lambda: items[0] if items else None,
-        lambda: [str(item) for item in items], lambda: [{"a": 1}, *items],
-    )  # fmt: skip
+        lambda: items[::-1],
+        lambda: items[1:],
+        lambda: [*items, *items[:1]],
+        lambda: [*items, None],
+        lambda: [
+            *items[:place],
+            change_value(pick, items[place], language) if items else 1,
+            *items[place + 1 :],
+        ],
+        lambda: [items],
+        lambda: str(items),
+        lambda: items[0] if items else None,
+        lambda: [str(item) for item in items],
+        lambda: [{"a": 1}, *items],
+    )
     return pick.choice(ways)()
 
 
@@ -127,10 +211,14 @@ def _change_object(pick: random.Random, members: dict[str, Any], language: str) 
     name = pick.choice(names) if names else "a"
     ways: tuple[Callable[[], Any], ...] = (
         lambda: {key: value for key, value in members.items() if key != name},
-        lambda: {**members, "extra": 1}, lambda: {**members, name: change_value(pick, members.get(name), language)},
-        lambda: [members], lambda: str(members), lambda: {name: members}, dict,
+        lambda: {**members, "extra": 1},
+        lambda: {**members, name: change_value(pick, members.get(name), language)},
+        lambda: [members],
+        lambda: str(members),
+        lambda: {name: members},
+        dict,
         lambda: {key.upper(): value for key, value in members.items()},
-    )  # fmt: skip
+    )
     return pick.choice(ways)()
 
 
@@ -170,22 +258,45 @@ def change_result(pick: random.Random, result: list[Any]) -> Any:
     first = result[0] if result else {"f": "{}"}
     ((name, arguments),) = first.items() if isinstance(first, dict) and len(first) == 1 else (("f", "{}"),)
     cut = arguments[: pick.randrange(len(arguments) + 1)] if isinstance(arguments, str) else arguments
-    return pick.choice([
-        [], [{}], [{name: cut}], [{name: arguments + "}"}] if isinstance(arguments, str) else [], "", text,
-        "I cannot do that.", [{name: "[]"}], [{name: "1"}], [{name: arguments, "g": "{}"}], [name], [[first]],
-        None, {"f": "{}"}, [{name: '{"a": NaN}'}], [{name: ""}], [{name: "null"}], 5, [None], "[f(a=1)]",
-    ])  # fmt: skip
+    return pick.choice(
+        [
+            [],
+            [{}],
+            [{name: cut}],
+            [{name: arguments + "}"}] if isinstance(arguments, str) else [],
+            "",
+            text,
+            "I cannot do that.",
+            [{name: "[]"}],
+            [{name: "1"}],
+            [{name: arguments, "g": "{}"}],
+            [name],
+            [[first]],
+            None,
+            {"f": "{}"},
+            [{name: '{"a": NaN}'}],
+            [{name: ""}],
+            [{name: "null"}],
+            5,
+            [None],
+            "[f(a=1)]",
+        ]
+    )
 
 
 # ----------------------------------------------------------------------
 # Calls as prompted models write them.
 def python_text(calls: Sequence[Any]) -> str:
     """A list of calls as Python."""
-    return "[" + ", ".join(
-        f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-        for call in calls
-        for name, arguments in call.items()
-    ) + "]"  # fmt: skip
+    return (
+        "["
+        + ", ".join(
+            f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
+            for call in calls
+            for name, arguments in call.items()
+        )
+        + "]"
+    )
 
 
 def json_text(calls: Sequence[Any]) -> str:
@@ -217,17 +328,61 @@ def xml_text(calls: Sequence[Any], *, verbose: bool) -> str:
 
 def program_text(calls: Sequence[Any]) -> str:
     """A list of calls whose values are written in Java or JavaScript."""
-    return "[" + ", ".join(
-        f"{name}({', '.join(f'{key}={value}' for key, value in arguments.items())})"
-        for call in calls
-        for name, arguments in call.items()
-    ) + "]"  # fmt: skip
+    return (
+        "["
+        + ", ".join(
+            f"{name}({', '.join(f'{key}={value}' for key, value in arguments.items())})"
+            for call in calls
+            for name, arguments in call.items()
+        )
+        + "]"
+    )
 
 
-ODD = ("1+2", "2**3*4", "'a'*3", "x", "x.y", "-x", "-5", "not True", "+3", "f(1)", "g(a=1)", "(1, 2)", "...",
-    "lambda: 1", "a[0]", "{1: 2}", "{1}", "f'{x}'", "None", "1 if x else 2", "x+1", "[1, *y]", "{**z}", "b'a'",
-    "'\\d'", "1j", "[i for i in y]", "0x1F", "1_000", "07", "'a' 'b'", "math.pi", "1/0", "-(1)", "'a'+1", "~1",
-    "x==1", "-1.5e3", "((1))", "{'a': (1,)}", "a.b.c(d=1)", "a.b(1)")  # fmt: skip
+ODD = (
+    "1+2",
+    "2**3*4",
+    "'a'*3",
+    "x",
+    "x.y",
+    "-x",
+    "-5",
+    "not True",
+    "+3",
+    "f(1)",
+    "g(a=1)",
+    "(1, 2)",
+    "...",
+    "lambda: 1",
+    "a[0]",
+    "{1: 2}",
+    "{1}",
+    "f'{x}'",
+    "None",
+    "1 if x else 2",
+    "x+1",
+    "[1, *y]",
+    "{**z}",
+    "b'a'",
+    "'\\d'",
+    "1j",
+    "[i for i in y]",
+    "0x1F",
+    "1_000",
+    "07",
+    "'a' 'b'",
+    "math.pi",
+    "1/0",
+    "-(1)",
+    "'a'+1",
+    "~1",
+    "x==1",
+    "-1.5e3",
+    "((1))",
+    "{'a': (1,)}",
+    "a.b.c(d=1)",
+    "a.b(1)",
+)
 
 
 def change_prompted(pick: random.Random, text: str, calls: Sequence[Any]) -> str:
@@ -236,14 +391,29 @@ def change_prompted(pick: random.Random, text: str, calls: Sequence[Any]) -> str
     name = next(iter(calls[0])) if calls else "f"
     key = next(iter(calls[0][name]), "a") if calls else "a"
     ways: tuple[Callable[[], str], ...] = (
-        lambda: f"```\n{text}\n```", lambda: f"```python\n{text}\n```", lambda: text.strip("[]"), lambda: f" {text}\n",
-        lambda: text[:place], lambda: text[:place] + text[other:], lambda: f"Sure: {text}", lambda: f"{text} Done.",
-        lambda: f"<TOOLCALL>{text}</TOOLCALL>", lambda: f"So <TOOLCALL> {text} </TOOLCALL>.", lambda: f"'{text}'",
-        lambda: f"[{name}({key}={pick.choice(ODD)})]", lambda: f"{name}({key}={pick.choice(ODD)})",
-        lambda: text.replace('"', "'"), lambda: text.replace(": ", ":\n"), lambda: f"{text}\n{text}",
-        lambda: text.replace("},", "}, ,"), lambda: text + pick.choice("]}>)"), lambda: "", lambda: "No.",
-        lambda: text[:place] + pick.choice("{}[]()<>,:\"'&\n=") + text[place:], lambda: text.replace("function", "fn"),
-    )  # fmt: skip
+        lambda: f"```\n{text}\n```",
+        lambda: f"```python\n{text}\n```",
+        lambda: text.strip("[]"),
+        lambda: f" {text}\n",
+        lambda: text[:place],
+        lambda: text[:place] + text[other:],
+        lambda: f"Sure: {text}",
+        lambda: f"{text} Done.",
+        lambda: f"<TOOLCALL>{text}</TOOLCALL>",
+        lambda: f"So <TOOLCALL> {text} </TOOLCALL>.",
+        lambda: f"'{text}'",
+        lambda: f"[{name}({key}={pick.choice(ODD)})]",
+        lambda: f"{name}({key}={pick.choice(ODD)})",
+        lambda: text.replace('"', "'"),
+        lambda: text.replace(": ", ":\n"),
+        lambda: f"{text}\n{text}",
+        lambda: text.replace("},", "}, ,"),
+        lambda: text + pick.choice("]}>)"),
+        lambda: "",
+        lambda: "No.",
+        lambda: text[:place] + pick.choice("{}[]()<>,:\"'&\n=") + text[place:],
+        lambda: text.replace("function", "fn"),
+    )
     return pick.choice(ways)()
 
 
@@ -337,12 +507,38 @@ def _prompted_result(pick: random.Random, sample: Sample, calls: list[Any], lang
 
 def _agentic_result(pick: random.Random, sample: Sample) -> Any:
     right = pick.choice(sample.gold)
-    words = [right, f"{{'answer': '{right}', 'context': 'x'}}", f"It is {right.upper()}.", f"x{right}y", right[:-1],
-        "", "I do not know", f"({right})", right.replace(" ", "-"), [right], f"a\n{right}\nb"]  # fmt: skip
+    words = [
+        right,
+        f"{{'answer': '{right}', 'context': 'x'}}",
+        f"It is {right.upper()}.",
+        f"x{right}y",
+        right[:-1],
+        "",
+        "I do not know",
+        f"({right})",
+        right.replace(" ", "-"),
+        [right],
+        f"a\n{right}\nb",
+    ]
     step = [{"search": '{"q": "x"}'}]
     said = pick.choice(words)
-    return pick.choice([[[step, said]], [[said, step]], [[said]], [[step]], [[]], [], said, [[said], [said]],
-        [[step, said, "search(q='x')"]], [["[search(q='x')]", said]], [[said, []]], None, [[None, said]]])  # fmt: skip
+    return pick.choice(
+        [
+            [[step, said]],
+            [[said, step]],
+            [[said]],
+            [[step]],
+            [[]],
+            [],
+            said,
+            [[said], [said]],
+            [[step, said, "search(q='x')"]],
+            [["[search(q='x')]", said]],
+            [[said, []]],
+            None,
+            [[None, said]],
+        ]
+    )
 
 
 class Difference(NamedTuple):

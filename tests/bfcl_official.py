@@ -1,4 +1,4 @@
-"""BFCL's own code, run beside ours: from an installed ``bfcl_eval``, without what it needs and its checks do not.
+"""BFCL's own code, run beside ours: an installed ``bfcl_eval``, without what its checks do not need.
 
 The package imports the clients of all providers for one table of names; stand-ins take their place.
 """

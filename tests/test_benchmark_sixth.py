@@ -120,7 +120,7 @@ def test_a_sixth_scores_a_file(checkout: Path, gold: str) -> None:
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    (("complexfuncbench", "--details"), "more tables (appbench, nestful, callnavi, functionchat, bfcl, sums)"),
+    (("complexfuncbench", "--details"), "(appbench, nestful, callnavi, functionchat, bfcl, sums)"),
     (("nestful", "--judge", "m"), "ask a judge (callnavi, complexfuncbench, functionchat, sums)"),
     (("sums", "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
     (("sums", "--set", "unit=pears"), "SumBench's option 'unit' is one of apples, not 'pears'"),
