@@ -456,6 +456,7 @@ def cases(
     names = [name for name, category in CATEGORIES.items() if category.check not in ("multi_turn",)]
     samples = {name: {sample.id: sample for sample in read_category(data, name)} for name in names}
     real = real_answers(reference)
+    few: tuple[list[Any], ...]
     weights = [8 if CATEGORIES[name].check == "calls" else 2 for name in names]
     for _ in range(count):
         name = pick.choices(names, weights)[0]
@@ -473,9 +474,11 @@ def cases(
             if calls is None:
                 yield Case(sample, result, calls=True)
                 continue
-        if not calls:
+        if not calls:  # also of none that could be read
             tool = pick.choice(sample.tools)["name"] if sample.tools else "f"
-            calls = pick.choice([[], [{tool: {}}], [{tool: {"a": 1}}]])
+            few = ([], [{tool: {}}], [{tool: {"a": 1}}])
+            calls = pick.choice(few)
+        assert calls is not None
         for _ in range(pick.choice((0, 1, 1, 1, 2, 3))):
             calls = change_calls(pick, calls, category.language)
         prompted = category.check == "format" or (

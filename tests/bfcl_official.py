@@ -9,6 +9,7 @@ import os
 import sys
 import tempfile
 from functools import cache
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -93,20 +94,20 @@ def official() -> Official | None:
     finder = _Finder(absent)
     sys.meta_path.insert(0, finder)
     try:
-        import bfcl_eval.constants.model_config as models
+        models: Any = import_module("bfcl_eval.constants.model_config")
 
         models.MODEL_CONFIG_MAPPING = {"calls": _Model(True), "prompt": _Model(False)}
-        import bfcl_eval.constants.enums as enums
-        import bfcl_eval.eval_checker.eval_runner as runner
-        import bfcl_eval.eval_checker.eval_runner_helper as helper
-        import bfcl_eval.model_handler.api_inference.openai_completion as openai_completion
-        import bfcl_eval.utils as utils
+        enums = import_module("bfcl_eval.constants.enums")
+        runner = import_module("bfcl_eval.eval_checker.eval_runner")
+        helper = import_module("bfcl_eval.eval_checker.eval_runner_helper")
+        clients = import_module("bfcl_eval.model_handler.api_inference.openai_completion")
+        utils = import_module("bfcl_eval.utils")
     finally:
         sys.meta_path.remove(finder)
         for name in set(sys.modules) - before:
             if name in absent and not name.startswith("bfcl_eval"):
                 del sys.modules[name]
-    return Official(runner, helper, enums, openai_completion.OpenAICompletionsHandler, utils, has_parsers)
+    return Official(runner, helper, enums, clients.OpenAICompletionsHandler, utils, has_parsers)
 
 
 class Answered(NamedTuple):

@@ -138,17 +138,6 @@ def read_answer_file(
     )
 
 
-def select_asked(
-    benchmark: Benchmark, samples: list[Sample], ids: Iterable[str | None]
-) -> tuple[list[Sample], tuple[str, ...]]:
-    """The samples that count where some ids were answered, and what is to be said of the others."""
-    answered = {name for name in ids if name is not None}
-    chosen = benchmark.asked(answered, samples) if benchmark.asked is not None and answered else samples
-    if not chosen or len(chosen) == len(samples):
-        return samples, ()
-    return chosen, (f"{len(chosen):,} of {len(samples):,} samples were asked; the others do not count",)
-
-
 def answers_of(
     record: Record, benchmark: Benchmark, *, many: bool = False, has_trials: bool = False
 ) -> list[Answer]:

@@ -131,7 +131,7 @@ class Benchmark:
             know their format.
         read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
             for all others. None where its results are files as any others are.
-        asked: The samples that count, of the ids that were answered; all where None.
+        read_asked: The samples of a folder that count where these ids were answered; all where None.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
         apart: How a variant, with its options, scores answers one by one; None where it needs all together.
@@ -163,7 +163,7 @@ class Benchmark:
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
     read_results: Callable[[str], PlanFile | None] | None = None
-    asked: Callable[[Collection[str], Sequence[Sample]], list[Sample]] | None = None
+    read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
     apart: Callable[[str, Mapping[str, Any]], Scorer | None] = lambda variant, options: None

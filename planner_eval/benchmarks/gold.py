@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from planner_eval.benchmarks.report import Report, SampleScore
 DATASET_PREFIX = "dataset:"
 
 
-def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None) -> list[Sample]:
+def gold_samples(
+    benchmark: Benchmark, source: str, *, cache: str | None = None, answered: Collection[str] = ()
+) -> list[Sample]:
     """The samples of a gold source.
 
     Args:
@@ -27,6 +29,7 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
         source: A folder of the published files, one of them, or the name of a data set in the cache; a
             path that exists comes first, and ``dataset:NAME`` is always the data set.
         cache: The cache folder, where it is not the usual one.
+        answered: Ids of samples that were answered, where the benchmark counts no others than these bring.
 
     Raises:
         InputError: nothing is there, it cannot be read, or it is another benchmark's gold.
@@ -34,9 +37,9 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
     path = Path(source)
     try:
         if not source.startswith(DATASET_PREFIX) and path.exists():
-            samples = list(benchmark.read_file(path) if path.is_file() else benchmark.read(path))
+            samples = list(benchmark.read_file(path) if path.is_file() else _read(benchmark, path, answered))
         else:
-            samples = _read_cached(benchmark, source.removeprefix(DATASET_PREFIX), cache)
+            samples = _read_cached(benchmark, source.removeprefix(DATASET_PREFIX), cache, answered)
     except DatasetError:
         likely = _guess_benchmark(path) if path.is_file() else None
         if likely and likely != benchmark.name:
@@ -44,6 +47,13 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
         raise
     _refuse_other_gold(benchmark, source, samples)
     return samples
+
+
+def _read(benchmark: Benchmark, folder: Path, answered: Collection[str]) -> Iterator[Sample]:
+    """The samples of a folder; where the benchmark says so, those alone that these ids bring."""
+    if benchmark.read_asked is not None and answered:
+        return benchmark.read_asked(folder, answered)
+    return benchmark.read(folder)
 
 
 def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None) -> list[Path]:
@@ -63,7 +73,9 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None)
     ]
 
 
-def _read_cached(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
+def _read_cached(
+    benchmark: Benchmark, name: str, cache: str | None, answered: Collection[str] = ()
+) -> list[Sample]:
     datasets = [
         dataset for dataset in published_datasets().values() if name in (dataset.name, dataset.benchmark)
     ]
@@ -77,7 +89,9 @@ def _read_cached(benchmark: Benchmark, name: str, cache: str | None) -> list[Sam
     samples, missing = [], []
     for dataset in sets:
         try:
-            samples += list(read(dataset, dataset_folder(dataset, cache=cache)))
+            folder = dataset_folder(dataset, cache=cache)
+            some = benchmark.read_asked is not None and bool(answered)
+            samples += list(_read(benchmark, folder, answered) if some else read(dataset, folder))
         except DatasetError as problem:
             missing.append(str(problem))
     if not samples:

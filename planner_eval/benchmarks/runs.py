@@ -22,7 +22,6 @@ from planner_eval.benchmarks.answers import (
     answers_of,
     missing_ids_error,
     read_answer_file,
-    select_asked,
     unequal_counts_error,
     unknown_ids_error,
 )
@@ -31,7 +30,15 @@ from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.benchmarks.gold import gold_folders, gold_samples
 from planner_eval.benchmarks.registry import benchmark
 from planner_eval.benchmarks.report import Report, SampleScore
-from planner_eval.benchmarks.score import Scored, Source, common_notations, guess_notation, head_data
+from planner_eval.benchmarks.score import (
+    Scored,
+    Source,
+    answered_ids,
+    common_notations,
+    describe_asked,
+    guess_notation,
+    head_data,
+)
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.origins import Origin, digest_origin
 from planner_eval.reading.files.record import Record
@@ -398,14 +405,12 @@ def run_benchmark(  # noqa: PLR0913 - the options of a public function
     if not variants or scorers_of(bench, variants, settings) is None:
         raise InputError(f"{bench.title} needs all answers together here: they are scored by one process")
     golds = _gold_files(bench, gold, source.cache)
-    samples = gold_samples(bench, gold, cache=source.cache)
     file = read_answer_file(pred, source.id_field, source.text_field, bench)
-    others: tuple[str, ...] = ()
-    if source.by != "position":
-        samples, others = select_asked(bench, samples, (record.id for record in file.records))
+    ids = answered_ids(bench, source, (record.id for record in file.records) if bench.read_asked else ())
+    samples = gold_samples(bench, gold, cache=source.cache, answered=ids)
     many = source.text_field is not None or file.content == "outputs"
     pairs, by = _match_answers(bench, file, samples, source.by, many=many)
-    notes = [*file.notes, *format_repeated_ids(file.records), *others]
+    notes = [*file.notes, *format_repeated_ids(file.records), *describe_asked(samples, ids)]
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
     about |= {"mark": file.mark, "cache": source.cache}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)

@@ -73,10 +73,10 @@ def _read_results(path: str) -> PlanFile | None:
     return read_results(path)
 
 
-def _select_asked(ids: Collection[str], samples: Sequence[Sample]) -> list[Sample]:
-    from planner_eval.benchmarks.bfcl.reading import select_answered
+def _read_asked(folder: Path, ids: Collection[str]) -> Iterator[Sample]:
+    from planner_eval.benchmarks.bfcl.data import read_answered
 
-    return select_answered(ids, samples)
+    return read_answered(folder, ids)
 
 
 def _answer_text(content: Any) -> str:
@@ -132,5 +132,5 @@ BENCHMARK = Benchmark(
     gold_beside={"ground_truth": "", "possible_answer": ""},
     answer_text=_answer_text,
     read_results=_read_results,
-    asked=_select_asked,
+    read_asked=_read_asked,
 )

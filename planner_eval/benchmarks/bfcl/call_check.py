@@ -277,10 +277,10 @@ def check_type(
         What is wrong, and whether a variable is meant: accepted values are of another type than declared.
     """
     messages: list[Any] = []
-    accepted_type = _accepted_type(accepted)
+    accepted_type, items = _accepted_type(accepted), value
     if type(value) is expected:
         is_variable = accepted_type is not None and accepted_type is not expected
-        if inner is None or any(_fits_items(value, alternative, inner) for alternative in accepted):
+        if inner is None or any(_fits_items(items, alternative, inner) for alternative in accepted):
             return None, is_variable
         messages.append(
             f"Nested type checking failed for parameter {key!r}. Expected outer type {declared} with inner "

@@ -10,13 +10,15 @@ berkeley-function-call-leaderboard): ``utils.py``, ``constants/category_mapping.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
+from planner_eval.base.json_files import JsonLine
+from planner_eval.base.json_text import fast_json_loads
 from planner_eval.benchmarks.datasets.sample import Sample, load_json, load_jsonl
 from planner_eval.plan.model import Diagnostic
 
@@ -201,6 +203,27 @@ def read_bfcl(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
         yield from read_category(data, name)
 
 
+def read_answered(folder: Path, ids: Iterable[str]) -> Iterator[Sample]:
+    """The questions of the categories of which some were answered; of all, where the ids are of none.
+
+    The published code passes over other categories.
+
+    Args:
+        folder: Holds the files; see :func:`data_folder`.
+        ids: The questions that were answered.
+
+    Raises:
+        DatasetError: as :func:`read_bfcl`.
+    """
+    data = data_folder(folder)
+    categories = {name.split(":")[0].rsplit("_", 1)[0] for name in ids}
+    found = [name for name in CATEGORIES if name in categories and question_file(data, name).is_file()]
+    for name in found:
+        yield from read_category(data, name)
+    if not found:
+        yield from read_bfcl(folder)
+
+
 def question_file(data: Path, category: str) -> Path:
     """The file of a category's questions, which several categories may share.
 
@@ -229,15 +252,15 @@ def read_category(data: Path, category: str) -> Iterator[Sample]:
         yield from _read_formats(data)
         return
     path, shared = question_file(data, category), _shared_name(category)
-    truths = _read_truths(data, category)
+    truths, package = _read_truths(data, category), str(package_folder(data))
     tools: dict[str, list[Any]] = {}
-    for position, line in enumerate(load_jsonl(path)):
+    for position, line in enumerate(_read_lines(path)):
         try:
             record = dict(line.data)
             if shared != category:
                 record["id"] = record["id"].replace(shared, category)
             truth = truths[position]["ground_truth"] if truths is not None else None
-            yield _sample(data, category, record, truth, tools)
+            yield _sample(data, category, record, truth, tools, package)
         except (KeyError, TypeError, IndexError, AttributeError, ValueError) as problem:
             what = f"{type(problem).__name__}: {problem}"
             raise DatasetError(f"{path}: line {line.number}: not a record of BFCL ({what})") from None
@@ -247,7 +270,19 @@ def _read_truths(data: Path, category: str) -> list[Any] | None:
     """The right answers of a category, which stand in the order of its questions; None where it has none."""
     if CATEGORIES[category].check in ("irrelevance", "relevance"):
         return None
-    return [line.data for line in load_jsonl(data / "possible_answer" / question_file(data, category).name)]
+    return [line.data for line in _read_lines(data / "possible_answer" / question_file(data, category).name)]
+
+
+def _read_lines(path: Path) -> Iterator[JsonLine]:
+    """The lines of a file; where one is broken, the careful reader says what is wrong with it."""
+    try:
+        texts = path.read_text(encoding="utf-8").split("\n")
+        lines = [
+            JsonLine(number, fast_json_loads(text)) for number, text in enumerate(texts, 1) if text.strip()
+        ]
+    except (OSError, ValueError, RecursionError):
+        return load_jsonl(path)
+    return iter(lines)
 
 
 def _read_formats(data: Path) -> Iterator[Sample]:
@@ -268,7 +303,7 @@ def _read_formats(data: Path) -> Iterator[Sample]:
 
 
 def _sample(
-    data: Path, category: str, record: dict[str, Any], truth: Any, tools: dict[str, list[Any]]
+    data: Path, category: str, record: dict[str, Any], truth: Any, tools: dict[str, list[Any]], package: str
 ) -> Sample:
     check = CATEGORIES[category].check
     held_back: list[Any] = []
@@ -282,7 +317,7 @@ def _sample(
     extra: dict[str, Any] = {
         "question": record,
         "ground_truth": truth,
-        "package": str(package_folder(data)),
+        "package": package,
         "held_back": held_back,
         "diagnostics": (),
     }

@@ -72,11 +72,11 @@ def fit_calls(
     if len(calls) != len(truth):
         return None
     by_name = {tool["name"]: tool for tool in tools}
-    fits = []
+    fits: list[list[Reasons | None]] = []
     for right in truth:
         name = next(iter(right))
         tool = by_name.get(name) or (tools[0] if len(tools) == 1 else None)
-        fits.append([tool and fit_call(tool, call, right, how, strict) for call in calls])
+        fits.append([fit_call(tool, call, right, how, strict) if tool else None for call in calls])
     if "parallel" not in category:
         return fits[0][0] if fits else SAME
     chosen = _assign(fits)

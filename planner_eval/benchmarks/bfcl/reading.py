@@ -10,7 +10,7 @@ Source: package bfcl-eval 2026.3.23, ``model_handler/utils.py``, ``model_handler
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,6 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import fast_json_loads
 from planner_eval.benchmarks.benchmark import as_json
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION
-from planner_eval.benchmarks.datasets.sample import Sample
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.origins import current_origins
 from planner_eval.reading.files.record import Record
@@ -54,6 +53,8 @@ def answer_text(content: Any, *, calls: bool | None = None) -> str:
     ('[{"f": "{}"}]', 'f()', '{"calls": "No."}')
     """
     text = content if isinstance(content, str) else as_json(content)
+    if calls is not False and isinstance(content, list) and _shows_calls(content):
+        return text
     read = read_text(text)
     if text != NOTHING and read.content == content and calls in (None, read.calls):
         return text
@@ -203,18 +204,6 @@ def _read_lines(file: Path) -> Iterator[_Line]:
             yield line._replace(id=record["id"], error="a record without a result")
         else:
             yield line._replace(id=record["id"], content=record["result"])
-
-
-def select_answered(ids: Iterable[str], samples: Sequence[Sample]) -> list[Sample]:
-    """The samples of the categories of which some were answered; the published code passes over others.
-
-    Args:
-        ids: The samples that were answered.
-        samples: All samples.
-    """
-    categories = {sample.id: sample.category for sample in samples}
-    answered = {categories[name] for name in ids if name in categories}
-    return [sample for sample in samples if sample.category in answered]
 
 
 # ----------------------------------------------------------------------
