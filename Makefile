@@ -9,12 +9,14 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: demo test test-more test-long docs bench laws mutants same lint clean
 .DELETE_ON_ERROR:
 
+# Without its fifty dependencies bfcl-eval is BFCL's data and checks, beside which the tests run ours.
 # pip comes first: old pip's launchers import re, which costs start-up time at every command.
 $(VENV)/.ready: pyproject.toml Makefile planner_eval/_version.py
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "planner_eval needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group dev
+	$(BIN)/python -m pip install --quiet --no-deps bfcl-eval==2026.3.23
 	touch $@
 
 # diff answers 1 where plans differ, as all of these do; anything above 1 is a failure.

@@ -88,8 +88,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).symlink_to(ROOT / name)
     file = folder / "planner_eval" / "benchmarks" / "benchmark.py"
     text = file.read_text()
-    assert text.count('"functionchat")\n') == 1
-    file.write_text(text.replace('"functionchat")\n', '"functionchat", "sums")\n'))
+    assert text.count('"bfcl")\n') == 1
+    file.write_text(text.replace('"bfcl")\n', '"bfcl", "sums")\n'))
     sums = folder / "planner_eval" / "benchmarks" / "sums"
     sums.mkdir()
     (sums / "__init__.py").write_text(SIXTH)
@@ -119,7 +119,7 @@ def test_a_sixth_scores_a_file(checkout: Path, gold: str) -> None:
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    (("complexfuncbench", "--details"), "more tables (appbench, nestful, callnavi, functionchat, sums)"),
+    (("complexfuncbench", "--details"), "(appbench, nestful, callnavi, functionchat, bfcl, sums)"),
     (("nestful", "--judge", "m"), "ask a judge (callnavi, complexfuncbench, functionchat, sums)"),
     (("sums", "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
     (("sums", "--set", "unit=pears"), "SumBench's option 'unit' is one of apples, not 'pears'"),

@@ -183,12 +183,13 @@ def test_source_folder_instead_of_an_address(files: Files, folder: Path, tmp_pat
 def test_published_files_from_a_server(reference: Path, folder: Path, tmp_path: Path) -> None:
     laid_out = tmp_path / "mirror"
     laid_out.mkdir()
-    for name in published_datasets():
+    sets = {name: data for name, data in published_datasets().items() if name != "bfcl"}  # no reference
+    for name in sets:
         (laid_out / name).symlink_to(reference / "datasets" / published_datasets()[name].reader)
     with serving(laid_out) as served:
         served.breaks = [1000, 2000]
         options = replace(FAST, mirror=served.url)
-        for name, data in published_datasets().items():
+        for name, data in sets.items():
             assert all(data.url(file).startswith("https://") for file in data.files)
             complete = [file for file in data.files if file.sha256]
             known = replace(data, files=tuple(complete))

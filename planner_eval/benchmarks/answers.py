@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import add
 from pathlib import Path
@@ -18,6 +18,7 @@ from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.several import read_path
 
 if TYPE_CHECKING:
+    from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
 
@@ -115,9 +116,7 @@ def read_answers(
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
             answers cannot be told.
     """
-    file = read_path(
-        path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
-    )
+    file = read_answer_file(path, id_field, text_field, benchmark)
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
     many = has_trials or text_field is not None or file.content == "outputs"
@@ -128,6 +127,19 @@ def read_answers(
     )
     repeated = () if has_trials else format_repeated_ids(file.records)
     return Answers(tuple(answers), file.said, (*file.notes, *repeated), file.mark)
+
+
+def read_answer_file(
+    path: str, id_field: str | None, text_field: str | None, benchmark: Benchmark
+) -> PlanFile:
+    """The records of a file of answers, or of a benchmark's own results where no field is named."""
+    if benchmark.read_results is not None and id_field is None and text_field is None:
+        results = benchmark.read_results(path)
+        if results is not None:
+            return results
+    return read_path(
+        path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
+    )
 
 
 def answers_of(
@@ -349,7 +361,9 @@ _BLOCK_SIZE = 1_000
 DATASET_PREFIX = "dataset:"
 
 
-def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None) -> list[Sample]:
+def gold_samples(
+    benchmark: Benchmark, source: str, *, cache: str | None = None, answered: Collection[str] = ()
+) -> list[Sample]:
     """The samples of a gold source.
 
     Args:
@@ -357,6 +371,7 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
         source: A folder of the published files, one of them, or the name of a data set in the cache; a
             path that exists comes first, and ``dataset:NAME`` is always the data set.
         cache: The cache folder, where it is not the usual one.
+        answered: Ids of samples that were answered, where the benchmark counts no others than these bring.
 
     Raises:
         InputError: nothing is there, it cannot be read, or it is another benchmark's gold.
@@ -364,9 +379,9 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
     path = Path(source)
     try:
         if not source.startswith(DATASET_PREFIX) and path.exists():
-            samples = list(benchmark.read_file(path) if path.is_file() else benchmark.read(path))
+            samples = list(benchmark.read_file(path) if path.is_file() else _read(benchmark, path, answered))
         else:
-            samples = _read_cached(benchmark, source.removeprefix(DATASET_PREFIX), cache)
+            samples = _read_cached(benchmark, source.removeprefix(DATASET_PREFIX), cache, answered)
     except DatasetError:
         likely = _guess_benchmark(path) if path.is_file() else None
         if likely and likely != benchmark.name:
@@ -374,6 +389,13 @@ def gold_samples(benchmark: Benchmark, source: str, *, cache: str | None = None)
         raise
     _refuse_other_gold(benchmark, source, samples)
     return samples
+
+
+def _read(benchmark: Benchmark, folder: Path, answered: Collection[str]) -> Iterator[Sample]:
+    """The samples of a folder; where the benchmark says so, those alone that these ids bring."""
+    if benchmark.read_asked is not None and answered:
+        return benchmark.read_asked(folder, answered)
+    return benchmark.read(folder)
 
 
 def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None) -> list[Path]:
@@ -393,7 +415,9 @@ def gold_folders(benchmark: Benchmark, source: str, *, cache: str | None = None)
     ]
 
 
-def _read_cached(benchmark: Benchmark, name: str, cache: str | None) -> list[Sample]:
+def _read_cached(
+    benchmark: Benchmark, name: str, cache: str | None, answered: Collection[str] = ()
+) -> list[Sample]:
     datasets = [
         dataset for dataset in published_datasets().values() if name in (dataset.name, dataset.benchmark)
     ]
@@ -407,7 +431,9 @@ def _read_cached(benchmark: Benchmark, name: str, cache: str | None) -> list[Sam
     samples, missing = [], []
     for dataset in sets:
         try:
-            samples += list(read(dataset, dataset_folder(dataset, cache=cache)))
+            folder = dataset_folder(dataset, cache=cache)
+            some = benchmark.read_asked is not None and bool(answered)
+            samples += list(_read(benchmark, folder, answered) if some else read(dataset, folder))
         except DatasetError as problem:
             missing.append(str(problem))
     if not samples:

@@ -7,7 +7,7 @@ functions of a benchmark import what they run when they are called: looking at o
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.score import Scored
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.plan.model import Plan
+    from planner_eval.reading.files.files import PlanFile
 
 
 VARIANTS = ("official", "corrected")
@@ -129,6 +130,9 @@ class Benchmark:
             answer as ``text``, where an answer in words has one of them beside it.
         catalog: Reads its tools, from decoded JSON and a name, where :mod:`planner_eval.catalogs` does not
             know their format.
+        read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
+            for all others. None where its results are files as any others are.
+        read_asked: The samples of a folder that count where these ids were answered; all where None.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
         apart: How a variant, with its options, scores answers one by one; None where it needs all together.
@@ -159,6 +163,8 @@ class Benchmark:
     answer_text: Callable[[Any], str] = as_json
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
+    read_results: Callable[[str], PlanFile | None] | None = None
+    read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
     apart: Callable[[str, Mapping[str, Any]], Scorer | None] = lambda variant, options: None
@@ -249,7 +255,7 @@ class Benchmark:
 #     benchmark("callnavi").tables(samples)                     the paper's cells beside the recomputed ones
 #
 # A new benchmark is a package of this folder that exports ``BENCHMARK``, and its name in :data:`NAMES`.
-NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat")
+NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat", "bfcl")
 """The packages of this folder that hold a benchmark."""
 
 

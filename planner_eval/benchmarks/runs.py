@@ -23,17 +23,25 @@ from planner_eval.benchmarks.answers import (
     gold_folders,
     gold_samples,
     missing_ids_error,
+    read_answer_file,
     unequal_counts_error,
     unknown_ids_error,
 )
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Report, SampleScore
-from planner_eval.benchmarks.score import Scored, Source, common_notations, guess_notation, head_data
+from planner_eval.benchmarks.score import (
+    Scored,
+    Source,
+    answered_ids,
+    common_notations,
+    describe_asked,
+    guess_notation,
+    head_data,
+)
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.storing import Origin, digest_origin, is_lazy
 from planner_eval.results.runs.folder import Input, inputs_of
 from planner_eval.results.runs.pairs import LazyPairs, Pair, make_change_check
@@ -394,13 +402,12 @@ def run_benchmark(  # noqa: PLR0913 - the options of a public function
     if not variants or scorers_of(bench, variants, settings) is None:
         raise InputError(f"{bench.title} needs all answers together here: they are scored by one process")
     golds = _gold_files(bench, gold, source.cache)
-    samples = gold_samples(bench, gold, cache=source.cache)
-    file = read_path(
-        pred, id_field=source.id_field, text_field=source.text_field, role="answer", never=bench.gold_beside
-    )
+    file = read_answer_file(pred, source.id_field, source.text_field, bench)
+    ids = answered_ids(bench, source, (record.id for record in file.records) if bench.read_asked else ())
+    samples = gold_samples(bench, gold, cache=source.cache, answered=ids)
     many = source.text_field is not None or file.content == "outputs"
     pairs, by = _match_answers(bench, file, samples, source.by, many=many)
-    notes = [*file.notes, *format_repeated_ids(file.records)]
+    notes = [*file.notes, *format_repeated_ids(file.records), *describe_asked(samples, ids)]
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
     about |= {"mark": file.mark, "cache": source.cache}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -204,11 +204,14 @@ def score_file(
     bench = benchmark(name)
     for variant in variants:
         bench.checked(variant, options)
-    samples, left = _select_asked(gold_samples(bench, gold, cache=source.cache), source.ids)
     has_trials = bench.several(options)
     answers = read_answers(
         pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials
     )
+    ids = answered_ids(bench, source, (answer.id for answer in answers.found))
+    samples = gold_samples(bench, gold, cache=source.cache, answered=ids)
+    samples, left = _select_asked(samples, source.ids)
+    left = (*left, *describe_asked(samples, ids))
     matched = match_answers(
         answers.found, samples, by=source.by, has_trials=has_trials, nothing=bench.nothing
     )
@@ -222,6 +225,20 @@ def score_file(
         bench, matched, reports, notations, options, answers.said, (*answers.notes, *left), *asking[::-1],
         mark=answers.mark,
     )  # fmt: skip
+
+
+def answered_ids(bench: Benchmark, source: Source, ids: Iterable[str | None]) -> frozenset[str]:
+    """The ids that were answered, where the benchmark counts no other samples than these bring."""
+    if bench.read_asked is None or source.by == "position":
+        return frozenset()
+    return frozenset(name for name in ids if name is not None)
+
+
+def describe_asked(samples: Sequence[Sample], answered: Collection[str]) -> tuple[str, ...]:
+    """What is to be said of the samples that count where some were answered."""
+    if not answered:
+        return ()
+    return (f"{len(samples):,} samples, of parts of which some were answered; other parts do not count",)
 
 
 def _select_asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sample], tuple[str, ...]]:

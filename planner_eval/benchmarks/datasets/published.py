@@ -234,7 +234,7 @@ def published_datasets() -> dict[str, Dataset]:
     """All data sets by name.
 
     >>> list(published_datasets())[:2]
-    ['appbench', 'callnavi']
+    ['appbench', 'bfcl']
     """
     entries = json.loads(read_resource("data/datasets.json"))
     return {
@@ -450,7 +450,7 @@ def list_datasets(*, cache: str | None = None, source: str | None = None) -> tup
         source: A folder that holds the files, instead of the cache.
 
     >>> [one.dataset.name for one in list_datasets()][:2]
-    ['appbench', 'callnavi']
+    ['appbench', 'bfcl']
     """
     expect_or_none(PATH, cache=cache, source=source)
     listed = []

@@ -1,0 +1,225 @@
+"""BFCL's verdicts as its documentation means them: the published ones but where there is a reason to differ.
+
+A category that was not run does not count, where the published scores count it as 0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from planner_eval.benchmarks.answers import SampleResults, Scorer
+from planner_eval.benchmarks.bfcl.call_check import Check
+from planner_eval.benchmarks.bfcl.data import CATEGORIES
+from planner_eval.benchmarks.bfcl.meaning import (
+    EMBEDDED,
+    NOT_OFFERED,
+    NUMBERS,
+    STRICT,
+    TRUTH_VALUES,
+    Reasons,
+    Strictness,
+    fit_calls,
+)
+from planner_eval.benchmarks.bfcl.official import (
+    DECODING_FAILED,
+    Settings,
+    StoredAnswer,
+    are_calls,
+    judge_answers,
+    load_answer,
+    make_report,
+    make_row,
+    store,
+    style_of,
+)
+from planner_eval.benchmarks.bfcl.reading import NOTHING, WrittenAnswer, decode_calls, read_text
+from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
+from planner_eval.benchmarks.bfcl.verdict import Verdict
+from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.report import Figure, Records, Report
+
+OTHERWISE = "seen otherwise: "
+"""How the figures begin that count answers by the reason why the published verdict is not kept."""
+_MAX_CANDIDATES = 50
+_MAX_CHARS = 100_000
+
+
+def score_corrected(records: Records, *, mode: str = "auto", names: str = "auto") -> Report:
+    """The corrected scores, and one row a record.
+
+    Args:
+        records: Samples of the BFCL reader with what a model answered.
+        mode: One of :data:`.reading.MODES`.
+        names: One of :data:`.official.NAMES`.
+    """
+    pairs, settings = list(records), Settings(mode, names)
+    stored = [
+        store(sample, *correct_verdict(sample, text, verdict, settings))
+        for (sample, text), verdict in zip(pairs, judge_answers(pairs, settings), strict=True)
+    ]
+    return make_report("corrected", [sample.id for sample, _ in pairs], stored, corrected_figures)
+
+
+def scorer(mode: str = "auto", names: str = "auto") -> Scorer:
+    """Its scores one by one."""
+    settings = Settings(mode, names)
+
+    def score_sample(sample: Sample, text: str) -> StoredAnswer:
+        verdict = judge_answers([(sample, text)], settings)[0]
+        return store(sample, *correct_verdict(sample, text, verdict, settings))
+
+    return Scorer(score_sample, make_row, corrected_figures, load_answer)
+
+
+def corrected_figures(results: SampleResults) -> Iterator[Figure]:
+    """The scores of what was run, then how many answers are seen otherwise, by reason."""
+    judged = [Judged(name, answer.category, answer.valid) for name, answer in results]
+    yield from score_figures(judged, {}, strict=False)
+    counts = Counter(answer.reason for _, answer in results if answer.reason)
+    for reason, count in sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])):
+        yield Figure(OTHERWISE + reason, count, count, len(judged))
+
+
+def correct_verdict(sample: Sample, text: str, verdict: Verdict, settings: Settings) -> tuple[Verdict, str]:
+    """The verdict as meant, and the reason why it is not the published one; "" where it is.
+
+    Args:
+        sample: Of the BFCL reader.
+        text: What a model answered.
+        verdict: What the published code says.
+        settings: How answers were asked for.
+    """
+    category = CATEGORIES.get(sample.category)
+    if category is None or text == NOTHING or category.check in ("multi_turn", "agentic"):
+        return verdict, ""
+    answer = read_text(text, settings.mode)
+    if category.check in ("irrelevance", "relevance"):
+        return _correct_relevance(sample, answer, verdict)
+    return _correct_calls(sample, answer, verdict, settings)
+
+
+# ----------------------------------------------------------------------
+# Whether a tool is called.
+def _correct_relevance(sample: Sample, answer: WrittenAnswer, verdict: Verdict) -> tuple[Verdict, str]:
+    """A call between words is a call; one of a tool that is not on offer is not what is wanted."""
+    wants_call = sample.category.endswith("_relevance")
+    calls = _calls_of(answer, "python", tag=False)
+    embedded = False
+    if calls is None and not answer.calls:
+        offered = _offered_names(sample)
+        found = (
+            c
+            for c in _embedded_calls(answer, "python")
+            if all(name in offered for call in c for name in call)
+        )
+        calls = next(found, None)
+        embedded = calls is not None
+    if not calls:
+        return verdict, ""
+    if embedded:
+        if verdict.valid == wants_call:
+            return verdict, ""
+        error = "" if wants_call else "A tool is called although none fits."
+        return Verdict(
+            wants_call, None if wants_call else "corrected:called", (error,) * (not wants_call)
+        ), EMBEDDED
+    if (
+        wants_call
+        and verdict.valid
+        and not any(name in _offered_names(sample) for call in calls for name in call)
+    ):
+        return Verdict(
+            False, "corrected:not_offered", ("The tool that is called is not on offer.",)
+        ), NOT_OFFERED
+    return verdict, ""
+
+
+def _offered_names(sample: Sample) -> set[str]:
+    names = {tool["name"] for tool in sample.tools}
+    return names | {name.replace(".", "_") for name in names}
+
+
+# ----------------------------------------------------------------------
+# Calls.
+def _correct_calls(
+    sample: Sample, answer: WrittenAnswer, verdict: Verdict, settings: Settings
+) -> tuple[Verdict, str]:
+    language, style, tag, category = style_of(sample)
+    how = Check(language, settings.underscores(answer))
+    calls = _calls_of(answer, style, tag=tag)
+    if verdict.valid:
+        return _refuse_accident(sample, calls, category, how) or (verdict, "")
+    if calls is None and verdict.error_type == DECODING_FAILED and not answer.calls:
+        for found in _embedded_calls(answer, style):
+            if _fit(sample, found, category, how) is not None:
+                return Verdict(True), EMBEDDED
+        return verdict, ""
+    reasons = None if calls is None else _fit(sample, calls, category, how)
+    if not reasons:
+        return verdict, ""
+    return Verdict(True), "; ".join(sorted(reasons))
+
+
+def _fit(
+    sample: Sample, calls: Any, category: str, how: Check, strict: Strictness = STRICT
+) -> Reasons | None:
+    """Whether calls mean the right ones; None also where gold is broken."""
+    try:
+        return fit_calls(sample.tools, calls, sample.extra["ground_truth"], category, how, strict)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, IndexError):
+        return None
+
+
+def _calls_of(answer: WrittenAnswer, style: str, *, tag: bool) -> Any:
+    """The calls of an answer as the published code decodes them; None where there are none."""
+    try:
+        calls = decode_calls(answer, style, tag=tag)
+    except Exception:  # as published: whatever it is
+        return None
+    return calls if are_calls(calls) else None
+
+
+def _embedded_calls(answer: WrittenAnswer, style: str) -> Iterator[Any]:
+    """The lists of calls in a fence or between the words of a prompted answer, the first first."""
+    text = answer.content
+    if not isinstance(text, str) or len(text) > _MAX_CHARS:
+        return
+    candidates = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(
+        r"<TOOLCALL>(.*?)</TOOLCALL>", text, re.DOTALL
+    )
+    candidates += [
+        text[matched.start() : end]
+        for matched in re.finditer(r"\[", text)
+        if (end := _closing(text, matched.start()))
+    ]
+    for candidate in candidates[:_MAX_CANDIDATES]:
+        calls = _calls_of(WrittenAnswer(candidate, calls=False), style, tag=False)
+        if calls:
+            yield calls
+
+
+def _closing(text: str, start: int) -> int:
+    """The place after the bracket that closes the one at a place, texts passed over; 0 without one."""
+    depth, place = 0, start
+    tokens = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[\[\]]", re.DOTALL)
+    for matched in tokens.finditer(text, place):
+        depth += (matched.group() == "[") - (matched.group() == "]")
+        if depth == 0:
+            return matched.end()
+    return 0
+
+
+_ACCIDENTS = ((NUMBERS, Strictness(numbers=False)), (TRUTH_VALUES, Strictness(truth_values=False)))
+
+
+def _refuse_accident(sample: Sample, calls: Any, category: str, how: Check) -> tuple[Verdict, str] | None:
+    """The verdict on calls that are right by accident alone; None where they are right."""
+    if _fit(sample, calls, category, how) is not None:
+        return None
+    for reason, lenient in _ACCIDENTS:
+        if _fit(sample, calls, category, how, lenient) is not None:
+            return Verdict(False, "corrected:other_value", (f"Not the same value: {reason}.",)), reason
+    return None

@@ -1,0 +1,557 @@
+"""BFCL: verdicts, scores and readings on our own data, on recorded verdicts, beside the published code."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import re
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner_eval.base.errors import DatasetError, InputError
+from planner_eval.benchmarks.answers import replay
+from planner_eval.benchmarks.bfcl.corrected import correct_verdict, score_corrected
+from planner_eval.benchmarks.bfcl.data import (
+    CATEGORIES,
+    category_sizes,
+    installed_folder,
+    read_bfcl,
+    read_category,
+)
+from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers, score_official
+from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
+from planner_eval.benchmarks.bfcl.reading import (
+    answer_text,
+    decode_prompted,
+    decode_step,
+    read_results,
+    read_text,
+)
+from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
+from planner_eval.benchmarks.bfcl.typed_values import GroupList, java_value, javascript_value
+from planner_eval.benchmarks.bfcl.verdict import Verdict
+from planner_eval.benchmarks.datasets.published import Sample
+from tests import bfcl_mutations, bfcl_official
+from tests.conftest import ROOT
+from tests.inside import planeval
+
+FOLDER = ROOT / "data" / "samples" / "bfcl"
+ANSWERS = ROOT / "data" / "samples" / "answers" / "bfcl.jsonl"
+SAMPLES = {sample.id: sample for sample in read_bfcl(FOLDER)}
+NOT_INSTALLED = "bfcl_eval is not installed (pip install --no-deps bfcl-eval)"
+
+
+@pytest.fixture(scope="module")
+def package() -> Path:
+    folder = installed_folder()
+    if folder is None:
+        pytest.skip(NOT_INSTALLED)
+    return folder / "data"
+
+
+def call(name: str, **arguments: Any) -> dict[str, str]:
+    return {name: json.dumps(arguments)}
+
+
+def boil(**arguments: Any) -> list[dict[str, str]]:
+    return [call("kitchen_boil", **{"eggs": 3, "minutes": 7, **arguments})]
+
+
+COUNT = "simple_function_checker:wrong_count"
+PAIR = [*boil(eggs=4, minutes=10), *boil(eggs=2, minutes=5)]
+FORMAT = "ast_decoder:decoder_wrong_output_format"
+RING = [call("bell_ring", times=1)]
+MINUTES = [call("kitchen_boil", eggs=3)]
+BOTH = "front, back"
+JAVA = 'new ArrayList<>(Arrays.asList("front", "back"))'
+
+
+# Which question, what was answered, the kind of error, and that of the corrected verdict.
+@pytest.mark.parametrize(
+    ("name", "result", "kind", "corrected"),
+    [
+        ("simple_python_0", boil(), None, None),
+        ("simple_python_0", boil(minutes=7.0, salt=False), None, None),
+        ("simple_python_0", "[kitchen.boil(eggs=3, minutes=7)]", None, None),
+        ("simple_python_0", "kitchen.boil(eggs=1+2, minutes=7)", None, None),
+        (
+            "simple_python_0",
+            "```python\n[kitchen.boil(eggs=3, minutes=7)]\n```",
+            "ast_decoder:decoder_failed",
+            None,
+        ),
+        ("simple_python_0", [], COUNT, COUNT),
+        ("simple_python_0", boil() * 2, COUNT, COUNT),
+        ("simple_python_0", [{"kitchen_boil": "[]"}], FORMAT, FORMAT),
+        ("simple_python_0", [{}], "ast_decoder:decoder_failed", "ast_decoder:decoder_failed"),
+        (
+            "simple_python_0",
+            [call("kitchen.boil", eggs=3, minutes=7)],
+            "simple_function_checker:wrong_func_name",
+            None,
+        ),
+        (
+            "simple_python_0",
+            MINUTES,
+            "simple_function_checker:missing_required",
+            "simple_function_checker:missing_required",
+        ),
+        (
+            "simple_python_0",
+            boil(sugar=1),
+            "simple_function_checker:unexpected_param",
+            "simple_function_checker:unexpected_param",
+        ),
+        ("simple_python_0", boil(eggs=3.0), "type_error:simple", "type_error:simple"),
+        ("simple_python_0", boil(eggs=4), "value_error:others", "value_error:others"),
+        ("simple_python_1", [call("paint_mix", colours=["RED", "blue."], parts=[2.0, 1.5])], None, None),
+        (
+            "simple_python_1",
+            [call("paint_mix", colours=["red", "blue"], parts=[2, 1.5])],
+            "type_error:nested",
+            None,
+        ),
+        (
+            "simple_python_1",
+            [call("paint_mix", colours=["blue", "red"], parts=[2.0, 1.5])],
+            "value_error:list/tuple",
+            "value_error:list/tuple",
+        ),
+        (
+            "simple_python_1",
+            [call("paint_mix", colours=["red", "blue"])],
+            "simple_function_checker:missing_optional",
+            "simple_function_checker:missing_optional",
+        ),
+        ("simple_python_2", [call("bell_ring", times=2, tone={"pitch": "c 6", "loud": True})], None, None),
+        (
+            "simple_python_2",
+            [call("bell_ring", times=2, tone={"loud": True})],
+            "value_error:dict_key",
+            "value_error:dict_key",
+        ),
+        (
+            "simple_python_2",
+            [call("bell_ring", times=2, tone={"pitch": "low"})],
+            "value_error:dict_value",
+            "value_error:dict_value",
+        ),
+        (
+            "simple_python_2",
+            [call("bell_ring", times=2, tone={"pitch": "high", "loud": 1})],
+            None,
+            "corrected:other_value",
+        ),
+        ("parallel_0", PAIR, None, None),
+        ("parallel_0", PAIR[::-1], None, None),
+        (
+            "parallel_0",
+            PAIR[:1],
+            "parallel_function_checker_no_order:wrong_count",
+            "parallel_function_checker_no_order:wrong_count",
+        ),
+        (
+            "parallel_0",
+            PAIR[:1] * 2,
+            "parallel_function_checker_no_order:cannot_find_match",
+            "parallel_function_checker_no_order:cannot_find_match",
+        ),
+        ("live_multiple_0-0-0", RING, None, None),
+        (
+            "live_multiple_0-0-0",
+            RING * 2,
+            "multiple_function_checker:wrong_count",
+            "multiple_function_checker:wrong_count",
+        ),
+        ("irrelevance_0", "Lima.", None, None),
+        ("irrelevance_0", [], None, None),
+        ("irrelevance_0", "", None, None),
+        ("irrelevance_0", boil(), "irrelevance_error:decoder_success", "irrelevance_error:decoder_success"),
+        ("irrelevance_0", "Eggs: [kitchen.boil(eggs=1, minutes=1)]", None, "corrected:called"),
+        ("live_relevance_0-0-0", boil(), None, None),
+        ("live_relevance_0-0-0", [call("other")], None, "corrected:not_offered"),
+        ("live_relevance_0-0-0", "No.", "relevance_error:decoder_failed", "relevance_error:decoder_failed"),
+        ("simple_java_0", [call("Door_lock", code="42L", doors=JAVA)], None, None),
+        ("simple_java_0", [call("Door_lock", code="42", doors=JAVA)], "type_error:simple", None),
+        ("simple_java_0", [call("Door_lock", code=42, doors=JAVA)], "type_error:java", "type_error:java"),
+        ("simple_java_0", f"[Door.lock(code=42L, doors={JAVA})]", None, None),
+        ("simple_javascript_0", [call("drawChart", points="[1.5, 2.0]", style="{dashed: true}")], None, None),
+        (
+            "simple_javascript_0",
+            [call("drawChart", points=[1.5], style="{}")],
+            "type_error:js",
+            "type_error:js",
+        ),
+        ("simple_javascript_0", "[drawChart(points=[1.5, 2.0], style={'dashed': true})]", None, None),
+        ("web_search_base_0", [[[{"search": "{}"}], "It is Ada Lovelace."]], None, None),
+        (
+            "web_search_base_0",
+            [[[{"search": "{}"}], "Nobody."]],
+            "agentic:answer_not_found",
+            "agentic:answer_not_found",
+        ),
+        ("web_search_base_0", [[[{"search": "{}"}]]], "agentic:no_last_message", "agentic:no_last_message"),
+        ("web_search_base_0", "Ada Lovelace", "agentic:inference_error", "agentic:inference_error"),
+    ],
+)
+def test_a_verdict(name: str, result: Any, kind: str | None, corrected: str | None) -> None:
+    text, settings = answer_text(result), Settings()
+    verdict = judge_answer(SAMPLES[name], text)
+    assert verdict is not None
+    assert (verdict.valid, verdict.error_type) == (kind is None, kind)
+    meant, reason = correct_verdict(SAMPLES[name], text, verdict, settings)
+    assert (meant.valid, meant.error_type, bool(reason)) == (corrected is None, corrected, kind != corrected)
+
+
+def test_messages_are_the_published_ones() -> None:
+    verdict = judge_answer(SAMPLES["parallel_0"], answer_text(PAIR[:1] * 2))
+    assert verdict is not None
+    item = {"kitchen_boil": {"eggs": 4, "minutes": 10}}
+    assert verdict.error == (
+        "Could not find a matching function among index [0, 1] of model output for index 0 of possible "
+        "answers.",
+        *(
+            {
+                f"Model Result Index {index}": {
+                    "sub_error": ["Invalid value for parameter 'eggs': 4. Expected one of [2]."],
+                    "sub_error_type": "value_error:others",
+                    "model_output_item": item,
+                    "possible_answer_item": {"kitchen.boil": {"eggs": [2], "minutes": [5.0], "salt": [""]}},
+                }
+            }
+            for index in (0, 1)
+        ),
+    )
+
+
+def test_gold_that_ends_the_published_code_is_a_row_and_no_traceback() -> None:
+    broken = {"ground_truth": [{"f": {"a": [1]}}], "package": ""}
+    tool = {"name": "f", "parameters": {"properties": {"a": {"type": "number"}}, "required": []}}
+    sample = Sample("simple_python_9", tools=[tool], category="simple_python", extra=broken)
+    for score in (score_official, score_corrected):
+        report = score([(sample, answer_text([call("f", a=1)]))])
+        assert report.rows[0].error == "raised: KeyError: 'number'" or report.rows[0].ok
+    figure = score_official([(sample, answer_text([call("f", a=1)]))]).figure("simple_python")
+    assert (figure.value, figure.error) == (None, "KeyError: 'number'")
+
+
+# ----------------------------------------------------------------------
+# Reading.
+@pytest.mark.parametrize(
+    ("style", "text", "calls"),
+    [
+        (
+            "python",
+            "a.b(x=-1, y=(1, 'c'), z={'k': [None]}, w=q)",
+            [{"a.b": {"x": -1, "y": (1, "c"), "z": {"k": [None]}, "w": "q"}}],
+        ),
+        (
+            "python",
+            "[f(1, x=g(2)), f(x=g(y=2), z=p[0])]",
+            [{"f": {"x": "g(2)"}}, {"f": {"x": {"g": {"y": 2}}, "z": "p[0]"}}],
+        ),
+        ("python", "[f(x=2**3 - 'a'.y)]", "not computed"),
+        ("python", "[f(x=10**10**9)]", "more than"),
+        ("python", "f(x", "does not match"),
+        ("python", "[f(x=lambda: 1)]", "subscriptable"),
+        ("python", "[f(x=open('a') + 1)]", "not defined"),
+        ("json", 'So: [{"function": "f", "parameters": {"a": [1]}}] Done', [{"f": {"a": [1]}}]),
+        ("json", "[{]", []),
+        ("json", '[{"name": "f"}]', "'function'"),
+        ("json", "[" + "{},{" * 60 + "]", []),
+        (
+            "concise_xml",
+            '<functions><function name="f"><param name="a" type="integer"> 1 </param></function></functions>',
+            [{"f": {"a": 1}}],
+        ),
+        (
+            "verbose_xml",
+            '<functions><function name="f"><params><param name="a" value="[1]" type="array"/></params>'
+            "</function></functions>",
+            [{"f": {"a": [1]}}],
+        ),
+        ("verbose_xml", "f(a=1)", "Missing <functions> tag"),
+        (
+            "java",
+            '[a.B.f(x="s", y=new HashMap<String, Object>() {{ put("k", 1); }}, z=x + 1)]',
+            [{"a.B.f": {"x": "s", "y": "new HashMap<String,Object>()", "z": "x+1"}}],
+        ),
+        ("java", "[f(alpha=1, beta]", "parsing java"),
+        ("java", "[new Foo(1, 2, 3, 4)]", {}),
+        (
+            "javascript",
+            "[f(a='s', b={k: [1, 2]}, c=(x) => x + 1)]",
+            [{"f": {"a": "s", "b": "{k: [1, 2]}", "c": "(x) => x + 1"}}],
+        ),
+        ("javascript", "[f(a=1), g(b=2)]", None),
+        ("javascript", "[f(a=1, a=2)]", "same name"),
+    ],
+)
+def test_prompted_answers_are_decoded_as_published(style: str, text: str, calls: Any) -> None:
+    if isinstance(calls, str):
+        with pytest.raises(Exception, match=calls):
+            decode_prompted(text, style)
+    else:
+        assert decode_prompted(text, style) == calls
+
+
+@pytest.mark.parametrize(
+    ("convert", "text", "kind", "item", "value"),
+    [
+        (java_value, "5L", "long", None, 5),
+        (java_value, "5", "long", None, "5"),
+        (java_value, "1e3f", "float", None, 1000.0),
+        (java_value, "new int[]{1, 2}", "Array", "integer", [1, 2]),
+        (java_value, "[1]", "Array", "integer", "[1]"),
+        (java_value, 'new ArrayList<String>() {{ add("a"); }}', "ArrayList", "String", ["a"]),
+        (
+            java_value,
+            'new HashMap<>() {{ put("a", 1L); put("b", "c"); }}',
+            "HashMap",
+            None,
+            {"a": 1, "b": "c"},
+        ),
+        (javascript_value, "[[1, 2], ['a']]", "array", "float", [[1, 2], ["a"]]),
+        (javascript_value, "5n", "Bigint", None, 5),
+        (javascript_value, "new Array(1, 2.5)", "array", "float", [1.0, 2.5]),
+        (javascript_value, "[[1" * 40, "array", None, "[[1" * 40),
+        (javascript_value, "{a: [1, 2], b: 'c'}", "dict", None, {"a": [1, 2], "b": "c"}),
+        (javascript_value, "'x'", "String", None, "x"),
+    ],
+)
+def test_values_of_other_languages(convert: Any, text: str, kind: str, item: str | None, value: Any) -> None:
+    assert convert(text, kind, item) == value
+
+
+@given(st.text("[],{} a\n", max_size=14))
+def test_lists_of_groups_end_where_the_pattern_says(text: str) -> None:
+    for opening, closing, across in (("[", "]", False), ("{", "}", True)):
+        group = rf"\{opening}.*?\{closing}\s*"
+        pattern = re.compile(rf"{group}(?:,\s*{group})*\]", re.DOTALL if across else re.NOFLAG)
+        groups = GroupList(opening, closing, "]", across=across)
+        for place in range(len(text)):
+            matched = pattern.match(text, place)
+            assert groups.end(text, place) == (matched.end() if matched else -1)
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=7), inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(
+    ANY_JSON | st.sampled_from(["[]", '{"calls": 1}', '{"unanswered": []}', '[{"f": "{}"}]', '"x"']),
+    st.booleans(),
+)
+def test_an_answer_as_text_is_read_back(content: Any, calls: bool) -> None:
+    read = read_text(answer_text(content, calls=calls))
+    assert (read.content, read.calls) == (content, calls)
+
+
+def test_steps_are_texts_of_calls() -> None:
+    assert decode_step([{"f": '{"a": [1, "x"]}', "g": {}}], calls=True) == ["f(a=[1, 'x'])", "g()"]
+    assert decode_step("[f(a={'b': 1}), g(c=h(d=2))]", calls=False) == ["f(a={'b': 1})", "g(c=h(d=2))"]
+
+
+def write_results(folder: Path, results: dict[str, Any], model: str = "m") -> Path:
+    for name, result in results.items():
+        category = SAMPLES[name].category
+        file = folder / model / CATEGORIES[category].group / f"BFCL_v4_{category}_result.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({"id": name, "result": result, "latency": 1.5}) + "\n")
+    return folder / model
+
+
+def test_a_result_folder_is_scored_by_categories_that_were_run(tmp_path: Path) -> None:
+    words = "kitchen.boil(eggs=1, minutes=1)"  # of a model that calls functions: no call
+    model = write_results(tmp_path, {"simple_python_0": boil(), "irrelevance_0": words})
+    with (model / "non_live" / "BFCL_v4_simple_python_result.json").open("a") as stream:
+        stream.write('{"id": "simple_python_2"}\n{"id": \n')
+    done = planeval("score", str(model), str(FOLDER), "--benchmark", "bfcl", "--format", "csv")
+    rows = {row["figure"]: row for row in csv.DictReader(done.stdout.splitlines())}
+    assert (rows["simple_python"]["official of"], rows["irrelevance"]["official"]) == ("1/3", "1.0")
+    assert "model that calls functions" in done.stderr
+    assert "4 samples, of parts of which some were answered; other parts do not count" in done.stderr
+    shown = planeval("score", str(model), str(FOLDER), "--benchmark", "bfcl").stdout
+    assert "samples without an answer, counted as wrong: 1 (simple_python_1)" in shown
+    assert "answers that cannot be read from the file, counted as wrong: 2" in shown
+    write_results(tmp_path, {"simple_python_0": boil()}, "other")
+    done = planeval("score", str(tmp_path), str(FOLDER), "--benchmark", "bfcl")
+    assert (done.returncode, "holds the results of several models (m, other)" in done.stderr) == (2, True)
+
+
+def test_parts_and_one_process_say_the_same(tmp_path: Path) -> None:
+    run, argv = (
+        tmp_path / "run",
+        ("score", str(ANSWERS), str(FOLDER), "--benchmark", "bfcl", "--format", "json"),
+    )
+    alone = json.loads(planeval(*argv).stdout)
+    planeval(*argv, "-o", f"{run}/")
+    parts = json.loads(planeval("score", str(run), "--format", "json").stdout)
+    assert parts["reports"] == alone["reports"]
+    assert [row["ok"] for row in alone["reports"]["corrected"]["rows"]].count(True) == 6
+    shown = planeval("table", str(run), "--official").stdout
+    assert "Non-Live Parallel AST           100.00 [2.50–100.00]" in shown
+
+
+def test_data_are_read_from_where_they_lie(tmp_path: Path) -> None:
+    wheel = tmp_path / "wheel" / "bfcl_eval-1-py3-none-any.whl"
+    wheel.parent.mkdir()
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file in sorted(FOLDER.rglob("*.json")):
+            archive.write(file, f"bfcl_eval/data/{file.relative_to(FOLDER)}")
+    checkout = tmp_path / "checkout" / "berkeley-function-call-leaderboard" / "bfcl_eval" / "data"
+    shutil.copytree(FOLDER, checkout)
+    names = [sample.id for sample in read_bfcl(FOLDER)]
+    for place in (wheel.parent, wheel.parent, tmp_path / "checkout", checkout.parent):
+        assert [sample.id for sample in read_bfcl(place)] == names
+    assert [sample.id for sample in read_bfcl(FOLDER, part="parallel")] == ["parallel_0"]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DatasetError, match="no questions of BFCL are here"):
+        list(read_bfcl(tmp_path / "empty"))
+    wheel.write_text("broken")
+    shutil.rmtree(wheel.parent / "bfcl_eval-1-py3-none-any")
+    with pytest.raises(DatasetError, match="cannot be unpacked"):
+        list(read_bfcl(wheel.parent))
+    (checkout / "BFCL_v4_parallel.json").write_text('{"id": 5}\n')
+    with pytest.raises(DatasetError, match="line 1: not a record of BFCL"):
+        list(read_bfcl(tmp_path / "checkout"))
+    assert read_results(str(tmp_path / "empty")) is None
+    file = tmp_path / "BFCL_v4_parallel_result.json"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_results(str(file))
+
+
+def test_gold_answered_with_gold_is_right() -> None:
+    for result in replay("bfcl", SAMPLES.values()):
+        assert [row.id for row in result.imperfect] == []
+
+
+# ----------------------------------------------------------------------
+# Scores.
+def judged(category: str, right: int, total: int) -> list[Judged]:
+    return [Judged(f"{category}_{number}", category, number < right) for number in range(total)]
+
+
+def test_scores_weigh_as_published() -> None:
+    names = ("simple_python", "simple_java", "simple_javascript", "multiple", "parallel", "parallel_multiple")
+    records = [one for name in names for one in judged(name, 1, 2)]
+    records += judged("live_simple", 3, 4) + judged("live_multiple", 0, 4) + judged("irrelevance", 1, 1)
+    sizes = {"live_parallel": 2, "live_parallel_multiple": 0, "live_irrelevance": 3}
+    figures = {figure.name: figure for figure in score_figures(records, sizes)}
+    assert (figures["Non-Live AST Acc"].value, figures["Live Acc"].value) == (0.5, 0.3)  # 3 of 4 + 4 + 2
+    assert figures["Irrelevance Detection"].note == "N/A: not run: live_irrelevance"
+    assert figures["Overall Acc"].value == pytest.approx(0.1 * 0.5 + 0.1 * 0.3 + 0.1 * 0.5)
+    meant = {figure.name: figure.value for figure in score_figures(records, {}, strict=False)}
+    assert (meant["Live Acc"], meant["Irrelevance Detection"]) == (0.375, 1.0)
+    assert meant["Overall Acc"] == pytest.approx((0.5 + 0.375 + 1.0) / 3)
+    formats = [Judged(f"format_sensitivity_{n}:{n % 2}:a", "format_sensitivity", n < 2) for n in range(4)]
+    formats.append(Judged("format_sensitivity_4:1:a", "format_sensitivity", True))
+    spread = {figure.name: figure.value for figure in score_figures(formats, {})}
+    assert (spread["Format Sensitivity Max Delta"], spread["Format Sensitivity Variance"]) == (16.67, 138.89)
+
+
+# ----------------------------------------------------------------------
+# Recorded verdicts, and the published code beside ours.
+def test_recorded_verdicts(reference: Path, package: Path) -> None:
+    """Every recorded verdict on a single turn, with its kind of error and its messages."""
+    equal = {"calls": 0, "relevance": 0}
+    for file in sorted((reference / "vectors" / "bfcl").glob("*/*.jsonl.gz")):
+        name = file.name.removesuffix(".jsonl.gz")
+        if CATEGORIES[name].check == "multi_turn":
+            continue
+        samples = {sample.id: sample for sample in read_category(package, name)}
+        with gzip.open(file, "rt", encoding="utf-8") as stream:
+            records = [json.loads(line) for line in list(stream)[1:]]
+        for record in records:
+            verdict = judge_answer(samples[record["id"]], answer_text(record["result"], calls=True))
+            assert verdict is not None
+            error = list(verdict.error) or None
+            assert (verdict.valid, verdict.error_type, error) == tuple(
+                record[key] for key in ("valid", "error_type", "error")
+            )
+        equal["calls" if CATEGORIES[name].check == "calls" else "relevance"] += len(records)
+    assert equal == {"calls": 5_002, "relevance": 2_280}
+
+
+def compare_mutations(count: int, seed: int, reference: Path | None) -> None:
+    code = bfcl_official.official()
+    if code is None:
+        pytest.skip(NOT_INSTALLED)
+    differences = [
+        difference
+        for case in bfcl_mutations.cases(count, seed, reference=reference)
+        if (difference := bfcl_mutations.compare(code, case)[1]) is not None
+    ]
+    assert differences == []
+
+
+@pytest.mark.filterwarnings("ignore")  # of the published code
+def test_mutated_answers_are_judged_as_by_the_published_code() -> None:
+    compare_mutations(300, 4, None)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(3))
+def test_many_mutated_answers_are_judged_as_by_the_published_code(seed: int, reference: Path) -> None:
+    compare_mutations(5_000, 100 + seed, reference)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_group_scores_are_those_of_the_published_tables(tmp_path: Path, package: Path) -> None:
+    code = bfcl_official.official()
+    assert code is not None
+    records = (
+        judged("simple_python", 348, 400) + judged("multiple", 173, 200) + judged("live_simple", 209, 258)
+    )
+    records += (
+        judged("multi_turn_base", 95, 200) + judged("irrelevance", 210, 240) + judged("memory_kv", 7, 155)
+    )
+    counts: dict[str, list[bool]] = {}
+    for record in records:
+        counts.setdefault(record.category, []).append(record.valid)
+    table = {name: {"accuracy": sum(v) / len(v), "total_count": len(v)} for name, v in counts.items()}
+    code.helper.MODEL_CONFIG_MAPPING["calls"] = bfcl_official.Described()
+    code.helper.generate_leaderboard_csv({"calls": table}, tmp_path)
+    with (tmp_path / "data_overall.csv").open() as stream:
+        row = next(csv.DictReader(stream))
+    sizes = category_sizes(str(package.parent))
+    for figure in score_figures(records, sizes):
+        if figure.name in row:
+            wanted = "N/A" if figure.value is None else f"{float(figure.value):.2%}"
+            assert row[figure.name] == wanted, figure.name
+
+
+@pytest.mark.parametrize("read", [read_java_call, read_javascript_call])
+@given(st.text("ab=.,()[]{}\"'<>?:+-;0 \n", max_size=30))
+def test_no_text_breaks_the_parser(read: Any, text: str) -> None:
+    said = ""
+    try:
+        read(text)
+    except Exception as error:
+        said = str(error)
+    assert not said or any(words in said for words in ("source code", "same name", "NoneType"))
+
+
+def test_several_turns_are_run_once_for_both_variants(reference: Path, package: Path) -> None:
+    file = next((reference / "vectors" / "bfcl").glob("*/multi_turn_base.jsonl.gz"))
+    with gzip.open(file, "rt", encoding="utf-8") as stream:
+        records = [json.loads(line) for line in list(stream)[1:7]]
+    samples = {sample.id: sample for sample in read_category(package, "multi_turn_base")}
+    pairs = [(samples[record["id"]], answer_text(record["result"], calls=True)) for record in records]
+    verdicts = judge_answers(pairs)
+    assert [(v.valid, v.error_type) for v in verdicts] == [(r["valid"], r["error_type"]) for r in records]
+    assert [row.ok for row in score_corrected(pairs).rows] == [verdict.valid for verdict in verdicts]
+    assert all(isinstance(verdict, Verdict) for verdict in verdicts)
