@@ -116,6 +116,7 @@ def test_the_layouts_are_those_of_the_papers() -> None:
         ("appbench-3", 12), ("appbench-5", 12), ("appbench-11", 8), ("nestful-1", 10), ("nestful-2", 2),
         ("callnavi-4", 12), ("callnavi-5", 4), ("callnavi-6", 4), ("callnavi-7", 2), ("callnavi-8", 7),
         ("complexfuncbench-2", 14), ("functionchat-3", 7), ("functionchat-4", 6),
+        ("bfcl-overall", 20),
     ]  # fmt: skip
 
 
