@@ -117,7 +117,11 @@ def layout_of(
         else column
         for column in table_layout.columns
     )
-    return table_layout._replace(columns=tuple(columns), note=note)
+    scored_with = [dict(source.run.settings or {}) for source in sources.values()]
+    alike = scored_with.count(scored_with[0]) == len(scored_with)
+    return with_settings(
+        table_layout._replace(columns=tuple(columns), note=note), scored_with[0] if alike else {}
+    )
 
 
 def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
