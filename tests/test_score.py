@@ -326,8 +326,8 @@ def test_people_see_the_main_figures_and_the_commonest_causes(tmp_path: Path) ->
     done = planeval("score", *files, "--fail-under", "same_width=0.9")
     assert (done.returncode, figures_of(done.stdout)[-1]) == (1, "same_width")
     for argv, said in (
-        ((run, "--metric", "published"), "was not scored with --metric published"),
-        ((*files, "--fail-under", "exat=1"), "did you mean 'exact'?"),
+        ([run, "--metric", "published"], "was not scored with --metric published"),
+        ([*files, "--fail-under", "exat=1"], "did you mean 'exact'?"),
     ):
         done = planeval("score", *argv)
         assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr

@@ -271,6 +271,12 @@ def test_a_figure_of_some_samples_has_their_number_and_interval_in_any_table(tmp
     cells = {head.figure: cell for head, cell in zip(paper.heads, paper.rows[0].cells, strict=True)}
     assert list(own.rows[0].cells) == [cells["ast_easy"], cells["ast_hard"]]
     assert [cell.n for cell in own.rows[0].cells] == [1, 1]
+    run = scored(tmp_path / "routes", "callnavi", "--set", "task=routing")
+    own = pe.table([run], metrics=["easy"])
+    assert (own.rows[0].cells[0].value, own.notes[0]) == (
+        1,
+        f"routes: {run}, a run of score --set task=routing",
+    )
 
 
 def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> None:

@@ -93,9 +93,9 @@ def layout_of(
     note = ""
     if by is None and not metrics and published:
         main_layout = next(iter(published.values()))
-        columns = with_settings(main_layout, settings).columns
+        published_columns = with_settings(main_layout, settings).columns
         runs = [source.run for source in sources.values()]
-        strays = sum(not any(run.fits(column, columns) for column in columns) for run in runs)
+        strays = sum(not any(run.fits(c, published_columns) for c in published_columns) for run in runs)
         if not strays:
             return main_layout
         note = (
@@ -117,7 +117,11 @@ def layout_of(
         else column
         for column in table_layout.columns
     )
-    return table_layout._replace(columns=tuple(columns), note=note)
+    scored_with = [dict(source.run.settings or {}) for source in sources.values()]
+    alike = scored_with.count(scored_with[0]) == len(scored_with)
+    return with_settings(
+        table_layout._replace(columns=tuple(columns), note=note), scored_with[0] if alike else {}
+    )
 
 
 def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:

@@ -75,7 +75,8 @@ class TableRun(NamedTuple):
         """What was asked, in words."""
         marked = f", {self.mark}" if self.mark else ""
         if self.predicted is None:
-            return f"a run of score{marked}"
+            scored = "".join(f" --set {key}={value}" for key, value in (self.settings or {}).items())
+            return f"a run of score{scored}{marked}"
         usual = {"shots": 0, "repeat": 1, "history": "gold"}
         named = [f"{key} {value}" for key, value in self.asked.items() if value != usual.get(key, "")]
         description = f"{format_count(len(self.predicted.ids), 'sample')}, " + ", ".join(named)

@@ -187,31 +187,40 @@ def _embedded_calls(answer: WrittenAnswer, style: str) -> Iterator[Any]:
     text = answer.content
     if not isinstance(text, str) or len(text) > _MAX_CHARS:
         return
-    candidates = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(
-        r"<TOOLCALL>(.*?)</TOOLCALL>", text, re.DOTALL
-    )
-    candidates += [
-        text[matched.start() : end]
-        for matched in re.finditer(r"\[", text)
-        if (end := _closing(text, matched.start()))
-    ]
+    candidates = [*_between(text, "```", "```"), *_between(text, "<TOOLCALL>", "</TOOLCALL>")]
+    candidates = [re.sub(r"^\w*\n", "", candidate) for candidate in candidates] + _bracketed(text)
     for candidate in candidates[:_MAX_CANDIDATES]:
         calls = _calls_of(WrittenAnswer(candidate, calls=False), style, tag=False)
         if calls:
             yield calls
 
 
-def _closing(text: str, start: int) -> int:
-    """The place after the bracket that closes the one at a place, texts passed over; 0 without one."""
-    depth, place = 0, start
-    tokens = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|[\[\]]", re.DOTALL)
-    for matched in tokens.finditer(text, place):
-        depth += (matched.group() == "[") - (matched.group() == "]")
-        if depth == 0:
-            return matched.end()
-    return 0
+def _between(text: str, opening: str, closing: str) -> Iterator[str]:
+    """What stands between marks, one pair after the other."""
+    place = text.find(opening)
+    while place >= 0:
+        end = text.find(closing, place + len(opening))
+        if end < 0:
+            return
+        yield text[place + len(opening) : end]
+        place = text.find(opening, end + len(closing))
 
 
+def _bracketed(text: str) -> list[str]:
+    """The outermost parts in brackets, in order; brackets in quotes are none."""
+    parts, start, depth = [], 0, 0
+    for matched in _BRACKETS.finditer(text):
+        if matched.group() == "[":
+            start = start if depth else matched.start()
+            depth += 1
+        elif matched.group() == "]" and depth:
+            depth -= 1
+            if not depth:
+                parts.append(text[start : matched.end()])
+    return parts
+
+
+_BRACKETS = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|(?<!\w)'(?:[^'\\]|\\.)*+'|[\[\]]", re.DOTALL)
 _ACCIDENTS = ((NUMBERS, Strictness(numbers=False)), (TRUTH_VALUES, Strictness(truth_values=False)))
 
 

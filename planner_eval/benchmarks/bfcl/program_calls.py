@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 MAX_CHARS = 1 << 18
@@ -88,6 +89,7 @@ class _Parser:
         self.tokens = self._tokens()
         self.place = 0
         self.mended = False
+        self.behind = self._signs_behind()
 
     def _tokens(self) -> list[_Token]:
         tokens, place, pattern = [], 0, _TOKENS[self.java]
@@ -162,11 +164,11 @@ class _Parser:
         if self.has("return", "throw"):
             self.take()
             return True
+        if self.token.kind == "name" and self.ahead().text == ":":
+            self.take()
+            self.sign(":")
+            return True
         if not self.java:
-            if self.token.kind == "name" and self.ahead().text == ":":
-                self.take()
-                self.sign(":")
-                return True
             if not self.has("const", "let", "var"):
                 return False
             self.take()
@@ -225,13 +227,18 @@ class _Parser:
         return self.node("lambda", parts)
 
     def _closing_is_followed_by(self, sign: str) -> bool:
-        depth = 0
-        for place in range(self.place, len(self.tokens)):
-            text = self.tokens[place].text if self.tokens[place].kind == "sign" else ""
-            depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
-            if depth == 0:
-                return self.tokens[min(place + 1, len(self.tokens) - 1)].text == sign
-        return False
+        """Whether that sign stands behind the bracket that closes the one here."""
+        return self.behind.get(self.token.start) == sign
+
+    def _signs_behind(self) -> dict[int, str]:
+        """For the place of each opening bracket what stands behind the one that closes it."""
+        behind, opened = {}, []
+        for token, following in pairwise(self.tokens):
+            if token.kind == "sign" and token.text in ("(", "[", "{"):
+                opened.append(token.start)
+            elif token.kind == "sign" and token.text in (")", "]", "}") and opened:
+                behind[opened.pop()] = following.text
+        return behind
 
     def _balanced(self) -> list[Node]:
         """All tokens from a bracket to the one that closes it."""

@@ -130,14 +130,18 @@ def _java_array(text: str, item_type: str | None) -> Any:
     return [convert(item) for item in items if item]
 
 
-_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*(.*?)\s*\}?\s*\}", re.DOTALL)
+_MAX_MAP_CHARS = 20_000
+"""Longer maps stay text: to look for one takes time in the square of its length."""
+_MAP = re.compile(r"new\s+HashMap<.*?>\s*+\(\)\s*+\{\s*+\{?+\s*+(.*?)\s*+\}?\s*\}", re.DOTALL)
 _PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
 _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")  # on one line, as published
 
 
 def _java_map(text: str) -> Any:
     """``new HashMap<>() {{ put("a", 1); }}``."""
-    matched = _MAP.search(text)
+    if len(text) > _MAX_MAP_CHARS:
+        return text
+    matched = _MAP.search(text) if "}" in text else None
     if matched:
         return {key: _any_java_value(value.strip()) for key, value in _PUT.findall(matched.group(1))}
     return {} if _EMPTY_MAP.search(text) else text
