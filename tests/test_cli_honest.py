@@ -170,20 +170,28 @@ def benchmarked(name: str) -> tuple[str, ...]:
 
 BENCHMARK, NESTFUL, DETAILED = map(benchmarked, ("callnavi", "nestful", "complexfuncbench"))
 SCORE, DIFF, EXECUTE = ("score", PRED, GOLD), ("diff", PRED, GOLD), ("execute", ONE[0], "--tools", "nestful")
+
+
+def typed(option: str) -> str:
+    """An option as messages name it: without its value, with its key."""
+    words = option.partition("=")[0].split()
+    return " ".join(words) if "=" in option and words[0] != "--set" else words[0]
+
+
 REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (BENCHMARK, "--policy /nonexistent.toml", "--policy applies only without --benchmark"),
-    *((BENCHMARK, option, f"{option.split()[0]} applies only without --benchmark")
+    *((BENCHMARK, option, f"{typed(option)} applies only without --benchmark")
       for option in ("--metric x", "--by x", "--from plan", "--from gold=plan", "--cluster x", "--strict")),
     (BENCHMARK, "--tools nestful", "--tools applies only to benchmarks that run answers (nestful)"),
     (DETAILED, "--details", "--details applies only to benchmarks with more tables"),
     (BENCHMARK, "--set reading=x", "CallNavi has no option 'reading'; it has task, notation"),
-    *((BENCHMARK, option, f"{option.split()[0]} applies only with --judge")
+    *((BENCHMARK, option, f"{typed(option)} applies only with --judge")
       for option in ("--run judge.url=u", "--run judge.cache=c", "--replay", "--prompts p")),
     (BENCHMARK, "--only failures --format json", "--only applies only to other formats"),
     (NESTFUL, "--isolation strict", "--isolation applies only with --tools"),
     (NESTFUL, "--judge m", "--judge applies only to benchmarks that ask a judge (callnavi"),
     (NESTFUL, "--details --format csv", "--details applies only to --format text and md"),
-    *((SCORE, option, f"{option.split()[0]} applies only with --benchmark") for option in (
+    *((SCORE, option, f"{typed(option)} applies only with --benchmark") for option in (
         "--official", "--corrected", "--details", "--tools nestful", "--isolation strict", "--judge m",
         "--run judge.url=u", "--run judge.cache=c", "--replay", "--set a=b")),
     (SCORE, "--by nosuch", "--by 'nosuch': no gold record has that field"),

@@ -180,7 +180,7 @@ def test_ways_of_working_that_cannot_be_are_refused() -> None:
     (("d",), {"data", "diff", "doctor"}), (("data", "f"), {"fetch"}),
     (("data", "fetch", "nestful-"), {"nestful-v1", "nestful-v2"}),
     (("parse", "--from", "granite"), {"granite-20b", "granite-3"}),
-    (("convert", "--to", "appb"), {"appbench"}), (("diff", "--from", "gold=appb"), {"appbench"}),
+    (("convert", "--to", "appb"), {"appbench"}), (("diff", "--gold-from", "appb"), {"appbench"}),
     (("score", "--policy", "l"), {"lenient"}), (("score", "--benchmark", "n"), {"nestful"}),
     (("render", "--theme", "d"), {"dark", "default"}), (("stats", "--format", "j"), {"json"}),
     (("stats", "--color", "a"), {"auto", "always"}), (("diff", "--id", "a"), set()),
