@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.benchmark import benchmark
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.models.pipelines.agent_pipelines import CallRunner, run_example, simulated_api, tool_runner
 from planner_eval.models.pipelines.candidates import (
@@ -341,6 +342,11 @@ def prepare(  # noqa: PLR0913
     Raises:
         InputError: there is no such pipeline or sample, or none can be asked.
     """
+    if tasks.form not in DEFAULT_PIPELINES:
+        title = benchmark(tasks.form).title
+        raise InputError(
+            f"no pipeline asks as {title} does: make answers with its own runner, and score these"
+        )
     chosen = pipeline(name or DEFAULT_PIPELINES[tasks.form], tasks.form)
     refuse_setup(setup, chosen, tasks.form)
     pool = None
