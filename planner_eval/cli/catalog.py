@@ -95,7 +95,7 @@ def command(
     catalog = pe.read_catalog(file, catalog_format)
     if target is not None:
         return _write_catalog(catalog, target, loss, output)
-    if grammar is not None:
+    if grammar is not None and dialect is not None:
         return _write_grammar(catalog, grammar, dialect, max_calls, output)
     return _show(catalog, wanted, written, output)
 
@@ -139,9 +139,7 @@ def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None
     return 0
 
 
-def _write_grammar(
-    catalog: Catalog, target: str, dialect: str | None, max_calls: int, output: str | None
-) -> int:
+def _write_grammar(catalog: Catalog, target: str, dialect: str, max_calls: int, output: str | None) -> int:
     """Write a grammar of the plans that the catalog allows."""
     decoding_grammar = pe.grammar(catalog, dialect=dialect, to=target, max_calls=max_calls)
     for difference in decoding_grammar.looser:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from planner_eval.execution.printed import OutputCapture
-    from planner_eval.execution.sandbox.reply import Problem, Tree
+    from planner_eval.execution.sandbox.job import Problem, Tree
 
     Take: TypeAlias = Callable[[int, list[str | int]], Any]
     """From a reference, a call's position and a path, to the value."""

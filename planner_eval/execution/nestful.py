@@ -17,7 +17,7 @@ from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Failure
 
 if TYPE_CHECKING:
-    from planner_eval.execution.sandbox.reply import Tree
+    from planner_eval.execution.sandbox.job import Tree
 
 
 SECONDS_PER_SAMPLE = 10.0
