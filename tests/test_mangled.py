@@ -17,6 +17,7 @@ from planner_eval.base.errors import ParseError, PlanevalError
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
+from planner_eval.reading.dialects.detect import detect
 from planner_eval.reading.dialects.read import locate, parse, write
 from tests.conftest import ROOT, AsKept
 from tests.fuzz import PIECES, mutate
@@ -145,6 +146,7 @@ def said(seed: int) -> dict[str, Any]:
     source, options = drawn(random)
     found = {"seed": seed, "source": source, "options": {key: repr(one) for key, one in options.items()}}
     found = json.loads(json.dumps(found).encode("ascii", "replace"))
+    found["likely"] = detect(source) if isinstance(source, str) else None
     try:
         plan = parse(source, **options)
     except ParseError as error:

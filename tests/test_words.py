@@ -63,8 +63,8 @@ TABLES = {
         f'[{{"role": "assistant", "tool_calls": [{{"id": "k", {CALL[1:]}, {{"id": "j", {CALL[1:]}]}},'
         ' {"role": "tool", "•": "j", "content": "7"}]',),
     TALK + "messages._ANSWER_TYPES": (
-        f'[{{"role": "assistant", "content": [{{"id": "k", "type": "tool_use", {CALL[1:]}]}},'
-        ' {"role": "user", "content": [{"type": "•", "tool_use_id": "k", "call_id": "k", "content": "7"}]}]',),
+        f'[{{"role": "assistant", "content": [{{"id": "k", "type": "tool_use", {CALL[1:]}]}}, '
+        '{"role": "user", "content": [{"type": "•", "tool_use_id": "k", "call_id": "k", "content": "7"}]}]',),
     TALK + "messages.PART_KEYS": (
         '{"•": "f(a=1)"}', f'{{"parts": [{{"•": "x"}}, {{"functionCall": {CALL}}}]}}'),
     TALK + "messages._RESERVED_KEYS": ('[{"•": {"a": 1}}]', '{"•": {"b": {"a": 1}}}'),
