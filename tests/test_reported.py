@@ -121,7 +121,14 @@ def findings(random: Random) -> Any:
     found = [each._replace(level=random.choice(("error", "error", "warning", "note"))) for each in found]
     shown = [*ci.limit_lines(ci.summary(found, "1 pair\n2 differ", "Plans"), random.choice((200, 900, 9000)))]
     log = re.sub(r'("version": )"[^"]*"', r"\1", "".join(ci.sarif(found, random.choice((None, "/x")))))
-    return ["".join(ci.github_annotations(found, "1 pair\n2 differ")), shown, log, len({*digests(found)})]
+    follows = [[each.code, each.follows] for each in found]
+    return [
+        "".join(ci.github_annotations(found, "1 pair\n2 differ")),
+        shown,
+        log,
+        len({*digests(found)}),
+        follows,
+    ]
 
 
 def report(random: Random) -> Any:
