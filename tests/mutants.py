@@ -234,6 +234,12 @@ class Recorded(NamedTuple):
     lines: coverage.CoverageData
     seconds: dict[str, float]
 
+    def placed(self, mutant: Mutant) -> Mutant:
+        """A mutant in a function that only imports run as one that stands outside all functions."""
+        by_line = self.lines.contexts_by_lineno(str(ROOT / mutant.file))
+        contexts = {name for line in mutant.lines for name in by_line.get(line, ())}
+        return mutant._replace(lines=range(0)) if contexts == {""} else mutant
+
     def of(self, mutant: Mutant, most: float) -> list[str]:
         """Those that run a mutant's code, quick and close ones first, of at most so many seconds together.
 
@@ -455,7 +461,7 @@ def main() -> int:
     sample = list(islice(compiling, options.limit))
     print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules, seed {options.seed}", flush=True)
     begin = monotonic()
-    trial = Trial(sample, tests, options.jobs, options.seconds)
+    trial = Trial([*map(tests.placed, sample)], tests, options.jobs, options.seconds)
     pytest.main(QUIET, plugins=[trial])
     count = Counter(re.sub(r"\d+ ", "", verdict) for verdict in trial.verdicts)
     share = count["noticed"] / len(sample)

@@ -80,6 +80,8 @@ def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
     assert tests.of(inside, 60) == ["near", "far"]
     assert tests.of(inside, 1.5) == tests.of(inside, 0.5) == ["near"]
     assert tests.of(outside, 60) == ["near", "far", "other"]
+    imported = inside._replace(lines=range(6, 7))
+    assert (tests.placed(inside), [*tests.placed(imported).lines]) == (inside, [])
 
 
 def test_a_fault_stands_in_the_function_or_in_what_is_imported_anew() -> None:
