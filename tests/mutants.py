@@ -5,10 +5,14 @@
 First all of ``make test`` runs once, and which lines each test function runs is stored in out/mutants/ for
 this state of the code. Then a deterministic sample of mutants is tried: comparisons, ``and`` and ``or``,
 ``not``, arithmetic, numbers, truth values, returned values, statements left out, entries of module tables
-left out. Each is planted in a copy of the tree, where the tests that run its line are started, quick and
-close ones first, until one fails or they have had their time: what would be noticed later counts as not
-noticed. A test that hangs notices. The laws draw the same examples each time. Survivors are printed as
-``file:line: before -> after``. Some are equivalent: no test can tell them.
+left out. One process collects the tests and forks for each mutant; there the faulty code takes the place of
+the function's, or, where it runs at import, the package and the tests are imported anew. The tests that run
+its line are started, quick and close ones first, until one fails or they have had their time. A test that
+hangs notices; what only a process notices that a test starts does not count. The laws draw the same examples
+each time. Survivors are printed as ``file:line: before -> after``, and whether all tests were tried. Some are
+equivalent: no test can tell them.
+
+Not planted, since nothing can tell: ``zip(…, strict=True)``, which states what holds; the size of a cache.
 
 mutmut was weighed: it puts a call between each function and its caller, which makes the tests of pairing
 several times slower, and it leaves module tables alone.
@@ -18,32 +22,53 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
+import gc
 import hashlib
+import importlib
 import json
 import os
+import re
 import resource
-import shutil
+import signal
 import subprocess
 import sys
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import SourceFileLoader
+from itertools import accumulate, islice
 from pathlib import Path
-from queue import SimpleQueue
 from random import Random
 from tempfile import TemporaryDirectory
-from time import monotonic
+from time import monotonic, sleep
+from types import CodeType, FunctionType
 from typing import NamedTuple
 
 import coverage
+import pytest
 
-from tests.conftest import ROOT, VARIABLE, reference_folder
+from tests.conftest import ROOT
 
 STORED = ROOT / "out" / "mutants"
 PACKAGE = "planner_eval"
 ROOMS = ("plan", "comparison", "reading/dialects", "reading/files", "results/*.py", "results/views")
 """Where faults are planted if no module is named: the rooms whose figures and readings others build on."""
+
+ANEW = 77
+"""What a process ends with whose functions cannot be given the faulty code: the tests must start anew."""
+
+QUIET = [
+    "-q",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "--tb=no",
+    "--no-summary",
+    "--hypothesis-profile=mutants",
+]
+SHOWN = os.dup(2)
+"""Where what becomes of mutants is written while pytest takes what tests print."""
 
 FIRST = 3.0
 """Seconds of tests that are tried in a process of their own first: most mutants are noticed by these."""
@@ -79,6 +104,10 @@ class Mutant(NamedTuple):
     new: str
     lines: range
     """Those that run it; none where it runs at import."""
+
+    def __str__(self) -> str:
+        before, after = (" ".join(text.split()) for text in (self.before, self.after))
+        return f"{self.file}:{self.line}: {before} -> {after}"
 
     def planted(self, source: str) -> str | None:
         """The source with the fault in it; None where that is no Python."""
@@ -133,7 +162,9 @@ def _faults(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """Every node but annotations, docstrings, imports, and what stands in formatted texts."""
+    """Every node but annotations, imports, what stands in formatted texts, and what nothing can tell."""
+    if isinstance(node, ast.keyword) and node.arg in ("strict", "maxsize"):
+        return
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list") or isinstance(node, ast.JoinedStr):
@@ -203,6 +234,12 @@ class Recorded(NamedTuple):
     lines: coverage.CoverageData
     seconds: dict[str, float]
 
+    def placed(self, mutant: Mutant) -> Mutant:
+        """A mutant in a function that only imports run as one that stands outside all functions."""
+        by_line = self.lines.contexts_by_lineno(str(ROOT / mutant.file))
+        contexts = {name for line in mutant.lines for name in by_line.get(line, ())}
+        return mutant._replace(lines=range(0)) if contexts == {""} else mutant
+
     def of(self, mutant: Mutant, most: float) -> list[str]:
         """Those that run a mutant's code, quick and close ones first, of at most so many seconds together.
 
@@ -267,57 +304,139 @@ def modules(names: Sequence[str]) -> list[str]:
     return [file.relative_to(ROOT).as_posix() for file in files]
 
 
-def noticed(tree: Path, tests: Sequence[str], seconds: float) -> bool:
-    """Whether a test fails, or hangs, on the tree as it is now: a busy machine is no hanging test."""
-    options = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no", "--hypothesis-profile=mutants"]
-    most = 20 + round(5 * seconds)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *tests],
-            cwd=tree,
-            env=os.environ | {"PYTHONPATH": str(tree), VARIABLE: str(reference_folder() or "")},
-            capture_output=True,
-            timeout=20 * most,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
-        )
-    except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+def replace_code(functions: Sequence[FunctionType], mutant: Mutant, source: str) -> bool:
+    """Give the functions of the mutant's file the faulty code; False where none of them takes it."""
+    file = str(ROOT / mutant.file)
+    before, after = (
+        {(code.co_qualname, code.co_firstlineno): code for code in _codes(compile(text, file, "exec"))}
+        for text in (source, mutant.planted(source) or "")
+    )
+    replaced = False
+    for function in functions:
+        code = function.__code__
+        place = (code.co_qualname, code.co_firstlineno)
+        new = after.get(place) if code.co_filename == file else None
+        if new and new != before.get(place) and len(new.co_freevars) == len(code.co_freevars):
+            function.__code__, replaced = new, True
+    return replaced
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def import_anew(mutant: Mutant, source: str) -> None:
+    """Forget the package and the tests; what is imported next has the fault."""
+    file, faulty, get_code = str(ROOT / mutant.file), mutant.planted(source) or "", SourceFileLoader.get_code
+
+    def get_faulty_code(self: SourceFileLoader, name: str) -> CodeType | None:
+        return compile(faulty, file, "exec") if self.path == file else get_code(self, name)
+
+    SourceFileLoader.get_code = get_faulty_code  # type: ignore[method-assign]
+    for name in [name for name in sys.modules if name.partition(".")[0] in (PACKAGE, "tests")]:
+        del sys.modules[name]
+
+
+def ended(run: Callable[[], int], seconds: float) -> int:
+    """What a forked process ends with that runs a function; a signal where that takes too long."""
+    most = 15 + round(3 * seconds)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
+            code = run()
+        finally:
+            os._exit(code)
+    end = monotonic() + 20 * most  # a busy machine is no hanging test
+    while not (state := os.waitpid(child, os.WNOHANG))[0]:
+        if monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+        sleep(0.02)
+    return os.waitstatus_to_exitcode(state[1])
 
 
 class Trial:
-    """Copies of the tree, in each of which one mutant is tried at a time."""
+    """A plugin of pytest that, once all tests are collected, tries mutants instead of running them."""
 
-    def __init__(self, folder: Path, tests: Recorded, jobs: int, most: float) -> None:
-        self.tests, self.most = tests, most
-        self.trees: SimpleQueue[Path] = SimpleQueue()
-        files = subprocess.run(
-            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-        for job in range(jobs):
-            for name in filter(None, files.stdout.split("\0")):
-                to = folder / str(job) / name
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, to)
-            self.trees.put(folder / str(job))
+    def __init__(self, sample: Sequence[Mutant], tests: Recorded, jobs: int, most: float) -> None:
+        self.sample, self.tests, self.jobs, self.most = sample, tests, jobs, most
+        self.failed = False
+        self.verdicts: list[str] = []
 
-    def survives(self, numbered: tuple[int, Mutant]) -> bool:
-        """Whether no test notices the mutant."""
-        number, mutant = numbered
-        tests, tree = self.tests.of(mutant, self.most), self.trees.get()
-        place = tree / mutant.file
-        try:
-            place.write_text(mutant.planted(place.read_text("utf-8")) or "", "utf-8")
-            # Compiled code is stored under its source's time and size: no two mutants may have both the same.
-            os.utime(place, (1_000_000_000 + number,) * 2)
-            first = len(self.tests.of(mutant, FIRST))
-            return not any(self._notice(tree, part) for part in (tests[:first], tests[first:]) if part)
-        finally:
-            shutil.copy2(ROOT / mutant.file, place)
-            self.trees.put(tree)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take notice of a failing test."""
+        self.failed |= report.failed
 
-    def _notice(self, tree: Path, tests: Sequence[str]) -> bool:
-        return noticed(tree, tests, sum(self.tests.seconds[name] for name in tests))
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try the mutants, each job its share of them in a process of its own."""
+        self.items: dict[str, list[pytest.Item]] = {}
+        for item in session.items:
+            self.items.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        for file in {mutant.file for mutant in self.sample}:  # what is imported later would be without fault
+            importlib.import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+        living = gc.get_objects()
+        self.functions = [thing for thing in living if isinstance(thing, FunctionType)]
+        self.caches = [thing for thing in living if isinstance(thing, functools._lru_cache_wrapper)]
+        del living
+        gc.freeze()
+        chosen = [self.tests.of(mutant, self.most) for mutant in self.sample]  # no fork has the database
+        every = [len(self.tests.of(mutant, float("inf"))) for mutant in self.sample]
+        reader, writer = os.pipe()
+        for job in range(self.jobs):
+            if os.fork() == 0:
+                for number in range(job, len(self.sample), self.jobs):
+                    verdict = self.verdict(self.sample[number], chosen[number], every[number])
+                    os.write(writer, f"{number} {verdict}\n".encode())
+                os._exit(0)
+        os.close(writer)
+        with open(reader, encoding="utf-8") as lines:
+            for line in lines:
+                number, _, verdict = line.strip().partition(" ")
+                self.verdicts.append(verdict)
+                if verdict != "noticed":
+                    os.write(SHOWN, f"{self.sample[int(number)]} ({verdict})\n".encode())
+        return True
+
+    def verdict(self, mutant: Mutant, names: Sequence[str], every: int) -> str:
+        """What becomes of a mutant that these tests are tried on, of so many that run it."""
+        if not names:
+            return "no test runs it"
+        source = (ROOT / mutant.file).read_text("utf-8")
+        code = self._tried(lambda: self.in_place(mutant, source, names), names) if mutant.lines else ANEW
+        if code == ANEW:
+            taken = [*accumulate(self.tests.seconds[name] for name in names)]
+            first = max(1, bisect_right(taken, FIRST))
+            parts = filter(None, (names[:first], names[first:]))
+            code = any(self._tried(lambda part=part: self.anew(mutant, source, part), part) for part in parts)
+        if code:
+            return "noticed"
+        return f"{every - len(names)} tests not tried in time" if every > len(names) else "survived"
+
+    def _tried(self, run: Callable[[], int], names: Sequence[str]) -> int:
+        return ended(run, sum(self.tests.seconds[name] for name in names))
+
+    def in_place(self, mutant: Mutant, source: str, names: Sequence[str]) -> int:
+        """Run the tests that were collected: 1 if one fails, ANEW where no function takes the faulty code."""
+        if not replace_code(self.functions, mutant, source):
+            return ANEW
+        for cache in self.caches:
+            cache.cache_clear()
+        items = [item for name in names for item in self.items.get(name, ())]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return 1
+        return 0
+
+    def anew(self, mutant: Mutant, source: str, names: Sequence[str]) -> int:
+        """Collect the tests with the fault and run them: 0 if none fails."""
+        import_anew(mutant, source)
+        return int(pytest.main([*QUIET, "-x", *names]))
 
 
 def main() -> int:
@@ -325,7 +444,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Which planted faults no test notices.")
     parser.add_argument("--limit", type=int, default=150, help="mutants to try (150)")
     parser.add_argument("--seed", type=int, default=0, help="which sample (0)")
-    parser.add_argument("--seconds", type=float, default=60, help="of tests that are tried for a mutant (60)")
+    parser.add_argument("--seconds", type=float, default=600, help="of tests tried for a mutant (600)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants tried at once")
     parser.add_argument(
         "modules", nargs="*", default=ROOMS, help=f"folders and files in the package ({', '.join(ROOMS)})"
@@ -341,16 +460,13 @@ def main() -> int:
     compiling = (mutant for mutant in mutants if mutant.planted((ROOT / mutant.file).read_text("utf-8")))
     sample = list(islice(compiling, options.limit))
     print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules, seed {options.seed}", flush=True)
-    begin, left = monotonic(), 0
-    with TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        trial = Trial(Path(folder), tests, options.jobs, options.seconds)
-        for mutant, survived in zip(sample, pool.map(trial.survives, enumerate(sample)), strict=True):
-            if survived:
-                left += 1
-                before, after = (" ".join(text.split()) for text in (mutant.before, mutant.after))
-                print(f"{mutant.file}:{mutant.line}: {before} -> {after}", flush=True)
-    share = 1 - left / len(sample)
-    print(f"{len(sample) - left} of {len(sample)} noticed ({share:.1%}), {monotonic() - begin:.0f} s")
+    begin = monotonic()
+    trial = Trial([*map(tests.placed, sample)], tests, options.jobs, options.seconds)
+    pytest.main(QUIET, plugins=[trial])
+    count = Counter(re.sub(r"\d+ ", "", verdict) for verdict in trial.verdicts)
+    share = count["noticed"] / len(sample)
+    print(", ".join(f"{number} {verdict}" for verdict, number in count.most_common()), end="; ")
+    print(f"noticed {share:.1%} of {len(sample)}, {monotonic() - begin:.0f} s")
     return int(share < 0.9)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -242,3 +243,13 @@ def test_a_message_that_lists_no_calls_is_gold_of_none_where_it_has_no_words() -
     for words in ("I cannot do that.", [{"type": "text", "text": "I cannot do that."}]):
         with pytest.raises(AssertionError, match="holds no call: a gold plan without calls is written"):
             pe.assert_same([], {**dumped, "content": words})
+
+
+@pytest.mark.parametrize(("value", "unable"), [("größe 東京", 3), ({"k": "größe 東京"}, 10), (["東京"], 10)])
+def test_letters_of_any_script_are_written_as_they_are(value: Any, unable: int) -> None:
+    plan, texts = parse(json.dumps([{"name": "f", "arguments": {"a": value}}])), []
+    for name in dialects.names():
+        with suppress(WriteError):
+            texts.append(write(plan, name))
+    assert len(texts) >= len(dialects.names()) - unable
+    assert all("東京" in text for text in texts)

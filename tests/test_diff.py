@@ -116,6 +116,19 @@ def test_codes_of_values(ours: object, theirs: object, code: str | None) -> None
     assert [edit.code for edit in found] == ([code] if code else [])
 
 
+@pytest.mark.parametrize(("ours", "theirs", "said"), [
+    ({"": Ref(1)}, {"": Ref(0)}, "takes the result of b (call 2), gold takes the result of a (call 1)"),
+    ({"": "a"}, {"": Ref(0)}, "argument '' is the literal \"a\", gold takes the result of a (call 1)"),
+    ({"": Ref(0)}, {"": 1}, "argument '' takes the result of a (call 1), gold gives the literal 1"),
+    ({"": Ref(0)}, {}, "the link a → f is not in gold"), ({}, {"": Ref(0)}, "the link a → f is missing"),
+    ({"x": Ref(2)}, {"x": Ref(0)},
+     "argument 'x' names this call itself, gold takes the result of a (call 1)"),
+])  # fmt: skip
+def test_links_that_no_argument_says_are_told_as_links(ours: dict, theirs: dict, said: str) -> None:
+    (edit,) = diff(of(A, B, call(**ours)), of(A, B, call(**theirs))).edits
+    assert edit.message.removeprefix("f (call 3)").lstrip(": ") == said
+
+
 X = {"r": Ref(0)}
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.comparison.rows import evaluate
-from planner_eval.reading.files.fields import Role
 from planner_eval.reading.files.files import PlanFile, read_file, read_plan
 from planner_eval.reading.files.pairing import pair
 from planner_eval.reading.files.record import Record
@@ -94,25 +93,6 @@ def test_text_is_lines_where_half_can_be_read(tmp_path: Path, good: int, broken:
     assert len(read_file(file(tmp_path, text, "plans.jsonl")).records) == good + broken
     begins = "\n".join(["{broken", *[record] * good])  # needs two records behind
     assert read_file(file(tmp_path, begins, "begins.txt")).many is (good > 1)
-
-
-ANSWERS = "generated_text prediction predict predit pred response completion model_output raw text plan "
-ANSWERS += "answer result gen_convs output outputs messages conversations"
-IDS = "custom_id id sample_id idx index question_id task_id serial_num uuid request_id response_id recordId "
-IDS += "record_id customId example_id test_id qid key"
-
-
-def test_every_usual_field_of_a_plan_and_of_an_id_is_read(tmp_path: Path) -> None:
-    roles: dict[Role, str] = {
-        "answer": ANSWERS, "gold": "gold ground_truth reference expected possible_answer output"
-    }  # fmt: skip
-    for role, names in roles.items():
-        for name in names.split():
-            found = read_file(file(tmp_path, [{"id": "a", name: LINE}, {"id": "b", name: LINE}]), role=role)
-            assert [(r.id, r.source) for r in found.records] == [("a", LINE), ("b", LINE)], name
-    for name in IDS.split():
-        found = read_file(file(tmp_path, [{name: "k1", "output": LINE}, {name: "k2", "output": LINE}]))
-        assert [r.id for r in found.records] == ["k1", "k2"], name
 
 
 def test_pairs_by_id_keep_golds_order_and_by_position_where_none_has_one() -> None:

@@ -362,3 +362,16 @@ def test_the_table_has_every_command_and_every_public_name_says_what_it_is() -> 
     for verb in set(pe.__all__) - {"__version__"}:
         assert (getattr(pe, verb).__doc__ or "").strip(), verb
         assert verb in dir(pe)
+
+
+@pytest.mark.parametrize(("kind", "values"), [
+    ("array", {"[1, 'x']": [1, "x"], '["x"]': ["x"], "(1, 2)": [1, 2], "1, b=2": "1, b=2", "{}": "{}"}),
+    ("object", {"{'k': [True]}": {"k": [True]}, "{'k': 1}, 2": "{'k': 1}, 2", "[1]": "[1]", "g()": "g()"}),
+    ("integer", {"7": 7, "7.0": 7.0, "7.5": "7.5", "true": "true", "null": None}),
+    ("number", {"1e3": 1000.0, "7": 7, "x": "x"}), ("null", {"None": None, "0": "0"}),
+    ("boolean", {"True": True, "false": False, "1": "1"}), ("string", {"7": "7", "null": "null"}),
+])  # fmt: skip
+def test_a_text_has_the_type_that_its_tool_says(kind: str, values: dict[str, Any]) -> None:
+    row = "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>{}</arg_value>\n</tool_call>"
+    plans = [pe.parse(row.format(text), tools={"f": {"a": kind}}) for text in values]
+    assert [repr(plan.calls[0].arguments[0][1]) for plan in plans] == [*map(repr, values.values())]

@@ -1,11 +1,26 @@
-"""The tool that plants faults: each kind of fault, in place, and the tests that are tried on it."""
+"""The tool that plants faults: each kind of fault, in place, and the tests tried on it."""
 
 from __future__ import annotations
 
+import importlib
+import os
+import signal
+import sys
+
 import coverage
 
+from planner_eval.plan.graph import group_by_level
 from tests.conftest import ROOT
-from tests.mutants import ROOMS, Mutant, Recorded, modules, mutants_of
+from tests.mutants import (
+    ROOMS,
+    Mutant,
+    Recorded,
+    ended,
+    import_anew,
+    modules,
+    mutants_of,
+    replace_code,  # fmt: skip
+)
 
 SOURCE = '''"""A module."""
 
@@ -17,6 +32,8 @@ def both(one: int = 1, *, other: bool = True) -> list[int]:
     found: list[int] = []
     if not (one < 2 and other):
         found.append(one + 2)
+    for _ in zip(found, found, strict=True):
+        pass
     return found or [f"{one + 1}"]
 
 
@@ -42,8 +59,8 @@ def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
         (10, "2", "(3)"),
         (10, "found.append(one + 2)", "pass"),
         (10, "one + 2", "((one) - (2))"),
-        (11, 'found or [f"{one + 1}"]', "((found) and ([f'{one + 1}']))"),
-        (11, 'return found or [f"{one + 1}"]', "return None"),
+        (13, 'found or [f"{one + 1}"]', "((found) and ([f'{one + 1}']))"),
+        (13, 'return found or [f"{one + 1}"]', "return None"),
     ]
     for mutant in mutants:
         planted = mutant.planted(SOURCE) or ""
@@ -63,6 +80,26 @@ def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
     assert tests.of(inside, 60) == ["near", "far"]
     assert tests.of(inside, 1.5) == tests.of(inside, 0.5) == ["near"]
     assert tests.of(outside, 60) == ["near", "far", "other"]
+    imported = inside._replace(lines=range(6, 7))
+    assert (tests.placed(inside), [*tests.placed(imported).lines]) == (inside, [])
+
+
+def test_a_fault_stands_in_the_function_or_in_what_is_imported_anew() -> None:
+    file, name = "planner_eval/plan/graph.py", "planner_eval.plan.graph"
+    source = (ROOT / file).read_text("utf-8")
+    mutant = next(one for one in mutants_of(file, source) if one.before == "return by_level")
+
+    def in_place() -> int:
+        return int(replace_code([group_by_level], mutant, source) and group_by_level([0]) is None)
+
+    def anew() -> int:
+        sys.meta_path[:] = [finder for finder in sys.meta_path if isinstance(finder, type)]  # not pytest's
+        import_anew(mutant, source)
+        return int(importlib.import_module(name).group_by_level([0]) is None)
+
+    assert ended(in_place, 1) == ended(anew, 1) == 1
+    assert group_by_level([0]) == [[0]]
+    assert ended(lambda: os.kill(os.getpid(), signal.SIGKILL) or 0, 1) == -signal.SIGKILL
 
 
 def test_modules_are_named_by_folders_and_files() -> None:
