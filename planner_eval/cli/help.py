@@ -175,6 +175,8 @@ EXAMPLES = {
 }
 """Commands that can be typed in a checkout, for ``--help-all``."""
 
+_SWITCHES = {"yes": True, "true": True, "no": False, "false": False}
+
 _HELP_ALL = "planeval.help-all"
 _TYPED_EARLY = "planeval.shared"
 
@@ -194,7 +196,9 @@ class Command(click.Command):
             if group in options or group in _GROUP_HELP
         }
         self.keys = {
-            group: members for group, members in self.keys.items() if group in options or len(members) > 1
+            group: members
+            for group, members in self.keys.items()
+            if group in options or len(members) > (group == "--run")
         }
         keyed = {flag for members in self.keys.values() for flag in members.values()}
         for flag in SHARED.keys() & options.keys() - keyed:
@@ -252,7 +256,7 @@ class Command(click.Command):
                 continue
             typed = [word] if sign else [group, *islice(words, 1)]
             value = value if sign else typed[-1]
-            key, _, value_of_key = value.partition("=")
+            key, sign_of_value, value_of_key = value.partition("=")
             flag = members.get(key.strip())
             if flag is None:
                 if group in self.made and (sign or typed[1:]):
@@ -261,7 +265,11 @@ class Command(click.Command):
                 continue
             ctx.meta[f"planeval.typed {flag}"] = f"{group} {key.strip()}"  # for messages
             if any(flag in p.opts and isinstance(p, click.Option) and p.is_flag for p in self.params):
-                yield from (flag,) if value_of_key in ("", "yes", "true") else ()
+                if (word := value_of_key or "yes") not in _SWITCHES:
+                    raise click.UsageError(f"{group} {value}: expected {key}, {key}=yes or {key}=no", ctx)
+                yield from (flag,) if _SWITCHES[word] else ()
+            elif not sign_of_value:
+                raise click.UsageError(f"{group} {value}: expected {key}=VALUE", ctx)
             else:
                 yield f"{flag}={value_of_key}"
 
