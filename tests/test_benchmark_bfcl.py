@@ -38,6 +38,7 @@ from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.typed_values import GroupList, java_value, javascript_value
 from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.cli.sources import benchmark_of_results
 from tests import bfcl_mutations, bfcl_official
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -388,6 +389,28 @@ def test_a_result_folder_is_scored_by_categories_that_were_run(tmp_path: Path) -
     write_results(tmp_path, {"simple_python_0": boil()}, "other")
     done = planeval("score", str(tmp_path), str(FOLDER), "--benchmark", "bfcl")
     assert (done.returncode, "holds the results of several models (m, other)" in done.stderr) == (2, True)
+
+
+def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
+    """The benchmark and its data set are left out; other gold than the data set decides nothing."""
+    shutil.copytree(FOLDER, tmp_path / "cache" / "bfcl")
+    cache = ("--cache", str(tmp_path / "cache"))
+    folders = [write_results(tmp_path, {"simple_python_0": boil(eggs=eggs)}, f"m{eggs}") for eggs in (1, 3)]
+    file = next(folders[0].rglob("*_result.json"))
+    expected = planeval("score", str(file), "bfcl", "--benchmark", "bfcl", *cache).stdout
+    assert planeval("score", str(folders[0]), *cache).stdout == expected
+    compared = planeval("compare", *map(str, folders), *cache)
+    assert (compared.returncode, "benchmark bfcl" in compared.stdout) == (0, True), compared.stderr
+    (tmp_path / "empty").mkdir()
+    for paths, gold, name in (
+        ((folders[0], file), "bfcl", "bfcl"),
+        ((file,), "dataset:bfcl", "bfcl"),
+        ((file,), str(FOLDER), None),
+        ((file,), "callnavi", None),
+        ((file, tmp_path / "empty"), None, None),
+        ((file, FOLDER / "BFCL_v4_irrelevance.json"), None, None),
+    ):
+        assert benchmark_of_results([str(path) for path in paths], gold) == name, (paths, gold)
 
 
 def test_parts_and_one_process_say_the_same(tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ class Benchmark:
             know their format.
         read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
             for all others. None where its results are files as any others are.
+        result_names: Then the pattern of those files' names, by which they are known.
         read_asked: The samples of a folder that count where these ids were answered; all where None.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
@@ -164,6 +165,7 @@ class Benchmark:
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
     read_results: Callable[[str], PlanFile | None] | None = None
+    result_names: str = ""
     read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()

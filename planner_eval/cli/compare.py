@@ -39,6 +39,7 @@ from planner_eval.cli.score_benchmark import (
     BenchmarkOptions,
     benchmark_options,
     delay_garbage_collection,
+    infer_benchmark,
     refuse_idle_options,
     say_judge_failures,
     scoring_options,
@@ -139,6 +140,7 @@ def command(
             f"{predicted[0].folder} is a run that asked a model, and others are not: name its answers, "
             f"{predicted[0].rows}, with --gold"
         )
+    published, gold = infer_benchmark(published, systems, gold)
     named = published.benchmark is not None
     runs = [s for s in systems if is_run(s)]
     if runs and (gold is not None or len(runs) < len(systems)):

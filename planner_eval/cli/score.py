@@ -37,6 +37,7 @@ from planner_eval.cli.pairs import (
 from planner_eval.cli.score_benchmark import (
     BenchmarkOptions,
     benchmark_options,
+    infer_benchmark,
     refuse_tsv,
     score_benchmark,
     write_stored_run,
@@ -167,6 +168,7 @@ def command(
     if predicted is not None:
         pred, gold, how = predicted.rows, gold_of(predicted, gold), reading_of(how, [predicted])
         published = published._replace(benchmark=published.benchmark or benchmark_of(predicted))
+    published, gold = infer_benchmark(published, [pred], gold)
     named, in_folder = published.benchmark is not None, is_folder(output)
     alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
     gold = pred if alone else gold
@@ -244,19 +246,18 @@ def command(
     limits, only_failures = [parse_threshold(text) for text in fail_under], only is not None
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
-        benchmark_options, ids = published._replace(details=details), predicted and predicted.ids
         code = score_benchmark(
             pred,
             gold,
             how,
-            benchmark_options,
+            published._replace(details=details),
             limits,
             form,
             output,
             running,
             charted,
             failures=only_failures,
-            ids=ids,
+            ids=predicted and predicted.ids,
         )
         return say_unanswered(predicted) or code
     if stored_benchmark:

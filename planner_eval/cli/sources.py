@@ -374,6 +374,39 @@ def benchmark_of(run: PredictedRun) -> str | None:
     return None if run.form == "own" else run.form
 
 
+def benchmark_of_results(paths: Sequence[str], gold: str | None) -> str | None:
+    """The benchmark whose own runner wrote all these files or folders, which are scored as it does.
+
+    Args:
+        paths: The answers.
+        gold: What the user names as gold: nothing, or the data set of the benchmark; a path decides nothing.
+    """
+    if gold is not None and os.path.exists(gold):
+        return None
+    from planner_eval.benchmarks.answers import DATASET_PREFIX
+    from planner_eval.benchmarks.benchmark import BENCHMARKS
+
+    for name, benchmark in BENCHMARKS.items():
+        pattern = benchmark.result_names
+        if (
+            pattern
+            and (gold is None or gold.removeprefix(DATASET_PREFIX) == name)
+            and all(_holds_file(path, pattern) for path in paths)
+        ):
+            return name
+    return None
+
+
+def _holds_file(path: str, pattern: str) -> bool:
+    """Whether a path is a file whose name fits, or a folder with one at any depth."""
+    from fnmatch import fnmatchcase
+    from pathlib import Path
+
+    if os.path.isdir(path):
+        return any(True for _ in Path(path).rglob(pattern))
+    return os.path.isfile(path) and fnmatchcase(os.path.basename(path), pattern)
+
+
 def gold_of(run: PredictedRun, named: str | None) -> str:
     """The gold of such answers: what the user names, else where the samples came from.
 

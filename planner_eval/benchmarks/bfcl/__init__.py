@@ -132,5 +132,6 @@ BENCHMARK = Benchmark(
     gold_beside={"ground_truth": "", "possible_answer": ""},
     answer_text=_answer_text,
     read_results=_read_results,
+    result_names="BFCL_v4_*_result.json",
     read_asked=_read_asked,
 )
