@@ -133,10 +133,14 @@ def read_answer_file(
     path: str, id_field: str | None, text_field: str | None, benchmark: Benchmark
 ) -> PlanFile:
     """The records of a file of answers, or of a benchmark's own results where no field is named."""
-    if benchmark.read_results is not None and id_field is None and text_field is None:
-        results = benchmark.read_results(path)
-        if results is not None:
-            return results
+    if benchmark.read_results is not None and (results := benchmark.read_results(path)) is not None:
+        if (id_field or results.id_field, text_field or results.content) != (
+            results.id_field,
+            results.content,
+        ):
+            message = f"{path} holds results as {benchmark.title}'s own runner writes them"
+            raise InputError(f"{message}: leave out --field, they are read by themselves")
+        return results
     return read_path(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
     )

@@ -101,6 +101,9 @@ class LazyGroup(click.Group):
                 rest = [re.sub("^--to", "--grammar", word) for word in rest]
             flag = " --grammar" if "grammar" in old else ""
             say(f"planeval: {' '.join(old)} is now planeval {' '.join(RENAMED[old])}{flag}")
+            needed = {"grammar": "--grammar", "convert": "--to"}.get(old[-1]) if old[0] == "catalog" else None
+            if needed and not any(word.partition("=")[0] == needed for word in rest):
+                raise click.UsageError(f"planeval catalog needs {needed} here", ctx)
             args = [*RENAMED[old], *rest]
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from planner_eval.base.text import closest_name

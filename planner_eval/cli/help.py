@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import click
@@ -175,6 +175,9 @@ EXAMPLES = {
 }
 """Commands that can be typed in a checkout, for ``--help-all``."""
 
+_HARMLESS = ("--color", "--quiet", "--jobs")
+"""Options of every command that may be typed before one that has no use for them."""
+
 _SWITCHES = {"yes": True, "true": True, "no": False, "false": False}
 
 _HELP_ALL = "planeval.help-all"
@@ -226,7 +229,16 @@ class Command(click.Command):
         """Read what was typed: options of every command typed before it, and options in groups."""
         own = {flag for option in self.params for flag in option.opts}
         own -= {flag for members in self.keys.values() for flag in members.values()}
-        early = [word for words in ctx.meta.get(_TYPED_EARLY, ()) if words[0] in own for word in words]
+        if any("--cache" in p.opts and p.metavar != "DIR" for p in self.params):
+            own.discard("--cache")  # here it keeps answers of models
+        early = []
+        for words in ctx.meta.get(_TYPED_EARLY, ()):
+            if words[0] in own:
+                early += words
+            elif words[0] not in _HARMLESS and not ctx.resilient_parsing:
+                raise click.UsageError(
+                    f"{words[0]} before the command has no effect on {ctx.command_path}", ctx
+                )
         if not ctx.resilient_parsing:
             self._say_renamed(args)
         return super().parse_args(ctx, [*early, *self._expand(ctx, args)])
@@ -239,24 +251,29 @@ class Command(click.Command):
                 return
             if word in old:
                 group, key = old[word]
-                say(f"planeval: {word} is now {group} {key}=…; the old name goes in the next release")
+                value = "" if self._is_switch(word) else "=…"
+                say(f"planeval: {word} is now {group} {key}{value}; the old name goes in the next release")
+
+    def _is_switch(self, flag: str) -> bool:
+        """Whether an option takes no value."""
+        return any(flag in p.opts and isinstance(p, click.Option) and p.is_flag for p in self.params)
 
     def _expand(self, ctx: click.Context, args: Sequence[str]) -> Iterator[str]:
         """The words with each group's option replaced by the one that its key stands for."""
         words = iter(args)
+        switched: dict[str, bool] = {}  # of a key that is a switch the last word counts
         for word in words:
             group, sign, value = word.partition("=")
             members = self.keys.get(group)
             if word == "--":
-                yield word
-                yield from words
-                return
+                words = chain([word], words)
+                break
             if not members:
                 yield word
                 continue
             typed = [word] if sign else [group, *islice(words, 1)]
             value = value if sign else typed[-1]
-            key, sign_of_value, value_of_key = value.partition("=")
+            key, _, value_of_key = value.partition("=")
             flag = members.get(key.strip())
             if flag is None:
                 if group in self.made and (sign or typed[1:]):
@@ -264,21 +281,24 @@ class Command(click.Command):
                 yield from typed
                 continue
             ctx.meta[f"planeval.typed {flag}"] = f"{group} {key.strip()}"  # for messages
-            if any(flag in p.opts and isinstance(p, click.Option) and p.is_flag for p in self.params):
+            if self._is_switch(flag):
                 if (word := value_of_key or "yes") not in _SWITCHES:
                     raise click.UsageError(f"{group} {value}: expected {key}, {key}=yes or {key}=no", ctx)
-                yield from (flag,) if _SWITCHES[word] else ()
-            elif not sign_of_value:
+                switched[flag] = _SWITCHES[word]
+            elif not value_of_key:
                 raise click.UsageError(f"{group} {value}: expected {key}=VALUE", ctx)
             else:
                 yield f"{flag}={value_of_key}"
+        yield from (flag for flag, wanted in switched.items() if wanted)
+        yield from words
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what the command does; in short its first paragraph and its exit codes."""
         text, whole = self.help or "", ctx.meta.get(_HELP_ALL, False) or self._path(ctx) not in FIRST
         if not whole:
             codes = text.rpartition("Exit code")
-            text = text.partition("\n\n")[0] + (f"\n\n{codes[1]}{codes[2]}" if codes[1] else "")
+            end = f"\n\n{' '.join((codes[1] + codes[2]).split())}" if codes[1] else ""
+            text = text.partition("\n\n")[0] + end
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(inspect.cleandoc(text))
@@ -333,6 +353,10 @@ class Group(click.Group):
     """A command with commands below it, each of which is a `Command`."""
 
     command_class = Command
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(_help_all_option())
 
 
 def _help_all_option() -> click.Option:
