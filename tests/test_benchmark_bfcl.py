@@ -39,6 +39,7 @@ from planner_eval.benchmarks.bfcl.typed_values import GroupList, java_value, jav
 from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.cli.sources import benchmark_of_results
+from planner_eval.reading.files.several import FileListing, list_files
 from tests import bfcl_mutations, bfcl_official
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -401,6 +402,12 @@ def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
     assert planeval("score", str(folders[0]), *cache).stdout == expected
     compared = planeval("compare", *map(str, folders), *cache)
     assert (compared.returncode, "benchmark bfcl" in compared.stdout) == (0, True), compared.stderr
+    assert list_files(str(folders[0])) == FileListing((str(file),))
+    (tmp_path / "both").mkdir()
+    for folder in folders:
+        shutil.copytree(folder, tmp_path / "both" / folder.name)
+    with pytest.raises(InputError, match=r"several models \(m1, m3\)"):
+        list_files(str(tmp_path / "both"))
     (tmp_path / "empty").mkdir()
     for paths, gold, name in (
         ((folders[0], file), "bfcl", "bfcl"),

@@ -75,6 +75,8 @@ def list_files(path: str) -> FileListing | None:
         plain = [entry for entry in readable if not entry.name.startswith(".")]
         skipped = [entry.name for entry in all_entries if entry not in plain]
         files = [entry.path for entry in plain]
+        if not files and (results := _list_results(path)):
+            return FileListing(results, ())
         nothing = f"{path} is a directory, and holds no file of plans"
     elif any(mark in path for mark in "*?[") and not os.path.lexists(path):
         from glob import glob
@@ -89,6 +91,25 @@ def list_files(path: str) -> FileListing | None:
     if not files:
         raise InputError(nothing + (f" ({notes[0].partition(': ')[2]})" if notes else ""))
     return FileListing(tuple(files), notes)
+
+
+def _list_results(path: str) -> tuple[str, ...]:
+    """The results of a model that BFCL keeps in folders below its own, a file a category; () for others.
+
+    Raises:
+        InputError: they are of several models.
+
+    Source: bfcl-eval, ``utils.py`` (``get_directory_structure_by_category``).
+    """
+    from pathlib import Path
+
+    files = sorted(Path(path).rglob("BFCL_v4_*_result.json"))
+    if len({file.name for file in files}) < len(files):
+        models = sorted({file.relative_to(path).parts[0] for file in files})
+        raise InputError(
+            f"{path} holds the results of several models ({', '.join(models[:3])}): name the folder of one"
+        )
+    return tuple(map(str, files))
 
 
 def _format_other_files(path: str, names: Sequence[str]) -> tuple[str, ...]:
