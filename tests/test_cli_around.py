@@ -66,7 +66,7 @@ def test_every_command_that_has_a_result_writes_it_to_a_file_and_every_file_read
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("command", CALLS)
+@pytest.mark.parametrize("command", [c for c in CALLS if c not in ("convert", "data show")])  # lists alone
 def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(command: str) -> None:
     known, call = forms(command), shlex.split(CALLS[command])
     for odd in ("svg", "html", "gz", "csv"):
@@ -107,7 +107,9 @@ def call_of(command: str, flag: str) -> list[str]:
 
 
 def refused_with(command: str, flag: str, file: str, *said: str) -> None:
-    done = called([*call_of(command, flag), flag, file])
+    keys = {old: key for members in ALL[command].keys.values() for key, old in members.items()}
+    typed = ["--run", f"{keys[flag]}={file}"] if flag in keys else [flag, file]
+    done = called([*call_of(command, flag), *typed])
     assert (done.code, done.out, done.files) == (2, "", ""), (file, done.err)
     assert done.err.count("\n") == 1
     assert any(each in done.err for each in said), done.err
