@@ -445,7 +445,7 @@ def test_the_action_runs_its_command(pairs: tuple[Path, Path], tmp_path: Path) -
     assert run(arguments="gold.jsonl\n--catalog\nno.json", command="check").returncode == 2
     assert run(arguments="pred.jsonl\n$(touch evil)\n; touch evil").returncode == 2
     assert not (tmp_path / "evil").exists()
-    done = run(arguments="gold.jsonl\ngold.jsonl\n--field text\ngold\n--field gold.text\ngold")
+    done = run(arguments="gold.jsonl\ngold.jsonl\n--field\ntext=gold\n--field\ngold.text=gold")
     assert done.returncode == 0, done.stderr
     done = run(arguments="no.jsonl", command="score", sarif="out.sarif")
     assert (done.returncode, done.stderr) == (2, "")
