@@ -146,6 +146,7 @@ LATE_PACKAGES = {
     "urllib": 2,  # request alone takes 15
     "xml": 1,
     "zipfile": 4,
+    "fnmatch": 0.5,
     "fcntl": 0.1,  # not on every platform
     "glob": 0.5,
     "gzip": 0.6,

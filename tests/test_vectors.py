@@ -17,6 +17,8 @@ from tests.conftest import ROOT
 
 Shown: TypeAlias = Callable[..., tuple[int, list[list[str]]]]
 QUICK = ("complexfuncbench", "functionchat")
+SLOW = [name for name in BENCHMARKS if name not in (*QUICK, "bfcl")]
+"""Those of BFCL are in tests/test_benchmark_bfcl.py."""
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("name", [
-    *QUICK, *(pytest.param(name, marks=pytest.mark.more) for name in BENCHMARKS if name not in QUICK),
+    *QUICK, *(pytest.param(name, marks=pytest.mark.more) for name in SLOW),
 ])  # fmt: skip
 @pytest.mark.usefixtures("reference")
 def test_every_row_is_equal(name: str, shown: Shown) -> None:

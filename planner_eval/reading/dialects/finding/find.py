@@ -467,7 +467,8 @@ def _note_ignored_text(reader: BlockReader, read: list[ReadCalls], noted: list[S
         offset = max(offset, end)
     if first is None:
         return
-    message = f"{total:,} characters of text around the calls were ignored"
+    what = "1 character" if total == 1 else f"{total:,} characters"
+    message = f"{what} of text around the calls {'was' if total == 1 else 'were'} ignored"
     if unread_span is None:
         yield Diagnostic("find.text", message, "info", None, None, first)
         return
