@@ -439,6 +439,13 @@ class Trial:
         return int(pytest.main([*QUIET, "-x", *names]))
 
 
+def changed_files() -> list[str]:
+    """The files of the tree that are not as they are committed."""
+    command = ["git", "status", "--porcelain"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [line[3:] for line in done.stdout.splitlines()]
+
+
 def main() -> int:
     """Print the survivors and the share that was noticed; 1 where the share is below 90 %."""
     parser = argparse.ArgumentParser(description="Which planted faults no test notices.")
@@ -451,6 +458,8 @@ def main() -> int:
     )
     options = parser.parse_args()
     os.nice(10)
+    if changed_files():
+        parser.error("commit first: a planted fault may write into the tree, and what is committed comes back")
     files = modules(options.modules)
     if not files:
         parser.error(f"{PACKAGE} has no module {', '.join(options.modules)}")
@@ -467,6 +476,8 @@ def main() -> int:
     share = count["noticed"] / len(sample)
     print(", ".join(f"{number} {verdict}" for verdict, number in count.most_common()), end="; ")
     print(f"noticed {share:.1%} of {len(sample)}, {monotonic() - begin:.0f} s")
+    if changed := changed_files():
+        print(f"planted faults have written into the tree; look at: {', '.join(changed)}")
     return int(share < 0.9)
 
 

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.base.errors import DatasetError, InputError
-from planner_eval.benchmarks.answers import replay
+from planner_eval.benchmarks.answers import read_answers, replay
+from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.bfcl.corrected import correct_verdict, score_corrected
 from planner_eval.benchmarks.bfcl.data import (
     CATEGORIES,
@@ -585,3 +586,22 @@ def test_several_turns_are_run_once_for_both_variants(reference: Path, package: 
     assert [(v.valid, v.error_type) for v in verdicts] == [(r["valid"], r["error_type"]) for r in records]
     assert [row.ok for row in score_corrected(pairs).rows] == [verdict.valid for verdict in verdicts]
     assert all(isinstance(verdict, Verdict) for verdict in verdicts)
+
+
+FAILURE = "Error during inference: Error code: 500"
+
+
+@pytest.mark.parametrize("name", ["mine.jsonl", "mine.json", "mine.jsonl.gz"])
+@pytest.mark.parametrize("field", [None, "result"])
+def test_answers_are_what_a_file_of_any_name_holds(name: str, field: str | None, tmp_path: Path) -> None:
+    """Other readers make one list of the steps of all turns, and nothing of words about a failure."""
+    turns = [[[{"f": "{}"}], ["Done."]], [[{"g": "{}"}]]]
+    records = [{"id": "multi_turn_base_0", "result": turns}, {"id": "irrelevance_0", "result": FAILURE}]
+    lines = json.dumps(records) if name == "mine.json" else "".join(f"{json.dumps(one)}\n" for one in records)
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(lines.encode()) if name.endswith("gz") else lines.encode())
+    answers = read_answers(str(path), text_field=field, benchmark=BENCHMARKS["bfcl"]).found
+    assert [(json.loads(one.text or ""), one.error) for one in answers] == [
+        (turns, ""),
+        ({"calls": FAILURE}, ""),
+    ]

@@ -8,12 +8,13 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from planner_eval.base.errors import DatasetError, InputError, PairingError, ParseError
+from planner_eval.base.errors import AnswerError, DatasetError, InputError, PairingError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, Benchmark
 from planner_eval.benchmarks.benchmark import benchmark as find
 from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.several import read_path
 
@@ -141,8 +142,26 @@ def read_answer_file(
             message = f"{path} holds results as {benchmark.title}'s own runner writes them"
             raise InputError(f"{message}: leave out --field, they are read by themselves")
         return results
-    return read_path(
+    file = read_path(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
+    )
+    return file if benchmark.answer_texts is None else _as_written(file, benchmark.answer_texts)
+
+
+def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any]], list[str]]) -> PlanFile:
+    """The file with its answers as it holds them: a plan has of turns but the calls, of a failure nothing."""
+    written = [
+        value_at(record.fields, file.content)
+        if record.error is None or isinstance(record.error, AnswerError)
+        else None
+        for record in file.records
+    ]
+    texts = iter(texts_of([content for content in written if isinstance(content, (str, list))]))
+    return file._replace(
+        records=tuple(
+            record._replace(source=next(texts), error=None) if isinstance(content, (str, list)) else record
+            for record, content in zip(file.records, written, strict=True)
+        )
     )
 
 

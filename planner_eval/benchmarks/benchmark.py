@@ -132,7 +132,8 @@ class Benchmark:
             know their format.
         read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
             for all others. None where its results are files as any others are.
-        result_names: Then the pattern of those files' names, by which they are known.
+        answer_texts: All answers of a file as such texts, where only the file shows how they were asked for:
+            what it holds is scored as it is written, turns and words about failures included.
         read_asked: The samples of a folder that count where these ids were answered; all where None.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
@@ -165,7 +166,7 @@ class Benchmark:
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
     read_results: Callable[[str], PlanFile | None] | None = None
-    result_names: str = ""
+    answer_texts: Callable[[Sequence[Any]], list[str]] | None = None
     read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
@@ -259,6 +260,9 @@ class Benchmark:
 # A new benchmark is a package of this folder that exports ``BENCHMARK``, and its name in :data:`NAMES`.
 NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat", "bfcl")
 """The packages of this folder that hold a benchmark."""
+
+RESULT_FILES = {"bfcl": "BFCL_v4_*_result.json"}
+"""What a benchmark's own runner calls its files, by which ``score`` and ``compare`` know whose they are."""
 
 
 class _Benchmarks(Mapping[str, Benchmark]):

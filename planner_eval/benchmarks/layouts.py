@@ -256,9 +256,11 @@ def find_chart(bench: Benchmark, name: str | None) -> ChartSpec:
         InputError: there is no such chart.
     """
     charts = bench.charts() if bench.charts else {}
-    name = next(iter(charts), None) if name is None else name
-    if name is None or name not in charts:
-        hint = did_you_mean(name or "", charts, f"there are {', '.join(charts) or 'none'}")
+    if not charts:
+        raise InputError(f"{bench.title} has no figures to draw")
+    name = next(iter(charts)) if name is None else name
+    if name not in charts:
+        hint = did_you_mean(name, charts, f"there are {', '.join(charts)}")
         raise InputError(f"{bench.title} has no figure {name!r}: {hint}")
     return charts[name]._replace(name=name)
 

@@ -77,7 +77,12 @@ def command(
 
     Exit code: 0 all written, 1 some not, 2 usage, 3 none.
     """
-    refuse_idle([OptionScope(("form",), listing, "with --list")])
+    refuse_idle(
+        [
+            OptionScope(("form",), listing, "with --list"),
+            OptionScope(("target", "repair", "compute", "catalog", "loss"), not listing, "without --list"),
+        ]
+    )
     forms = ("text", *SINGLE_VALUE_FORMATS) if listing else NOTATION_FORMATS
     form = list_format(form, output, *forms)
     if listing:

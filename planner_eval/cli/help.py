@@ -129,7 +129,7 @@ FIRST = {
     "data make": "--catalog --tools --preset --want -n --question --model --like --to --output",
     "data check": "--select --ignore --confidence --tools --catalog --baseline --field --format --output",
     "shrink": "--code --while --differs --policy --id --to --field --from --output",
-    "stats": "--by --each --shapes --tool-graph --plot --field --from --format --output",
+    "stats": "--each --shapes --tool-graph --plot --field --from --format --output",
     "suggest": "--catalog --patch --model --most --least --field --from --format --output",
     "table": "--metric --layout --benchmark --plot --figure --common --format --output",
     "parse": "--repair --grammar --catalog --field --from --format --output",
@@ -165,13 +165,13 @@ EXAMPLES = {
     "report": (
         "planeval report data/demo/pred.jsonl --gold data/demo/gold.jsonl --causes -o out/report.html",
     ),
-    "parse": ("planeval parse data/demo/pred.json", "planeval parse README.md --format json"),
+    "parse": ("planeval parse data/demo/pred.json", "planeval parse data/demo/pred.jsonl --format json"),
     "convert": ("planeval convert data/demo/gold.json --to nestful",),
     "render": ("planeval render data/demo/gold.json --format mermaid",),
-    "stats": ("planeval stats data/demo/gold.jsonl --by calls",),
+    "stats": ("planeval stats data/demo/gold.jsonl --shapes shapes.svg",),
     "check": ("planeval check data/demo/pred.json --catalog data/catalogs/rates.json",),
-    "execute": ("planeval execute data/demo/gold.json --tools nestful",),
-    "compare": ("planeval compare data/demo/pred.jsonl data/demo/pred.jsonl --gold data/demo/gold.jsonl",),
+    "execute": ("planeval execute data/samples/nestful/v2/nestful_data.jsonl --tools nestful",),
+    "compare": ("planeval compare data/demo/pred.jsonl data/demo/tuned.jsonl --gold data/demo/gold.jsonl",),
 }
 """Commands that can be typed in a checkout, for ``--help-all``."""
 
@@ -241,7 +241,12 @@ class Command(click.Command):
                 )
         if not ctx.resilient_parsing:
             self._say_renamed(args)
-        return super().parse_args(ctx, [*early, *self._expand(ctx, args)])
+        try:
+            return super().parse_args(ctx, [*early, *self._expand(ctx, args)])
+        except click.BadParameter as error:
+            flag = max(error.param.opts, key=len, default="") if error.param is not None else ""
+            error.param_hint = ctx.meta.get(f"planeval.typed {flag}", error.param_hint)
+            raise
 
     def _say_renamed(self, args: Sequence[str]) -> None:
         """Say of options under their old names what to type instead."""
@@ -282,9 +287,10 @@ class Command(click.Command):
                 continue
             ctx.meta[f"planeval.typed {flag}"] = f"{group} {key.strip()}"  # for messages
             if self._is_switch(flag):
-                if (word := value_of_key or "yes") not in _SWITCHES:
+                switch = value_of_key or "yes"
+                if switch not in _SWITCHES:
                     raise click.UsageError(f"{group} {value}: expected {key}, {key}=yes or {key}=no", ctx)
-                switched[flag] = _SWITCHES[word]
+                switched[flag] = _SWITCHES[switch]
             elif not value_of_key:
                 raise click.UsageError(f"{group} {value}: expected {key}=VALUE", ctx)
             else:
@@ -338,7 +344,7 @@ class Command(click.Command):
                     for line in EXAMPLES[path]:
                         formatter.write(f"  {line}\n")
         formatter.write_paragraph()
-        formatter.write_text("Options of every command, such as --color and --jobs: planeval --help.")
+        formatter.write_text("Options of many commands, such as --color and --jobs: planeval --help.")
 
     def _format_keys(self, formatter: click.HelpFormatter) -> None:
         """Write what the keys of each group's option say."""
@@ -398,9 +404,8 @@ def shared_options(command: click.Group) -> click.Group:
     """The group ``planeval`` with the options of every command, which may be typed before its name."""
 
     def keep(context: click.Context, option: click.Parameter, value: Any) -> None:
-        if value not in (None, False):
-            words = (option.opts[0],) if value is True else (option.opts[0], str(value))
-            context.meta.setdefault(_TYPED_EARLY, []).append(words)
+        given = [(option.opts[0],)] if value is True else [(option.opts[0], text) for text in value or ()]
+        context.meta.setdefault(_TYPED_EARLY, []).extend(given)
 
     for flag, (_, metavar, text) in SHARED.items():
         command.params.append(
@@ -408,6 +413,7 @@ def shared_options(command: click.Group) -> click.Group:
                 [flag],
                 metavar=metavar or None,
                 is_flag=not metavar,
+                multiple=bool(metavar),  # of those that may be given again none is lost
                 expose_value=False,
                 callback=keep,
                 help=text,

@@ -383,18 +383,14 @@ def benchmark_of_results(paths: Sequence[str], gold: str | None) -> str | None:
     """
     if gold is not None and os.path.exists(gold):
         return None
-    from planner_eval.benchmarks.answers import DATASET_PREFIX
-    from planner_eval.benchmarks.benchmark import BENCHMARKS
+    if any(map(is_run, paths)):
+        return None
+    from planner_eval.benchmarks.benchmark import RESULT_FILES
 
-    for name, benchmark in BENCHMARKS.items():
-        pattern = benchmark.result_names
-        if (
-            pattern
-            and (gold is None or gold.removeprefix(DATASET_PREFIX) == name)
-            and all(_holds_file(path, pattern) for path in paths)
-        ):
-            return name
-    return None
+    wanted = (
+        (name, files) for name, files in RESULT_FILES.items() if gold in (None, name, f"dataset:{name}")
+    )
+    return next((name for name, files in wanted if all(_holds_file(path, files) for path in paths)), None)
 
 
 def _holds_file(path: str, pattern: str) -> bool:

@@ -85,6 +85,12 @@ def _answer_text(content: Any) -> str:
     return answer_text(content)
 
 
+def _answer_texts(contents: Sequence[Any]) -> list[str]:
+    from planner_eval.benchmarks.bfcl.reading import answer_texts
+
+    return answer_texts(contents)
+
+
 def _gold_text(sample: Sample) -> str | None:
     from planner_eval.benchmarks.bfcl.gold import gold_text
 
@@ -132,6 +138,6 @@ BENCHMARK = Benchmark(
     gold_beside={"ground_truth": "", "possible_answer": ""},
     answer_text=_answer_text,
     read_results=_read_results,
-    result_names="BFCL_v4_*_result.json",
+    answer_texts=_answer_texts,
     read_asked=_read_asked,
 )

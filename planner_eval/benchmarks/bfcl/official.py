@@ -26,14 +26,12 @@ from planner_eval.benchmarks.bfcl.reading import (
     read_text,
 )
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
-from planner_eval.benchmarks.bfcl.verdict import VALID, Verdict
+from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 NAMES = ("auto", "underscores", "dots")
 """How names of tools are written where they have a dot."""
-RAISED = "raised"
-"""The kind of error of an answer at which the published code ends with an exception."""
 UNANSWERED = Verdict(False, "unanswered", ("There is no answer.",))
 DECODING_FAILED = "ast_decoder:decoder_failed"
 _MAX_CHARS = 16 * 2**20

@@ -24,9 +24,6 @@ from planner_eval.reading.files.storing import current_origins
 
 MODES = ("auto", "calls", "prompt")
 """How answers were asked for: as function calls, as text, or as each answer shows."""
-_TURNS_ID = re.compile(rb'"id"\s*:\s*"multi_turn_')
-_HEAD_BYTES = 1 << 20
-"""So much of a file shows whose answers it holds."""
 NOTHING = '{"unanswered": []}'
 """Stands for an answer that is not there; an empty one is one."""
 
@@ -64,6 +61,16 @@ def answer_text(content: Any, *, calls: bool | None = None) -> str:
     return as_json(
         {"prompt" if calls is False or (calls is None and isinstance(content, str)) else "calls": content}
     )
+
+
+def answer_texts(contents: Sequence[Any]) -> list[str]:
+    """The answers of one model as texts: it calls functions where one of them is a list of calls.
+
+    >>> answer_texts([[{"f": "{}"}], "No."]), answer_texts(["f()", "No."])
+    (['[{"f": "{}"}]', '{"calls": "No."}'], ['f()', 'No.'])
+    """
+    calls = any(map(_shows_calls, contents))
+    return [answer_text(content, calls=calls) for content in contents]
 
 
 def read_text(text: str, mode: str = "auto") -> WrittenAnswer:
@@ -118,23 +125,13 @@ def find_result_files(path: Path) -> list[Path]:
     """
     if path.is_dir():
         return sorted(path.rglob(f"{VERSION}_*_result.json"))
-    return [path] if _category_of(path) or _answers_turns(path) else []
+    return [path] if _category_of(path) else []
 
 
 def _category_of(path: Path) -> str:
     """The category of a result file's name; "" where it is none."""
     matched = re.fullmatch(rf"{VERSION}_(\w+?)_result\.jsonl?", path.name)
     return matched.group(1) if matched else ""
-
-
-def _answers_turns(path: Path) -> bool:
-    """Whether a file of any name answers several turns, which other readers make one list of steps."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
-    except OSError:
-        return False
-    return bool(_TURNS_ID.search(head)) and b'"result"' in head
 
 
 def read_results(path: str) -> PlanFile | None:
@@ -154,20 +151,21 @@ def read_results(path: str) -> PlanFile | None:
         return None
     _refuse_several_models(Path(path), files)
     notes = []
-    unscored = [file for file in files if (name := _category_of(file)) and name not in CATEGORIES]
+    unscored = [file for file in files if _category_of(file) not in CATEGORIES]
     if unscored:
         names = ", ".join(file.name for file in unscored)
         notes.append(f"{path}: files of no category that is scored: {names}")
     origins = tuple(origin for file in files for origin in current_origins(str(file)))
     lines = [line for file in files if file not in unscored for line in _read_lines(file)]
-    calls = any(_shows_calls(line.content) for line in lines if not line.error)
-    kind = "calls functions" if calls else "is prompted"
+    contents = [line.content for line in lines if not line.error]
+    texts = iter(answer_texts(contents))
+    kind = "calls functions" if any(map(_shows_calls, contents)) else "is prompted"
     count = len(files) - len(unscored)
     notes.append(f"{path}: {count:,} result file{'s' * (count != 1)} of a model that {kind}")
     records = tuple(
         Record(line.file, position, line.id, None, line.number, ParseError(line.error, code="parse.shape"))
         if line.error
-        else Record(line.file, position, line.id, answer_text(line.content, calls=calls), line.number)
+        else Record(line.file, position, line.id, next(texts), line.number)
         for position, line in enumerate(lines)
     )
     return PlanFile(path, records, True, "result", "id", notes=tuple(notes), origins=origins)
@@ -202,8 +200,6 @@ def _read_lines(file: Path) -> Iterator[_Line]:
         texts = file.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as problem:
         raise InputError(f"{file}: cannot be read: {problem}") from None
-    if texts[0].lstrip().startswith("["):  # an array of records in place of lines
-        texts = _array_lines(file, "\n".join(texts))
     for number, text in enumerate(texts, 1):
         if not text.strip():
             continue
@@ -219,15 +215,6 @@ def _read_lines(file: Path) -> Iterator[_Line]:
             yield line._replace(id=record["id"], error="a record without a result")
         else:
             yield line._replace(id=record["id"], content=record["result"])
-
-
-def _array_lines(file: Path, text: str) -> list[str]:
-    """The records of an array, each as a line."""
-    try:
-        records = fast_json_loads(text)
-    except (ValueError, RecursionError) as problem:
-        raise InputError(f"{file}: not JSON: {problem}") from None
-    return [as_json(record) for record in records]
 
 
 # ----------------------------------------------------------------------

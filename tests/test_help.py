@@ -1,0 +1,112 @@
+"""Help fits a screen and names what there is, its examples run; options in groups do what they did alone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from planner_eval.cli import RENAMED, cli
+from planner_eval.cli.help import EXAMPLES, FIRST, GROUPS, SECTIONS, SHARED
+from tests.conftest import ROOT
+from tests.inside import planeval
+
+PRED, GOLD = "data/demo/pred.jsonl", "data/demo/gold.jsonl"
+
+
+def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+ALL = dict(_commands(cli))
+FLAGS = {name: {flag for option in command.params for flag in option.opts} for name, command in ALL.items()}
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def test_every_help_fits_a_screen_and_the_tables_name_what_there_is() -> None:
+    for name in ("", *ALL):
+        assert len(planeval(*name.split(), "--help").stdout.splitlines()) <= 60, name
+    assert FIRST.keys() | EXAMPLES.keys() <= ALL.keys()
+    assert {name for name, flags in FIRST.items() if set(flags.split()) - FLAGS[name]} == set()
+    named = {flag for flags in SECTIONS.values() for flag in flags.split()} | SHARED.keys()
+    named |= {flag for members in GROUPS.values() for flag in members.values()}
+    assert named <= set().union(*FLAGS.values())
+
+
+def test_options_and_commands_stay_few() -> None:
+    commands = [*ALL.values(), cli]
+    counts = [sum(isinstance(p, click.Option) and not p.hidden for p in one.params) for one in commands]
+    assert (sum(counts) <= 300, max(counts) <= 28, len(ALL) <= 27) == (True, True, True), sum(counts)
+
+
+@pytest.mark.parametrize("line", [line for lines in EXAMPLES.values() for line in lines])
+def test_examples_run(line: str, tmp_path: Path) -> None:
+    words = shlex.split(
+        line.replace("out/", f"{tmp_path}/").replace("shapes.svg", str(tmp_path / "shapes.svg"))
+    )
+    assert words[0] == "planeval"
+    done = planeval(*words[1:])
+    assert done.returncode in (0, 1), done.stderr
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    (f"score {PRED} {GOLD} --text-field output --gold-text-field gold --id-field id",
+     f"score {PRED} {GOLD} --field text=output --field=gold.text=gold --field id=id"),
+    (f"diff {PRED} {GOLD} --gold-from nestful", f"diff {PRED} {GOLD} --from gold=nestful"),
+    ("data make --tools nestful --isolation inline -n 1 --single --seed 3",
+     "--isolation inline data make --tools nestful -n 1 --want single=no --want single --run seed=3"),
+    ("data make --tools nestful --isolation inline -n 1 --seed 3",
+     "data make --tools nestful --isolation inline -n 1 --want single --want single=no --run seed=3"),
+    (f"parse {PRED} --wrappers data/wrappers.toml --wrappers nowhere.toml",
+     f"--wrappers data/wrappers.toml --wrappers nowhere.toml parse {PRED}"),
+    ("catalog show data/catalogs/rates.json", "catalog data/catalogs/rates.json"),
+    ("catalog convert data/catalogs/rates.json --to mcp", "catalog data/catalogs/rates.json --to mcp"),
+    ("catalog grammar data/catalogs/rates.json --dialect json --to lark",
+     "catalog data/catalogs/rates.json --dialect json --grammar lark"),
+    ("data list", "data show"), ("data verify mathqa", "data show mathqa --verify"),
+    ("dialects kimi", "convert --list kimi"),
+])  # fmt: skip
+def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> None:
+    before, now = planeval(*shlex.split(old)), planeval(*shlex.split(new))
+    assert (before.returncode, before.stdout) == (now.returncode, now.stdout)
+    notes = [line for line in before.stderr.splitlines() if " is now " in line]
+    assert [line for line in before.stderr.splitlines() if line not in notes] == now.stderr.splitlines()
+    renamed = tuple(old.split()[:2]) in RENAMED or tuple(old.split()[:1]) in RENAMED
+    assert bool(notes) == (
+        renamed or any(flag in old for flag in ("-field", "--gold-from", "--single", "--seed"))
+    )
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("score a b --field plan=x", "--field plan=x: expected KEY=VALUE with id, text, gold.id, gold.text"),
+    ("score a b --field text=", "--field text=: expected text=VALUE"),
+    ("data make --want single=maybe", "expected single, single=yes or single=no"),
+    ("execute a --tools nestful --run timeout=0", "Invalid value for --run timeout"),
+    ("execute a --run retry=1", "did you mean 'retries'"), ("score a b --from", "requires an argument"),
+    ("--theme dark score a b", "--theme before the command has no effect on planeval score"),
+    ("--cache x predict t --model m", "--cache before the command has no effect on planeval predict"),
+    ("catalog grammar x.json", "planeval catalog needs --grammar here"),
+    ("convert --list --to plan", "--to applies only without --list"),
+])  # fmt: skip
+def test_what_cannot_be_meant_is_refused(line: str, said: str) -> None:
+    done = planeval(*shlex.split(line))
+    assert (done.returncode, said in " ".join(done.stderr.split())) == (2, True), done.stderr
+
+
+def test_what_follows_two_dashes_is_no_option() -> None:
+    done = planeval("diff", "--", "--field", "text=x")
+    assert "there is no file --field" in done.stderr
