@@ -459,7 +459,7 @@ def main() -> int:
     options = parser.parse_args()
     os.nice(10)
     if changed_files():
-        parser.error("commit first: a planted fault may write into the tree, and what is committed comes back")
+        parser.error("commit first: a planted fault may write into the tree; what is committed comes back")
     files = modules(options.modules)
     if not files:
         parser.error(f"{PACKAGE} has no module {', '.join(options.modules)}")
