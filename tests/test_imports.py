@@ -64,7 +64,7 @@ DEFERRED: dict[str, str] = {
     "only --compute needs it: 1 ms": "plan.arithmetic",
     "only --differs needs it: 30 ms, with the benchmarks": "curation.shrink.goals",
     "only pairs that processes score, and runs that are kept, need it: 25 ms":
-        "benchmarks.runs results.score_runs",
+        "benchmarks.runs results.score",
     "only --runs needs it: 15 ms, with runs' folders": "curation.audit.votes",
     "only --patch needs it: 3 ms of each diff": "comparison.patch",
     "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": "results.findings",
@@ -88,8 +88,7 @@ DEFERRED: dict[str, str] = {
         "benchmarks.callnavi.data benchmarks.functionchat.data benchmarks.judging",
     "one benchmark of six is wanted: 25 to 55 ms each":
         "benchmarks.appbench benchmarks.bfcl benchmarks.callnavi benchmarks.complexfuncbench "
-        "benchmarks.functionchat "
-        "benchmarks.nestful",
+        "benchmarks.functionchat benchmarks.nestful",
     "only answers that are run need it: 30 ms": "execution.nestful",
     "files are read without it: 2 ms": "benchmarks.datasets.published",
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",

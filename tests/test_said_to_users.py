@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from planner_eval.results.runs.local import count_cores
+from planner_eval.results.runs.run import count_cores
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_cli import planeval as started

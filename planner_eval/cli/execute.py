@@ -344,7 +344,7 @@ def _used_files(tools: ToolSource, facts: str | None, initial: str | None) -> _U
 
 def _deciding_settings(how: ExecuteSettings, settings: dict[str, Any]) -> dict[str, Any]:
     """All that decides the rows of a run, as JSON data; files are known by what is in them."""
-    from planner_eval.results.runs.staged import describe
+    from planner_eval.results.runs.jobs import describe
     from planner_eval.results.runs.work import digest_of
 
     data = {name: value for name, value in how.tools.data.items() if name != "path"}

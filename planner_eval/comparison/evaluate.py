@@ -17,7 +17,7 @@ from planner_eval.base.errors import (
     expect_or_none,
     instance_of,
 )
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.frozen import NamedTuple
 from planner_eval.comparison import rows
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold

@@ -9,8 +9,8 @@ from math import inf, isfinite, nan
 from typing import Any
 
 from planner_eval.base.errors import InputError, LimitError, ParseError, PlanevalError
+from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Limits
-from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold, read_gold_strictly
 from planner_eval.comparison.matching.align import match

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.text import format_count, printable, shorten
 from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
 from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly

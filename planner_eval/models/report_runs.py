@@ -30,7 +30,7 @@ from planner_eval.results.page.report import (
     report,
 )
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
-from planner_eval.results.runs.staged import describe
+from planner_eval.results.runs.jobs import describe
 from planner_eval.results.runs.stored import StoredRun, read_stored_run, run_data
 from planner_eval.results.runs.work import digest_of
 from planner_eval.results.score import refuse_unknown_keys, scoring_job

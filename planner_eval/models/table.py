@@ -38,8 +38,7 @@ from planner_eval.models.table_sources import (
 from planner_eval.reading.files.task_fields import SHARED_ANSWERS_LABEL
 from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.report import interval_note, sort_values
-from planner_eval.results.score import refuse_seed, score
-from planner_eval.results.score_runs import read_stored_score
+from planner_eval.results.score import read_stored_score, refuse_seed, score
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.views.compare import free_names
 

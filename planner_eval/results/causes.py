@@ -9,8 +9,7 @@ from math import factorial
 from typing import Any
 
 from planner_eval.base.errors import LIST, expect, instance_of
-from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.frozen import NamedTuple, fast_frozen
 from planner_eval.base.resources import service
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit

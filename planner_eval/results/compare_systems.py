@@ -124,7 +124,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
     if gold is None and second is None:
-        from planner_eval.results.score_runs import compare_stored_runs, is_benchmark_run
+        from planner_eval.results.score import compare_stored_runs, is_benchmark_run
 
         if any(map(is_benchmark_run, systems)):
             if by:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import ceil, comb, erfc, exp, floor, fsum, lgamma, log, log1p, pi, prod, sqrt
 from typing import Any
 
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.frozen import NamedTuple
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.results.pair_sums import Column, Unit
 

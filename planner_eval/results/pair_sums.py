@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.ratios import f1_parts
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from math import isclose
 from typing import Any
 
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.frozen import NamedTuple
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value, contains_kind

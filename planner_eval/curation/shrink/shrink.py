@@ -20,7 +20,7 @@ from planner_eval.base.errors import (
     expect,
     expect_or_none,
 )
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.evaluate import pair

@@ -19,9 +19,8 @@ from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import read_plan
 from planner_eval.reading.files.record import Record, pair_name
 from planner_eval.results.page.lines import Pair, PairLineWriter, edit_message, read_edit_message
-from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob
+from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob, run_stages
 from planner_eval.results.runs.pairs import Pair as Records
-from planner_eval.results.runs.staged import run_stages
 from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.scored import ScoredRow, key_of, line_of, scored_row
 from planner_eval.results.totals import Totals

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.reading.files import frameworks
-from planner_eval.results.runs.local import ProgressCallback, run_in_workers, worker_error
 from planner_eval.results.runs.pairs import Part
+from planner_eval.results.runs.run import ProgressCallback, run_in_workers, worker_error
 from planner_eval.results.runs.work import read_mark
 from planner_eval.results.runs.worker import Task, error_data
 
@@ -36,7 +36,7 @@ _TICK = 0.1
 
 
 class RayRunner(NamedTuple):
-    """Does parts on a cluster, see :func:`planner_eval.results.runs.local.run_in_workers`.
+    """Does parts on a cluster, see :func:`planner_eval.results.runs.run.run_in_workers`.
 
     Each task does a few parts with one worker of its own, so that a record that hangs or kills it costs
     itself alone. A task whose machine is lost is done again elsewhere, without the parts that are done.

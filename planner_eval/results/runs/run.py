@@ -1,35 +1,351 @@
-"""A run from its pairs to rows and sums: begun or gone on with, done by workers, put together."""
+"""A run from its pairs to rows and sums, done by processes that may hang or die without harm to it."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import mmap
 import os
+import pickle
+import select
+import signal
+import subprocess
 import tempfile
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+from planner_eval.base import errors
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import format_seconds
 from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.folder import Input, Run, RunFolder
-from planner_eval.results.runs.local import count_cores, run_in_workers
-from planner_eval.results.runs.pairs import Job, Pairs
+from planner_eval.results.runs.pairs import Job, Pairs, Part
 from planner_eval.results.runs.stored import refuse_store
-from planner_eval.results.runs.work import mark_file, split_pairs, unusable_folder_error
-from planner_eval.results.runs.worker import Interrupted, InterruptOnSignal, SignalWatch, StopRequested, Task
+from planner_eval.results.runs.work import BrokenPair, mark_file, run_part, split_pairs, unusable_folder_error
+from planner_eval.results.runs.worker import (
+    Interrupted,
+    InterruptOnSignal,
+    PipeEnds,
+    SignalWatch,
+    StopRequested,
+    Task,
+    can_fork,
+    fork,
+    spawn,
+)
 
 if TYPE_CHECKING:
     from planner_eval.results.runs.ray import RayRunner
 
 
+# ----------------------------------------------------------------------
+# Parts done by this process, where no pair may hang or die.
+ProgressCallback = Callable[[int, int], None]
+"""Told how many pairs are done, and how many of them are left out as broken; it may raise to end the run."""
+
+_TICK = 0.1
+
+
+def run_in_process(task: Task, chunks: Iterable[Part], tell: ProgressCallback) -> None:
+    """Do parts in this process."""
+    progress = _ProgressWatch(tell)
+    for chunk in chunks:
+        progress.first = chunk.first
+        progress.failed += run_part(task.job, task.pairs, chunk, task.folder, None, progress.watch)
+        progress.done += chunk.end - chunk.first
+        tell(progress.done, progress.failed)
+
+
+class _ProgressWatch:
+    """How far this process is with its parts."""
+
+    def __init__(self, tell: ProgressCallback) -> None:
+        self.tell = tell
+        self.done = self.failed = self.first = 0
+        self.told = time.monotonic()
+
+    def watch(self, number: int) -> None:
+        """Take note of the pair that begins."""
+        if number >= 0 and (now := time.monotonic()) - self.told > _TICK:
+            self.told = now
+            self.tell(self.done + number - self.first, self.failed)
+
+
+# ----------------------------------------------------------------------
+# Parts done by processes of this machine, which may hang or die without harm to the run.
+_MAX_IDLE_DEATHS = 3
+_POSIX = os.name == "posix"
+
+
+def run_in_workers(
+    task: Task,
+    chunks: Sequence[Part],
+    *,
+    jobs: int | None,
+    deadline: float | None,
+    tell: ProgressCallback,
+    closed: Sequence[int] = (),
+) -> None:
+    """Do parts, in any order.
+
+    Args:
+        task: What is done.
+        chunks: Those to do.
+        jobs: How many processes work on them, as many as there are cores when None; with one and no
+            deadline it is this one.
+        deadline: Seconds for a pair; one that takes longer is left out as broken.
+        tell: Told of progress about ten times a second, also where there is none.
+        closed: Files of this process that its workers shall not hold.
+
+    Raises:
+        InputError: A file cannot be read or written, or the job refuses to go on.
+        RuntimeError: The job fails, or workers end, whatever is left out.
+    """
+    jobs = min(jobs or count_cores(), len(chunks)) or 1
+    if not _POSIX or (jobs == 1 and deadline is None):
+        run_in_process(task, chunks, tell)
+        return
+    with _WorkerPool(task, iter(chunks), jobs, deadline or float("inf"), closed) as crew:
+        crew.run(tell)
+
+
+def count_cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+# ---------------------------------------------------------------- workers
+class _Worker:
+    """A process, the part it does, and how long it has been on one pair."""
+
+    def __init__(self, cell: int, process: int | subprocess.Popen[bytes], orders: int, answers: int) -> None:
+        self.cell, self.process = cell, process
+        self.orders, self.answers = orders, answers
+        self.heard = b""
+        self.part: Part | None = None
+        self.pair, self.spent = -1, 0.0
+
+    @property
+    def id(self) -> int:
+        """The process's number."""
+        return self.process if isinstance(self.process, int) else self.process.pid
+
+    def kill(self) -> None:
+        """End it now."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.id, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Wait for its end: its exit status, or minus the signal that ended it."""
+        os.close(self.orders)
+        os.close(self.answers)
+        if isinstance(self.process, int):
+            return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+        return self.process.wait()
+
+
+class _WorkerPool:
+    """The workers of a run, what waits, and which pairs are left out."""
+
+    def __init__(
+        self, task: Task, chunks: Iterator[Part], jobs: int, deadline: float, closed: Sequence[int]
+    ) -> None:
+        self.task, self.parts, self.deadline, self.closed = task, chunks, deadline, closed
+        self.again: list[Part] = []
+        self.free = list(range(jobs))
+        self.workers: dict[int, _Worker] = {}
+        self.broken: dict[int, BrokenPair] = {}
+        self.strikes: Counter[int] = Counter()
+        self.idle_deaths = 0
+        self.done = self.failed = 0
+        self.poll = select.poll()
+
+    def __enter__(self) -> _WorkerPool:
+        self.shared = _open_unnamed_file()
+        self.shared.write(bytes(8 * len(self.free)))
+        self.shared.flush()
+        self.cells = memoryview(mmap.mmap(self.shared.fileno(), 0)).cast("q")
+        self.life, self.hold = os.pipe()
+        self.pickled: BinaryIO | None = None
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        for worker in self.workers.values():
+            worker.kill()
+        for worker in self.workers.values():
+            worker.wait()
+        os.close(self.life)
+        os.close(self.hold)
+        self.shared.close()
+        if self.pickled is not None:
+            self.pickled.close()
+
+    def run(self, tell: ProgressCallback) -> None:
+        """Do all parts."""
+        tick = min(_TICK, self.deadline / 4)
+        last = time.monotonic()
+        while self._employ():
+            for file, _ in self.poll.poll(tick * 1000):
+                self._hear(self.workers[file])
+            now = time.monotonic()
+            # Where this process was stopped for a while, so were the others.
+            self._look(min(now - last, 10 * tick))
+            last = now
+            positions = [(self.cells[w.cell], w.part) for w in self.workers.values()]
+            running = sum(pair - chunk.first for pair, chunk in positions if chunk and pair >= chunk.first)
+            tell(self.done + running, self.failed)
+
+    def _employ(self) -> bool:
+        """Give each worker a part, and start those that are missing; whether any is at work."""
+        for worker in self.workers.values():
+            if worker.part is None and (chunk := self._next()):
+                self._order(worker, chunk)
+        while self.free and (chunk := self._next()):
+            self._order(self._start(self.free.pop()), chunk)
+        return any(worker.part for worker in self.workers.values())
+
+    def _next(self) -> Part | None:
+        return self.again.pop() if self.again else next(self.parts, None)
+
+    def _order(self, worker: _Worker, chunk: Part) -> None:
+        broken = [(number, why) for number, why in self.broken.items() if chunk.first <= number < chunk.end]
+        self.cells[worker.cell] = -1
+        worker.part, worker.pair, worker.spent = chunk, -1, 0.0
+        line = json.dumps([*chunk, broken]).encode("ascii") + b"\n"
+        try:
+            while line:
+                line = line[os.write(worker.orders, line) :]
+        except BrokenPipeError:
+            pass  # it has died; its answers' end says so
+
+    # ---------------------------------------------------------------- their lives
+    def _start(self, cell: int) -> _Worker:
+        orders_read, orders = os.pipe()
+        answers, answers_write = os.pipe()
+        self.cells[cell] = -1
+        ends = PipeEnds(orders_read, answers_write, self.life, self.shared.fileno(), cell, os.getpid())
+        process: int | subprocess.Popen[bytes]
+        if can_fork():
+            own_ends = [end for w in self.workers.values() for end in (w.orders, w.answers)]
+            process = fork(self.task, ends, [*own_ends, orders, answers, self.hold, *self.closed])
+        else:
+            process = spawn(self._pickle(), ends)
+        os.close(orders_read)
+        os.close(answers_write)
+        worker = self.workers[answers] = _Worker(cell, process, orders, answers)
+        self.poll.register(answers, select.POLLIN)
+        return worker
+
+    def _pickle(self) -> int:
+        if self.pickled is None:
+            self.pickled = _open_unnamed_file()
+            pickle.dump(tuple(self.task), self.pickled)
+            self.pickled.flush()
+        return self.pickled.fileno()
+
+    def _hear(self, worker: _Worker) -> None:
+        """Take what a worker says, or its death."""
+        data = os.read(worker.answers, 1 << 16)
+        if not data:
+            self._bury(worker)
+            return
+        *lines, worker.heard = (worker.heard + data).split(b"\n")
+        for line in lines:
+            answer = json.loads(line)
+            if "error" in answer:
+                raise worker_error(answer)
+            assert worker.part is not None
+            self.done += worker.part.end - worker.part.first
+            self.failed += answer["failed"]
+            self.idle_deaths = 0
+            worker.part = None
+
+    def _look(self, passed: float) -> None:
+        """See how long each is on its pair, and end those that take too long."""
+        for worker in list(self.workers.values()):
+            pair = self.cells[worker.cell]
+            if worker.part is None or pair != worker.pair:
+                worker.pair, worker.spent = pair, 0.0
+            elif pair >= 0:
+                worker.spent += passed
+                if worker.spent > self.deadline:
+                    self._bury(worker, pair)
+
+    def _bury(self, worker: _Worker, late: int | None = None) -> None:
+        """See to the part of a worker that died, or is `late` with a pair, and to the pair it was on."""
+        self.poll.unregister(worker.answers)
+        del self.workers[worker.answers]
+        worker.kill()
+        status = worker.wait()
+        self.free.append(worker.cell)
+        if worker.part is None:
+            return
+        self.again.append(worker.part)
+        pair = self.cells[worker.cell] if late is None else late
+        if pair < 0:
+            self.idle_deaths += 1
+            if self.idle_deaths == _MAX_IDLE_DEATHS:
+                raise RuntimeError(f"workers end before they begin a pair: {_status_text(status)}")
+        elif late is None:
+            self._blame(pair, 1, "parse.crash", f"ended the process each time: {_status_text(status)}")
+        else:
+            self._blame(pair, 2, "parse.deadline", f"took longer than {format_seconds(self.deadline)}")
+
+    def _blame(self, pair: int, strikes: int, code: str, what: str) -> None:
+        """Leave out a pair at two strikes, and its gold plan at four.
+
+        A worker that dies is one strike, for it may have been ended from outside.
+        """
+        self.strikes[pair] += strikes
+        if self.strikes[pair] >= 6:
+            raise InputError(
+                f"pair {pair + 1:,} ends or holds up every worker, even without its prediction and gold plan"
+            )
+        previous = self.broken.get(pair)
+        if self.strikes[pair] >= 4 and previous is not None:
+            self.broken[pair] = previous._replace(both=True)
+        elif self.strikes[pair] >= 2 and previous is None:
+            self.broken[pair] = BrokenPair(code, f"working on it {what}")
+
+
+def _open_unnamed_file() -> BinaryIO:
+    """A file that ends with those who have it open; in memory where there is such a thing."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("planeval"), "w+b")
+    return cast(BinaryIO, tempfile.TemporaryFile())
+
+
+def _status_text(status: int) -> str:
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return f"signal {-status} ({signal.Signals(-status).name})"
+    except ValueError:
+        return f"signal {-status}"
+
+
+def worker_error(answer: dict[str, Any]) -> Exception:
+    """The error that a worker told of, see :func:`.worker.stopped`."""
+    message = answer["said"]
+    if answer["error"] is None:
+        return RuntimeError(f"a worker failed:\n{message}")
+    kind = getattr(errors, answer["error"], InputError)
+    return kind(message) if issubclass(kind, InputError) else InputError(message)
+
+
+# ----------------------------------------------------------------------
+# A run from its pairs to rows and sums: begun or gone on with, done by workers, put together.
 DEADLINE = 60.0
 """Seconds for a pair."""
 
 _LARGEST_PART = 2_000
 _PARTS_PER_JOB = 4
 _MAX_JOBS_PER_CORE = 4  # more take longer to start than they save
-_TICK = 0.1
 
 Progress = Callable[[int, int, int], None]
 """Told how many pairs are done, of how many, and how many failed as a whole; ten times a second at most."""

@@ -1,23 +1,23 @@
-"""Traces read as plans, with the tools' answers beside the calls: agents' spans, MCP, LangGraph."""
+"""Traces read as plans, with the tools' answers: agents' spans, OpenInference, MLflow, MCP, LangGraph."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
-from planner_eval.reading.dialects.conversations import mlflow
 from planner_eval.reading.dialects.conversations.messages import Answer, assign_answers, decode_answer
-from planner_eval.reading.dialects.conversations.openinference import tool_call, tool_spans, write_tools
 from planner_eval.reading.dialects.conversations.spans import (
     are_linked,
     attributes_of,
     call_of_span,
+    decode_attribute,
     has_tool_run,
     have_no_call_requests,
     nest_attributes,
@@ -33,6 +33,139 @@ from planner_eval.reading.dialects.references import WrittenPlan, refuse_referen
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
 
+# ---------------------------------------------------------------- OpenInference (Phoenix, Arize)
+# The call is in the span's input, the answer in its output.
+def openinference_tool_spans(data: Any) -> Iterator[dict[str, Any]]:
+    """The spans of tools in a trace.
+
+    >>> kind = {"openinference.span.kind": "TOOL"}
+    >>> [span["name"] for span in openinference_tool_spans({"name": "f", "attributes": kind})]
+    ['f']
+    """
+    for item in spans_in(data):
+        if (
+            "attributes" in item
+            and value_at_path(nest_attributes(item), "openinference", "span", "kind") == "TOOL"
+        ):
+            yield item
+
+
+_REDACTED = "__REDACTED__"
+"""What OpenInference writes in place of what users hide (OPENINFERENCE_HIDE_INPUTS and its like)."""
+
+
+def openinference_tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    """The call of a span.
+
+    Args:
+        item: The span.
+        position: The call's position, for messages.
+        notes: Takes what is worth saying.
+
+    Raises:
+        ParseError: its arguments are no object.
+    """
+    attributes = nest_attributes(item)
+    arguments, result = (
+        None if value == _REDACTED else value
+        for value in (
+            value_at_path(attributes, "input", "value"),
+            value_at_path(attributes, "output", "value"),
+        )
+    )
+    label = next(
+        (
+            value_at_path(attributes, *keys)
+            for keys in (("tool", "id"), ("tool_call", "id"))
+            if value_at_path(attributes, *keys)
+        ),
+        None,
+    )
+    # LangChain's instrumentation writes no arguments where a tool takes none, and the answer beside them.
+    hidden = result is None or value_at_path(attributes, "input", "value") == _REDACTED
+    return call_of_span(
+        position,
+        notes,
+        name=str(value_at_path(attributes, "tool", "name") or item.get("name") or ""),
+        arguments=arguments,
+        result=result,
+        label=label,
+        severity="warning" if hidden else "info",
+    )
+
+
+def write_openinference_tools(plan: Plan) -> str:
+    """A span a call, as JSON lines."""
+    lines = []
+    for i, call in enumerate(WrittenPlan(plan).calls):
+        attributes = {
+            "openinference.span.kind": "TOOL",
+            "tool.name": call.name,
+            "tool.id": f"call_{i + 1}",
+            "input.value": json.dumps(call.arguments, ensure_ascii=False),
+            "input.mime_type": "application/json",
+        }
+        if plan.calls[i].has_result:
+            result = plan.calls[i].result
+            text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            attributes["output.value"] = text
+        lines.append(json.dumps({"name": call.name, "attributes": attributes}, ensure_ascii=False))
+    return "\n".join(lines)
+
+
+# ---------------------------------------------------------------- MLflow
+# Inputs and outputs are attributes, each written as JSON text.
+def mlflow_tool_spans(data: Any) -> Iterator[dict[str, Any]]:
+    """The spans of tools in a trace.
+
+    >>> [span["name"] for span in mlflow_tool_spans({"name": "f", "attributes": {"mlflow.spanType": '"TOOL"'}})]
+    ['f']
+    """
+    for item in spans_in(data):
+        if decode_attribute(attributes_of(item).get("mlflow.spanType")) == "TOOL":
+            yield item
+
+
+def mlflow_tool_call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    """The call of a span.
+
+    Args:
+        item: The span.
+        position: The call's position, for messages.
+        notes: Takes what is worth saying.
+
+    Raises:
+        ParseError: its arguments are no object.
+    """
+    attributes = attributes_of(item)
+    output = attributes.get("mlflow.spanOutputs")
+    call = call_of_span(
+        position,
+        notes,
+        name=str(item.get("name", "")),
+        arguments=decode_attribute(attributes.get("mlflow.spanInputs")),
+        result=decode_attribute(output),
+        label=decode_attribute(attributes.get("tool_call_id")),
+    )
+    return replace(call, has_result=output is not None)  # null is an answer: it is written as text
+
+
+def write_mlflow_tools(plan: Plan) -> str:
+    """A trace of a span a call."""
+    spans = []
+    for i, call in enumerate(WrittenPlan(plan).calls):
+        attributes = {
+            "mlflow.spanType": '"TOOL"',
+            "mlflow.spanInputs": json.dumps(call.arguments, ensure_ascii=False),
+            "tool_call_id": json.dumps(f"call_{i + 1}"),
+        }
+        if plan.calls[i].has_result:
+            attributes["mlflow.spanOutputs"] = json.dumps(plan.calls[i].result, ensure_ascii=False)
+        spans.append({"span_id": f"span_{i + 1}", "name": call.name, "attributes": attributes})
+    return json.dumps({"info": {}, "data": {"spans": spans}}, ensure_ascii=False)
+
+
+# ---------------------------------------------------------------- all kinds
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row whose shape is one of the kinds of traces."""
     find, call_of, write = _KINDS[row.shape]
@@ -277,8 +410,8 @@ _TraceKind = tuple[
 _KINDS: dict[str, _TraceKind] = {
     "openai-agents": (_agent_spans, _agent_call, _write_agents),
     "opentelemetry": (_tool_spans, _tool_call, _write_spans),
-    "openinference": (tool_spans, tool_call, write_tools),
-    "mlflow": (mlflow.tool_spans, mlflow.tool_call, mlflow.write_tools),
+    "openinference": (openinference_tool_spans, openinference_tool_call, write_openinference_tools),
+    "mlflow": (mlflow_tool_spans, mlflow_tool_call, write_mlflow_tools),
     "mcp": (_request_messages, _request_call, _write_requests),
     "langgraph": (_step_calls, _step_call, _write_steps),
 }
