@@ -102,13 +102,14 @@ ALLOWED = {
     "dialects.notations.plan dialects.read files.fields files.frameworks files.pairing files.record "
     "files.several files.task_fields parse question_templates",
     "catalogs": "check formats json_schema.keywords record_tools writers",
-    "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy rows",
+    "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
+    "rows",
     "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
-    "results": "compare contrast drawing drawing.charts drawing.graphs drawing.layout drawing.overlay "
-    "drawing.themes findings page.report runs.folder runs.jobs runs.pairs runs.ray runs.run "
-    "runs.stored runs.work runs.worker views.agreement views.ci views.compare views.junit "
-    "views.report views.rows views.table",
-    "benchmarks": "answers benchmark compare datasets.fetch datasets.published runs score",
+    "results": "compare contrast drawing drawing.charts drawing.graphs drawing.layout "
+    "drawing.overlay drawing.themes findings page.report runs.folder runs.jobs runs.pairs "
+    "runs.ray runs.run runs.stored runs.work runs.worker views.agreement views.ci "
+    "views.compare views.junit views.report views.rows views.table",
+    "benchmarks": "benchmark compare datasets.fetch datasets.published runs score",
     "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
     "predict.predict prices report_runs table_sources",
     "curation": "make.ask_questions make.skeletons suggest.suggest",

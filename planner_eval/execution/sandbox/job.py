@@ -180,10 +180,9 @@ class Row:
 # What a worker says of one plan, checked line by line: a worker may lie.
 #
 # The tools share a process with what writes these lines and can write to the same pipe. Two lines come
-# before
-# any tool runs and are believed for that reason: ``["layers", …]``, written before the tools are loaded, and
-# ``["begin", token]``. What follows is checked by type and range against the plan that was sent; where
-# something else comes, the plan has failed, and nothing of it is repeated in planeval's own words.
+# before any tool runs and are believed for that reason: ``["layers", …]``, written before the tools are
+# loaded, and ``["begin", token]``. What follows is checked by type and range against the plan that was sent;
+# where something else comes, the plan has failed, and nothing of it is repeated in planeval's own words.
 _MAX_REASON_LENGTH = 600
 
 

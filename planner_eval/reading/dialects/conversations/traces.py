@@ -118,7 +118,8 @@ def write_openinference_tools(plan: Plan) -> str:
 def mlflow_tool_spans(data: Any) -> Iterator[dict[str, Any]]:
     """The spans of tools in a trace.
 
-    >>> [span["name"] for span in mlflow_tool_spans({"name": "f", "attributes": {"mlflow.spanType": '"TOOL"'}})]
+    >>> kind = {"mlflow.spanType": '"TOOL"'}
+    >>> [span["name"] for span in mlflow_tool_spans({"name": "f", "attributes": kind})]
     ['f']
     """
     for item in spans_in(data):
