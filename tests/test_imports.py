@@ -340,7 +340,11 @@ def test_nothing_beside_the_verbs_has_their_name() -> None:
 
 def test_contributing_names_the_rooms_in_their_order_and_files_that_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE) == list(ROOMS)
+    rooms = re.findall(r"^\| `(\w+)/` \| (.+) \|$", text, re.MULTILINE)
+    assert [name for name, _ in rooms] == list(ROOMS)
+    folders = [PACKAGE / name / folder for name, words in rooms for folder in re.findall(r"`(\w+)/`", words)]
+    assert folders
+    assert [str(folder) for folder in folders if not folder.is_dir()] == []
     questions = re.findall(r"^\| ([^|]+\?) \| ([^|]+) \|$", text, re.MULTILINE)
     assert len(questions) >= 20
     for question, answer in questions:
