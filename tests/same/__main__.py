@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STORED = ROOT / "out" / "same"
 SHIPPED = ("grammars", "data", "viz")
 PARTS = ("commands", "texts", "pairs")
-PAIRS, DEADLINE = 10_000, 600
+PAIRS, DEADLINE = 10_000, 1_800
 SHOWN = 20
 """How many differences of one kind are printed; the file has all."""
 AROUND = 60
