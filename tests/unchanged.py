@@ -1,0 +1,90 @@
+"""What the library says of many texts and pairs, as digests: ``python -m tests.unchanged`` writes them anew.
+
+A digest says that an answer is another one, not which is right: whoever changes an answer on purpose looks
+at the change with ``make same BASE=HEAD`` first, then writes the digests anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from functools import partial
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import planner_eval as pe
+from tests.conftest import ROOT, reference_folder
+from tests.same.inputs import gold_plans, planted_pairs, raw_texts, write_lines
+from tests.same.planting import damage
+from tests.same.side import drawn_text, in_time, pair_answers, raw_answers
+
+FOLDER = ROOT / "tests" / "cases" / "unchanged"
+PAIRS = 500
+"""Pairs with planted faults, of all data sets together."""
+PLANS = 3
+"""Plans of each data set that are written in every notation, whole and damaged."""
+
+
+def digests(answers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """A digest of the answers to each input, which their names begin with (``pair nestful-0007 diff``)."""
+    by_input = groupby(answers, key=lambda answer: answer[0].rpartition(" ")[0])
+    return {name: blake2b(repr([*group]).encode(), digest_size=5).hexdigest() for name, group in by_input}
+
+
+def said_of_pairs(data: Path, reference: Path | None) -> dict[str, str]:
+    """Of pairs whose predictions have planted faults: plans, differences, figures."""
+    with TemporaryDirectory() as folder:
+        write_lines(Path(folder) / "pairs.jsonl", planted_pairs(gold_plans(data, reference), PAIRS))
+        return digests(pair_answers(Path(folder)))
+
+
+def said_of_texts(data: Path, reference: Path | None) -> dict[str, str]:
+    """Of genuine outputs and examples: how each reads and how it differs from the next."""
+    with TemporaryDirectory() as folder:
+        write_lines(Path(folder) / "raw.jsonl", raw_texts(data, reference))
+        return digests(raw_answers(Path(folder)))
+
+
+def said_of_damaged_texts(data: Path) -> dict[str, str]:
+    """Of plans in every notation, whole and damaged: how each reads, strictly and repaired."""
+    return digests(_damaged_answers(data))
+
+
+def _damaged_answers(data: Path) -> Iterator[tuple[str, str]]:
+    names = [entry.name for entry in pe.list_dialects() if entry.written == "yes"]
+    plans = [plan for golds in gold_plans(data, None).values() for plan in golds[:PLANS]]
+    for name in names:
+        for number, plan in enumerate(plans):
+            try:
+                whole = pe.write(plan, name)
+            except pe.PlanevalError:  # what the notation cannot say
+                continue
+            random = Random(f"{name} {number}")
+            for text in (whole, damage(whole, random)[0], damage(damage(whole, random)[0], random)[0]):
+                yield f"{name} {number} strict", in_time(partial(drawn_text, text))
+                yield f"{name} {number} repaired", in_time(partial(drawn_text, text, repair=True))
+
+
+def read_digests(name: str) -> dict[str, str]:
+    """The digests that are kept under a name."""
+    return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+
+
+def main() -> None:
+    """Write all digests."""
+    data, reference = ROOT / "data", reference_folder()
+    tables = {
+        "pairs": said_of_pairs(data, None), "texts": said_of_texts(data, None),
+        "damaged": said_of_damaged_texts(data),
+        "published-pairs": said_of_pairs(data, reference), "published-texts": said_of_texts(data, reference),
+    }  # fmt: skip
+    FOLDER.mkdir(exist_ok=True)
+    for name, table in tables.items():
+        (FOLDER / f"{name}.json").write_text(json.dumps(table, indent=0) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
