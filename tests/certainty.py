@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from planner_eval.comparison.metrics.facts import Share
+from planner_eval.results.columns import Column
 from planner_eval.results.intervals import difference_interval, intervals
-from planner_eval.results.pair_sums import Column
 
 PERFECT = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 """How many samples are wholly right."""

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner_eval.comparison.metrics.facts import Counts, Share
+from planner_eval.results.columns import Column, Unit
 from planner_eval.results.intervals import (
     differences,
     exchange_tests,
@@ -22,7 +23,6 @@ from planner_eval.results.intervals import (
     quantile,
     sign_test,
 )
-from planner_eval.results.pair_sums import Column, Unit
 from tests import certainty
 from tests.certainty import SIZES
 from tests.conftest import ROOT

@@ -57,7 +57,8 @@ DEFERRED: dict[str, str] = {
     "they are made with Lark, which takes 17 ms; errors and places alone need it":
         "base.grammar reading.dialects.notations.grammars base.json_places "
         "reading.dialects.programs.grammars",
-    "only a policy with rules needs them: 1 and 4 ms of each diff": "comparison.matching.rules",
+    "only a policy with rules needs them: 1 and 4 ms of each diff":
+        "comparison.matching.rules comparison.policy.values",
     "only plans that differ need them, with what finds words for that: 2 ms of each diff":
         "comparison.explanation.unlike_pairs comparison.explanation.explain",
     "only --structure needs them: 2 ms of each diff": "comparison.structure_diff",
@@ -75,7 +76,7 @@ DEFERRED: dict[str, str] = {
         "catalogs.json_schema.validation catalogs.json_schema.vocabulary",
     "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic":
         "catalogs.benchmark_formats catalogs.python_functions catalogs.standard_formats catalogs.writers",
-    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": "comparison.policy.values",
+    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": "comparison.policy.dates",
     "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models":
         "base.schema_models comparison.schemas reading.schemas results.schema models.prices_schema "
         "execution.worlds.schema",

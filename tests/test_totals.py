@@ -17,7 +17,7 @@ from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 from planner_eval.comparison.policy.values import NOTHING
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
 from planner_eval.reading.dialects.read import parse
-from planner_eval.results.pair_sums import Column, exact_sum
+from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
 from planner_eval.results.scored import RowLineWriter, ScoredRow, StoredRows, line_of, row_data, row_of
 from planner_eval.results.totals import Totals, totals_of

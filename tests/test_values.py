@@ -17,15 +17,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.policy.dates import normalise_date, normalise_time
 from planner_eval.comparison.policy.file import load_policy
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.values import (
     LEAF_NORMALISERS,
     Rule,
     casefold,
-    normalise_date,
     normalise_number,
-    normalise_time,
     remove_blanks,
 )
 from planner_eval.plan.model import Call, Plan

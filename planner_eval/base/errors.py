@@ -26,7 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from operator import index
 from typing import Any, SupportsIndex, TypeVar
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 
 E = TypeVar("E", bound=BaseException)

@@ -13,7 +13,6 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import (
     DEFAULT_LIMITS,
     MAX_DIGITS,
@@ -22,6 +21,7 @@ from planner_eval.base.limits import (
     has_long_integer,
     long_integer_error,
 )
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JSON_STRING, Branch, find_matches
 
 LARK_CHARS = 256_000

@@ -6,7 +6,7 @@ import re
 from typing import TypeAlias
 
 from planner_eval.base.errors import LimitError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JSON_STRING, Branch, find_matches
 
 Span: TypeAlias = tuple[int, int]

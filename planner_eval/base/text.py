@@ -9,7 +9,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Any, cast
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 
 # ----------------------------------------------------------------------
 # Text: foreign text shown safely, and marks and quoted texts found in linear time.

@@ -13,9 +13,9 @@ from planner_eval.base.resources import folder
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.answers import AnsweredSample
 from planner_eval.comparison.metrics.facts import Share
+from planner_eval.results.columns import Column
 from planner_eval.results.drawing.charts import Chart, Point
 from planner_eval.results.intervals import intervals, proportion
-from planner_eval.results.pair_sums import Column
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark

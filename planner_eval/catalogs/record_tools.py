@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import as_catalog, catalog_from_data, detect_format, read_catalog_file
 from planner_eval.plan.inference import Signatures

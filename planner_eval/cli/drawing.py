@@ -11,7 +11,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import PICTURE_FORMATS, format_of_suffix, write
 from planner_eval.cli.options import OptionScope, Seconds, bundle_options, emit, note, picture_option
 from planner_eval.cli.terminal import count_items, is_colored

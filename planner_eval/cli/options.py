@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import format_of_suffix, write
 from planner_eval.base.text import json_safe, printable
 from planner_eval.cli.terminal import (

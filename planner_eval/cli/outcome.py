@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.options import Threshold, emit, note
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import CI_FORMATS, TSV
 from planner_eval.base.tables import table
 from planner_eval.base.text import format_count

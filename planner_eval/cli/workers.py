@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.options import Seconds, bundle_options, note
 from planner_eval.cli.terminal import Counter, count_items, make_counter
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cache
 
-from planner_eval.base.frozen import NamedTuple, fast_frozen
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service
 from planner_eval.comparison.explanation.causes import order_by_cause
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place

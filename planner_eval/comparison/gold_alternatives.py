@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import close_names, did_you_mean, format_count
 from planner_eval.comparison.explanation.sentences import value_name
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms

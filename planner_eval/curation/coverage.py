@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import Any
 
 from planner_eval.base.errors import COUNT, FUNCTION, InputError, expect, expect_or_none
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.catalogs.catalog import Catalog, Tool, Type

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import COUNT, FUNCTION, NAME, InputError, expect, expect_or_none
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.comparison.evaluate import Progress

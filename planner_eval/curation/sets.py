@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.benchmarks.datasets.sources import Source, open_sources
 from planner_eval.comparison.evaluate import Progress

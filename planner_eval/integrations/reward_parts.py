@@ -9,8 +9,8 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Limits, Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, lazy_pattern
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.matching.align import Matching, match

@@ -9,15 +9,14 @@ from math import inf, isfinite, nan
 from typing import Any
 
 from planner_eval.base.errors import InputError, LimitError, ParseError, PlanevalError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Limits
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold, read_gold_strictly
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.comparison.metrics.metrics import exact
-from planner_eval.comparison.policy.policy import Policy
-from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
+from planner_eval.comparison.policy.policy import AnyPolicy, Policy, policy_of
 from planner_eval.comparison.rows import unread_state
 from planner_eval.integrations.reward_parts import (
     DEFAULT_VERDICTS,

@@ -8,12 +8,12 @@ from math import isfinite
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, printable, shorten
 from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
 from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly
 from planner_eval.comparison.metrics import METRICS, choose_metrics
-from planner_eval.comparison.policy.resolve import AnyPolicy
+from planner_eval.comparison.policy.policy import AnyPolicy
 from planner_eval.comparison.rows import STATES, Reading, Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile

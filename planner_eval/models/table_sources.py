@@ -22,7 +22,7 @@ from planner_eval.comparison.rows import JUDGED_STATES, Reading
 from planner_eval.models.pipelines.demonstrations import LEAK_MARK
 from planner_eval.models.predict.folder import RUN_KIND, PredictedRun, gold_of, read_predicted_run
 from planner_eval.results import scored as rows
-from planner_eval.results.pair_sums import Column as Tallies
+from planner_eval.results.columns import Column as Tallies
 from planner_eval.results.report import figures, no_cluster_error
 from planner_eval.results.runs.stored import run_data
 from planner_eval.results.table import MeasuredFigure

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from sys import maxsize
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 
 MAX_ROUNDS = 16
 """Rounds of colour refinement; they only prune, so a limit costs nothing but time."""

@@ -16,9 +16,10 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.frozen import NamedTuple, fast_frozen
+from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import map_object_values
 from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service
 
 if TYPE_CHECKING:

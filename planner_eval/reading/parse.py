@@ -22,8 +22,6 @@ from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.resources import service
 from planner_eval.plan.model import Plan
-from planner_eval.plan.statistics import Stats, Sums
-from planner_eval.plan.statistics import stats as stats_of
 from planner_eval.reading.dialects import read as door
 from planner_eval.reading.dialects.sources import TurnChoice, check_turn, to_json_data
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role
@@ -38,6 +36,7 @@ from planner_eval.reading.files.storing import DEFAULT_STORE, Store
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
+    from planner_eval.plan.statistics import Stats
 
 
 Source: TypeAlias = Any
@@ -434,13 +433,15 @@ def stats(plan: Source, *, infer: bool = False) -> Any:
     >>> many.plans, many.unread
     (1, 1)
     """
+    from planner_eval.plan import statistics
+
     expect(FLAG, infer=infer)
     if not may_hold_many_plans(plan):
-        return stats_of(parse(plan, infer=infer))
+        return statistics.stats(parse(plan, infer=infer))
     file = enable_inference(read(plan)) if infer else read(plan)
     if not file.many:
-        return stats_of(read_plan(file.records[0]))
-    sums = Sums()
+        return statistics.stats(read_plan(file.records[0]))
+    sums = statistics.Sums()
     for record in file.records:
         if (figures := _stats(record)) is None:
             sums.unread += 1
@@ -450,6 +451,8 @@ def stats(plan: Source, *, infer: bool = False) -> Any:
 
 
 def _stats(record: Record) -> Stats | None:
+    from planner_eval.plan.statistics import stats as stats_of
+
     try:
         return stats_of(read_plan(record))
     except ParseError:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from planner_eval.base.errors import PlanevalError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.conversations.messages import failed_calls
 from planner_eval.reading.dialects.conversations.spans import (

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES
+from planner_eval.results.columns import Column
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.drawing.scene import Arrow, Box, Scene, name_text
 from planner_eval.results.intervals import differences, holm
-from planner_eval.results.pair_sums import Column
 from planner_eval.results.report import (
     Provenance,
     count_clusters,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import gap_text, ratio_text
 from planner_eval.base.text import did_you_mean
 from planner_eval.results.intervals import Difference

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Literal
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit

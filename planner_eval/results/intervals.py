@@ -8,9 +8,9 @@ from functools import lru_cache
 from math import ceil, comb, erfc, exp, floor, fsum, lgamma, log, log1p, pi, prod, sqrt
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.metrics import METRICS
-from planner_eval.results.pair_sums import Column, Unit
+from planner_eval.results.columns import Column, Unit
 
 # ----------------------------------------------------------------------
 # How sure a figure is: one closed form for every interval, which no seed and no order of samples moves.

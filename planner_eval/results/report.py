@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple, fast_frozen
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.metrics.facts import Counts, Tally
 from planner_eval.comparison.rows import STATES
+from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.intervals import Interval, intervals
-from planner_eval.results.pair_sums import Column, exact_sum
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow
 from planner_eval.results.totals import Totals
 

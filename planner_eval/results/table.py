@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from planner_eval.base.text import format_count
 from planner_eval.comparison.metrics.facts import Tally
+from planner_eval.results.columns import Column
 from planner_eval.results.contrast import SIGNIFICANCE_LEVEL
 from planner_eval.results.intervals import differences, holm, intervals
-from planner_eval.results.pair_sums import Column
 
 
 class ColumnHead(NamedTuple):

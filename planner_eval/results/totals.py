@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
-from planner_eval.results.pair_sums import Column, add_rows
+from planner_eval.results.columns import Column, add_rows
 from planner_eval.results.scored import ScoredRow
 
 if TYPE_CHECKING:

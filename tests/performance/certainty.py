@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from random import Random
 
 from planner_eval.comparison.metrics.facts import Counts
+from planner_eval.results.columns import Column
 from planner_eval.results.intervals import differences, sign_test
-from planner_eval.results.pair_sums import Column
 from tests.certainty import KINDS, METHODS, PERFECT, SIZES
 
 TIMES = 1_000

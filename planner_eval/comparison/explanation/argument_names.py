@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.compound_edits import MAX_NAME_PAIRS
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.matching.likeness import likeness

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.edits import kind_name
 from planner_eval.comparison.explanation.sentences import (
     CallNames,

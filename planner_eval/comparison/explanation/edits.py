@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from math import isclose
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value, contains_kind
@@ -247,7 +247,7 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
         return "brackets or quotes"
     if not any(map(str.isdecimal, pred_value)) or not any(map(str.isdecimal, gold_value)):
         return None
-    from planner_eval.comparison.policy.values import moment, normalise_date, possible_dates
+    from planner_eval.comparison.policy.dates import moment, normalise_date, possible_dates
 
     moments = moment(pred_value), moment(gold_value)
     if moments[0] is not None and moments[0] == moments[1]:

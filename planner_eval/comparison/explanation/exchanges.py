@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.argument_names import is_commutative
 from planner_eval.comparison.explanation.compound_edits import MIN_LIKENESS, is_identifier
 from planner_eval.comparison.explanation.edits import Edit, Place, kind_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.causes import change_key
 from planner_eval.comparison.explanation.edits import Edit, Place

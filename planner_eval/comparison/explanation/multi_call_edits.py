@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import Key, value_key

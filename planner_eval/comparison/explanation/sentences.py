@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line, one_line_json
 from planner_eval.comparison.explanation.edits import ValueDiff, kind_name, name_type_difference
 from planner_eval.comparison.matching.pairing import MISSING

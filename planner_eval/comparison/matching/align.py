@@ -12,7 +12,7 @@ from collections import Counter
 from itertools import count
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.multi_call_edits import pair_lists_with_first_call
 from planner_eval.comparison.matching.blocks import MAX_TABLE_CELLS, TOLERANCE, Block, lower_bound, solve
 from planner_eval.comparison.matching.likeness import Tool

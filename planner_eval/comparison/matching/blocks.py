@@ -12,7 +12,7 @@ from math import ceil
 from operator import itemgetter
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.policy.policy import Policy, Terms
 from planner_eval.plan.canonical import NumberedPlan

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.likeness import Tool, feature_likeness, features, find_respellings
 from planner_eval.plan.canonical import Key, NumberedPlan, producers_of, value_key
 from planner_eval.plan.graph import levels

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple, fast_frozen
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.explanation.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching, match

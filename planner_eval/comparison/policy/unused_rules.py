@@ -6,13 +6,16 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import PolicyError
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.policy.policy import Policy, fits, has_wildcard, tool_fits
-from planner_eval.comparison.policy.values import NOTHING, Rule
 from planner_eval.plan.model import Plan
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.policy.values import Rule
 
 # ----------------------------------------------------------------------
 # Rules of a policy's file that change nothing: they say nothing, never hold, or contradict themselves.
@@ -39,9 +42,12 @@ def find_idle_rule(rules: Sequence[Rule], *, first: bool = True) -> IdleRule | N
         rules: The rules of one file.
         first: Whether no rule of another file comes before them, which one that says nothing takes back.
 
+    >>> from planner_eval.comparison.policy.values import Rule
     >>> find_idle_rule([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
     'never holds: rule 2 comes later and fits all that it fits; write it after that'
     """
+    from planner_eval.comparison.policy.values import Rule
+
     # Most rules name what they fit or say "*" of it: those are looked up, and only patterns are gone through.
     indexes: dict[tuple[str, str], list[int]] = {}
     for index, rule in enumerate(rules):
@@ -74,6 +80,8 @@ def find_idle_rule(rules: Sequence[Rule], *, first: bool = True) -> IdleRule | N
 
 def _find_ineffective_words(rule: Rule) -> str | None:
     """What is wrong with a rule of which one word leaves others nothing to do; None where all of it acts."""
+    from planner_eval.comparison.policy.values import NOTHING, Rule
+
     words = {*rule.compare}
     bare = replace(rule, compare=(), default=NOTHING) == Rule(rule.tool, rule.argument)
     if "ignore" in words:

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from planner_eval.base.errors import CODES, InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.catalogs.check import check_plan
 from planner_eval.curation.audit import candidates, grounding, outcome, surplus, votes

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.audit.question import Question

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from itertools import islice
 
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Span
-from planner_eval.comparison.policy.values import MONTHS, WEEKDAYS
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.policy.dates import MONTHS, WEEKDAYS
 from planner_eval.curation.audit.literals import Amount
 from planner_eval.curation.audit.words import MAX_MENTIONS, Ground
 from planner_eval.reading.question_templates import DAY, MONTH, WEEKDAY

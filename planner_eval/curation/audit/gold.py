@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_files import read_json
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, one_line_json, shorten
 from planner_eval.benchmarks.datasets.mathqa import read_options as written_options
 from planner_eval.benchmarks.datasets.sources import Source

@@ -14,8 +14,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number

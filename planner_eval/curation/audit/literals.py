@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import pi
 
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground
 from planner_eval.plan.model import Call, Ref, Unresolved, Value, leaves

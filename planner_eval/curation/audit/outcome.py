@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from math import isclose
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line_json
 from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
 from planner_eval.execution.answers import answers_match

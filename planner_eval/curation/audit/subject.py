@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Call, Plan
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.words import is_readable, words

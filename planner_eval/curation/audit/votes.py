@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.comparison.diff import diff

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from unicodedata import combining, normalize
 
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
 
 # ----------------------------------------------------------------------

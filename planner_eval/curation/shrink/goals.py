@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from planner_eval.base.errors import AbsentError, InputError, ParseError, WriteError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import close_names, one_line
 from planner_eval.benchmarks.answers import gold_samples, match_answers, read_answers
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, benchmark

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from planner_eval.base.errors import InputError, ParseError, WriteError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, Value

@@ -14,7 +14,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.align import match
 from planner_eval.curation.shrink.pairs import Pair, pair_size, strip_source
 from planner_eval.curation.shrink.steps import (

@@ -6,8 +6,8 @@ from functools import cache
 from importlib import import_module
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.reading.dialects.dialect import Data, Dialect
 

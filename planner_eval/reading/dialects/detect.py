@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import (

@@ -7,9 +7,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import ObjectSpans, parse_located
 from planner_eval.base.limits import Limits, Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Plan, RawPlan
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from planner_eval.base.errors import (
     WriteError,
     strip_traceback,
 )
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import (
     LARK_CHARS,
     Decoded,
@@ -25,6 +24,7 @@ from planner_eval.base.json_text import (
     loads_if_json,
 )
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value

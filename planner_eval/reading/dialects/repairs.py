@@ -12,8 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import decode_whole
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, TextEdit, TextView, tokens

@@ -10,7 +10,7 @@ from itertools import islice, product
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 
 ACCEPTED_VALUE_FIELDS = ("ground_truth", "possible_answer")
 """The fields that such gold stands in."""

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
 from planner_eval.reading.files.field_choice import FieldDecision
 from planner_eval.reading.files.lines import (

@@ -17,7 +17,7 @@ from itertools import accumulate
 from typing import Any, Self, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.dialects.finding.plain_prose import is_prose
 from planner_eval.reading.files.disk_index import (
     LOOKUP_BATCH,

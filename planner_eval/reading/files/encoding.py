@@ -6,7 +6,7 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE, BOM_UTF32_BE, BOM_UTF32_LE
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.shapes import Item
 
 BOMS = (  # of UTF-32 first: the mark of UTF-16 begins it

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE, find_marker_key, is_streamed
 from planner_eval.reading.files import accepted_values
 from planner_eval.reading.files.fields import (

@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import Decoded
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Plan, leaves
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.sources import TurnChoice

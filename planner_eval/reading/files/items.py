@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import RepeatedKeyDict, decode, decoding_error, skip_whitespace
 from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, one_line_json
 from planner_eval.reading.dialects.conversations.messages import (
     find_call_candidates,

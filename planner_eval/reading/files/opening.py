@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import MAX_FILE_BYTES, MAX_STREAM_BYTES
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.encoding import (
     BOMS,
     decode_text,

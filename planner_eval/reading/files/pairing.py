@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, format_count, one_line_json
 from planner_eval.reading.files.fields import ABSENT, value_at
 from planner_eval.reading.files.files import PlanFile, read_plan

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.opening import bare_name
 from planner_eval.reading.files.pairing import format_repeated_ids

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import RepeatedKeyDict
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.dialects.conversations.api_answers import (
     AnswerState,
     answer_state,

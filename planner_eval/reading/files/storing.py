@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.disk_index import IndexFolder

@@ -8,8 +8,8 @@ from itertools import chain, islice
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_files import read_json, read_json_lines
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, format_count, lazy_pattern, one_line_json
 from planner_eval.reading.dialects.conversations.messages import join_messages
 from planner_eval.reading.files.encoding import decode_text

@@ -8,19 +8,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.frozen import NamedTuple, fast_frozen
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.record import Record, patch_name
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
-from planner_eval.results.report import Provenance
 from planner_eval.results.runs.pairs import JSON, Pair
-from planner_eval.results.scored import RowLineWriter, ScoredRow, row_columns, scored_row
-from planner_eval.results.totals import Totals
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # comparing needs nothing of scoring
     from planner_eval.results.causes import Credits
+    from planner_eval.results.report import Provenance
+    from planner_eval.results.scored import ScoredRow
+    from planner_eval.results.totals import Totals
 
 
 # ----------------------------------------------------------------------
@@ -191,6 +192,8 @@ class ScoreJob:
 
     def columns(self) -> dict[str, Any]:
         """The types of a row's keys, see :func:`.parquet.write_rows`."""
+        from planner_eval.results.scored import row_columns
+
         return row_columns(self.metrics, self._keys, causes=self.causes)
 
     @property
@@ -200,6 +203,8 @@ class ScoreJob:
 
     def fold(self, data: Any = None) -> Totals:
         """Sums over no rows, or those that :meth:`Totals.data` gave."""
+        from planner_eval.results.totals import Totals
+
         return Totals(self.metrics, self.by, data, self.cluster, causes=self.causes)
 
     def rows(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[str]:
@@ -210,6 +215,8 @@ class ScoreJob:
                 where gold has no ids.
             fold: The sums.
         """
+        from planner_eval.results.scored import RowLineWriter
+
         return map(RowLineWriter().line, self.scored(pairs, fold))
 
     def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[ScoredRow]:
@@ -237,6 +244,8 @@ class ScoreJob:
         Args:
             policy: How values compare.
         """
+        from planner_eval.results.scored import scored_row
+
         credited: Callable[[Row, Policy], Credits | None] | None = None
         if self.causes:
             from planner_eval.results.causes import credits_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, Protocol, TypeAlias, overload
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.storing import Origin, current_origin, refuse_changed

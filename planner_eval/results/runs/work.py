@@ -11,7 +11,7 @@ from io import FileIO
 from typing import Any, BinaryIO
 
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs.pairs import Job, Pair, Pairs, Part
 

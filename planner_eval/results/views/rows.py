@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
 
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import CI_FORMATS
 from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.comparison.diff import Diff, diff

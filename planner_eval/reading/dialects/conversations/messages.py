@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import RepeatedKeyDict, decode_whole, is_nested_too_deep
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, fold
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from planner_eval.base.errors import AnswerError
-from planner_eval.base.frozen import NamedTuple
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.finding.edited_text import extent

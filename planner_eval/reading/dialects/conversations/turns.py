@@ -8,9 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import AnswerError, LimitError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 from planner_eval.reading import dialects

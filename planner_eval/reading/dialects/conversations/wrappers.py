@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.conversations import api_answers, spans
 from planner_eval.reading.dialects.conversations.api_answers import (

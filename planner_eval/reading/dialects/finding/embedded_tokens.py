@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import find_opening_tokens

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Span, check_calls
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading import dialects

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import Limits, Span
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawCall, RawPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent

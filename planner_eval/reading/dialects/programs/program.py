@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
-from planner_eval.base.frozen import NamedTuple
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, too_many_calls_error
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import (
     Diagnostic,
