@@ -22,14 +22,8 @@ from planner_eval.comparison import rows
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold
 from planner_eval.comparison.matching.align import match
-from planner_eval.comparison.policy.policy import (
-    DEFAULT_POLICY,
-    NO_TERMS,
-    AnyPolicy,
-    Policy,
-    Terms,
-    policy_of,
-)
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, Row, check_reading
 from planner_eval.plan.canonical import outline

@@ -12,7 +12,8 @@ from planner_eval.base.errors import expect_or_none, instance_of
 from planner_eval.base.text import shorten
 from planner_eval.comparison.matching.align import align
 from planner_eval.comparison.matching.rules import Rules
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, AnyPolicy, policy_of
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.execution.program import Options, PlanWithState, running_order, sink_calls
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox

@@ -18,7 +18,7 @@ import pytest
 import planner_eval as pe
 
 if TYPE_CHECKING:
-    from planner_eval.comparison.policy.policy import AnyPolicy
+    from planner_eval.comparison.policy.resolve import AnyPolicy
     from planner_eval.reading.parse import Source
 
 

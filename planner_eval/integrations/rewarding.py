@@ -16,7 +16,8 @@ from planner_eval.comparison.gold_alternatives import Gold, read_gold, read_gold
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.comparison.metrics.metrics import exact
-from planner_eval.comparison.policy.policy import AnyPolicy, Policy, policy_of
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import unread_state
 from planner_eval.integrations.reward_parts import (
     DEFAULT_VERDICTS,

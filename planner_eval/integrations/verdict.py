@@ -13,7 +13,7 @@ from planner_eval.base.text import format_count, printable, shorten
 from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
 from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly
 from planner_eval.comparison.metrics import METRICS, choose_metrics
-from planner_eval.comparison.policy.policy import AnyPolicy
+from planner_eval.comparison.policy.resolve import AnyPolicy
 from planner_eval.comparison.rows import STATES, Reading, Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile

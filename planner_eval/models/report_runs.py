@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.evaluate import PairedFiles, pair
 from planner_eval.comparison.metrics import METRICS, choose_metrics
-from planner_eval.comparison.policy.policy import Policy, policy_of
+from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.resolve import policy_of
 from planner_eval.comparison.rows import Reading
 from planner_eval.models.predict.folder import read_predicted_run, read_run_answers, select_asked_golds
 from planner_eval.reading.files.files import PlanFile

@@ -17,7 +17,8 @@ from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.explanation.fixes import Fixes
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import measure, measure_none
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, AnyPolicy, Policy, policy_of
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import topological_generations

@@ -9,7 +9,8 @@ from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, 
 from planner_eval.base.resources import service
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold
 from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, AnyPolicy, Policy, policy_of
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
 from planner_eval.reading.parse import Source

@@ -27,14 +27,8 @@ from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_met
 from planner_eval.comparison.metrics import score as score_plans
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.comparison.metrics.published import describe_counted_tools
-from planner_eval.comparison.policy.policy import (
-    DEFAULT_POLICY,
-    NO_TERMS,
-    AnyPolicy,
-    Policy,
-    Terms,
-    policy_of,
-)
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.parse import Source, is_one_plan, parse

@@ -13,7 +13,8 @@ from typing import Any
 from planner_eval.base.errors import NAMES, SECONDS, InputError, expect, expect_or_none
 from planner_eval.base.resources import read
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, AnyPolicy, Policy, policy_of
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.reading.dialects.read import parse
 
 # ----------------------------------------------------------------------

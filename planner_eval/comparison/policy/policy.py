@@ -8,17 +8,15 @@ last one holds. A rule is :class:`planner_eval.comparison.policy.values.Rule`; f
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import InputError, PolicyError
-from planner_eval.base.frozen import fast_frozen
-from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.errors import PolicyError
+from planner_eval.base.frozen import NamedTuple, fast_frozen
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Value
 
@@ -205,26 +203,3 @@ class Terms(NamedTuple):
 
 NO_TERMS = Terms()
 """Nothing is left open."""
-
-
-AnyPolicy: TypeAlias = "Policy | str | os.PathLike[str]"
-"""A policy, the name of a preset, or the path of a policy's file."""
-
-
-def policy_of(policy: AnyPolicy) -> Policy:
-    """A policy, by itself, by the name of a preset, or by its file.
-
-    Raises:
-        PolicyError: there is none, or its file says something impossible.
-        InputError: it is neither a policy nor a name.
-
-    >>> policy_of("lenient").inline
-    True
-    """
-    if isinstance(policy, Policy):
-        return policy
-    if not isinstance(policy, (str, os.PathLike)):
-        raise InputError(f"the policy is {policy!r}, expected a pe.Policy, a preset's name or a file")
-    from planner_eval.comparison.policy.file import load_policy  # TOML: 4 ms
-
-    return load_policy(os.fspath(policy))

@@ -24,7 +24,8 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.evaluate import pair
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, AnyPolicy, Policy, policy_of
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
 from planner_eval.curation.shrink import search as smallest
 from planner_eval.curation.shrink.goals import (

@@ -13,7 +13,8 @@ from planner_eval.comparison.evaluate import PairedFiles, pair, read_shared_gold
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
 from planner_eval.comparison.metrics.facts import Counts
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, AnyPolicy, Policy, policy_of
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, STATES, Reading
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.task_fields import question_field
