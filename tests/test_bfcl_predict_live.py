@@ -1,4 +1,4 @@
-"""What BFCL's questions are asked with, beside the published code, to the byte; needs an installed bfcl_eval."""
+"""What BFCL's questions are asked with, beside the published code, to the byte, where it is installed."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 ModelReply: TypeAlias = Any
-"""A reply of :mod:`planner_eval.models`, below this room: ``text``, and ``tool_calls``, each an ``id``, a ``name``
-and ``arguments`` as text."""
+"""A reply as :mod:`planner_eval.models` has it, a room below this one: ``text``, and ``tool_calls``, each an
+``id``, a ``name`` and ``arguments`` as text."""
 
 
 class Question(NamedTuple):

@@ -34,7 +34,7 @@ MAX_STEPS = 20
 
 _UNASKED = {
     "web_search": "its tools search the web, and planeval asks nobody but the model",
-    "memory": "its questions are about conversations to be held before, and its tools fetch models from the network",
+    "memory": "its questions follow on conversations, and its tools fetch models from the network",
 }
 
 

@@ -44,7 +44,7 @@ def published_texts(package: str) -> Mapping[str, Any]:
     except (OSError, ValueError, SyntaxError) as problem:
         why = getattr(problem, "strerror", None) or problem
         raise InputError(
-            f"{path}: BFCL's published prompts cannot be read ({why}); they lie beside the data in the package: "
+            f"{path}: BFCL's published prompts cannot be read ({why}); the package holds them: "
             "pip install --no-deps bfcl-eval, or planeval data fetch bfcl"
         ) from None
     texts: dict[str, Any] = {}

@@ -68,7 +68,7 @@ def answer_texts(contents: Sequence[Any], modes: Sequence[Any] = ()) -> list[str
 
     Args:
         contents: What the records hold.
-        modes: Of each what its record says of the model, ``"calls"`` or ``"prompt"``; anything else is nothing.
+        modes: Of each what its record says of the model: ``"calls"``, ``"prompt"``, or anything else.
 
     >>> answer_texts([[{"f": "{}"}], "No."]), answer_texts(["f()", "No."])
     (['[{"f": "{}"}]', '{"calls": "No."}'], ['f()', 'No.'])

@@ -36,7 +36,7 @@ _SCHEMA_TYPES = {
 # ----------------------------------------------------------------------
 # What is said of the language that calls are written in.
 def with_language(functions: Iterable[Mapping[str, Any]], language: str) -> list[dict[str, Any]]:
-    """Copies of tools that say in which language they are; all parameters of Java's and JavaScript's are texts.
+    """Copies of tools that say in which language they are; parameters of Java and JavaScript are texts.
 
     Args:
         functions: The tools as released.

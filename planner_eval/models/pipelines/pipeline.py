@@ -230,7 +230,7 @@ class Task:
     query: str
     messages: tuple[Message, ...]
     tools: Any
-    visible: Any = None
+    visible: Any = field(default=None, repr=False)
 
 
 def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
@@ -246,7 +246,7 @@ def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
 
     >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> visible_task(Sample("hr01", "Who?", [], {"API": ["f"]}), "callnavi")
-    Task(form='callnavi', query='Who?', messages=({'role': 'user', 'content': 'Who?'},), tools=[], visible=None)
+    Task(form='callnavi', query='Who?', messages=({'role': 'user', 'content': 'Who?'},), tools=[])
     """
     if form == OWN_TASKS and "refused" in sample.extra:
         raise InputError(sample.extra["refused"])

@@ -409,8 +409,8 @@ def prepare(  # noqa: PLR0913
     selection, all_ids = (tuple(samples), tuple(seen)), tuple(sample.id for sample in tasks.samples)
     golds = {} if pool is None else gold_call_texts(tasks.form, samples, tasks.samples, source)
     prepared = Prepared(
-        tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds, cache=cache,
-        unasked=tuple(unasked),
+        tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds,
+        cache=cache, unasked=tuple(unasked),
     )  # fmt: skip
     requests = (request for _, request in prepared.first_requests())
     problems = list(takewhile(lambda request: isinstance(request, str), requests))
