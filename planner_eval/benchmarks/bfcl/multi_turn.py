@@ -305,10 +305,10 @@ def make_caller(sample: Sample, box: Sandbox) -> Callable[[Sequence[str]], Seque
         sample: The question.
         box: Where the tools run; of :func:`open_tools`.
     """
-    setting = _setting(sample.extra["question"], sample.category)
     made: list[str] = []
 
     def make(calls: Sequence[str]) -> Sequence[str]:
+        setting = _setting(sample.extra["question"], sample.category)
         message = marshal.dumps({**setting, "calls": [*made, *calls], "known": len(made)})
         reply = box.run(_tool_program("call", [message]))
         made.extend(calls)
