@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import random
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import nullcontext, redirect_stdout
 from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from io import StringIO
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,11 +26,10 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.replies import Reply, ToolCall
 from tests.bfcl_official import official
+from tests.prediction_samples import without_gold
 from tests.test_bfcl_multi_turn_live import MODULES, TEXTS, VALUES
 
 ASKED = [name for name, category in CATEGORIES.items() if category.check != "agentic"]
-ALL = bool(os.environ.get("PLANEVAL_BFCL_ALL"))
-"""Compare every question, not a sample of each category."""
 
 
 def scripted(sample: Sample, pipeline: str, seed: str) -> Iterator[Reply]:
@@ -128,8 +129,14 @@ def as_message(message: Any) -> Any:
 def ours(
     sample: Sample, pipeline: str, replies: Iterator[Reply], box: Sandbox | None
 ) -> tuple[list[Any], Any]:
-    dialog = ASKING.dialog(pipeline, ASKING.visible(sample), sample.tools, None)
-    call = ASKING.caller(sample, box) if box is not None else None
+    """What we send, and the answer that is kept, of a question without its gold and its name."""
+    blind = without_gold(sample, "bfcl")
+    question = {
+        key: sample.extra["question"].get(key) for key in ("id", "involved_classes", "initial_config")
+    }
+    told = {"question": question, "package": sample.extra["package"], "visible": sample.extra["visible"]}
+    dialog = ASKING.dialog(pipeline, ASKING.visible(blind), blind.tools, None)
+    call = None if box is None else ASKING.caller(replace(sample, gold=None, extra=told), box)
     sent: list[Any] = []
     step: Any = next(dialog)
     while True:
@@ -144,38 +151,39 @@ def ours(
             return sent, end.value.prediction
 
 
-def chosen(samples: Sequence[Sample], category: str) -> Sequence[Sample]:
-    count = 4 if "multi_turn" in category else 26 if category == "format_sensitivity" else 8
-    return samples if ALL else random.Random(7).sample(list(samples), min(count, len(samples)))
-
-
-@pytest.mark.parametrize("pipeline", ["function-calling", "prompt"])
-@pytest.mark.parametrize("category", ASKED)
-def test_requests_are_those_of_the_published_code(category: str, pipeline: str) -> None:
+def compare_requests(category: str, most: int | None) -> None:
+    """Compare what questions of a category are asked with, all of them or some, in both ways of asking."""
     code, folder = official(), installed_folder()
     if code is None or folder is None:
         pytest.skip("bfcl_eval is not installed (pip install --no-deps bfcl-eval)")
-    if category == "format_sensitivity" and pipeline != "prompt":
-        return
     samples = list(read_category(folder / "data", category))
     with redirect_stdout(StringIO()):
         entries = {entry["id"]: entry for entry in code.utils.load_dataset_entry(category)}
     assert len(samples) == len(entries)
-    picked = chosen(samples, category)
-    box = ASKING.open_tools(picked, None)
-    try:
-        for sample in picked:
-            theirs = published(
-                code, deepcopy(entries[sample.id]), pipeline, scripted(sample, pipeline, sample.id)
-            )
-            own = ours(sample, pipeline, scripted(sample, pipeline, sample.id), box)
+    picked = samples if most is None else random.Random(7).sample(samples, min(most, len(samples)))
+    opened = ASKING.open_tools(picked, None)
+    with nullcontext() if opened is None else opened as box:
+        for sample, pipeline in product(picked, ("function-calling", "prompt")):
+            if ASKING.refusal(sample, pipeline):
+                continue
+            script = partial(scripted, sample, pipeline, sample.id)
+            theirs = published(code, deepcopy(entries[sample.id]), pipeline, script())
             assert not isinstance(theirs[1], Exception), (sample.id, theirs[1])
-            assert as_text(own) == as_text(theirs), sample.id
-    finally:
-        if box is not None:
-            box.close()
+            # As text, in which the order of keys counts too.
+            assert json.dumps(ours(sample, pipeline, script(), box)) == json.dumps(theirs), sample.id
 
 
-def as_text(sent: Any) -> str:
-    """All of it as text, in which the order of keys counts too."""
-    return json.dumps(sent)
+@pytest.mark.parametrize("category", [name for name in ASKED if name != "format_sensitivity"])
+def test_requests_are_those_of_the_published_code(category: str) -> None:
+    compare_requests(category, 2 if "multi_turn" in category else 5)
+
+
+@pytest.mark.more
+def test_prompts_in_all_formats_are_those_of_the_published_code() -> None:
+    compare_requests("format_sensitivity", 100)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("category", ASKED)
+def test_all_requests_are_those_of_the_published_code(category: str) -> None:
+    compare_requests(category, None)

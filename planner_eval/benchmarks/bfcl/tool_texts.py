@@ -47,7 +47,7 @@ def with_language(functions: Iterable[Mapping[str, Any]], language: str) -> list
     >>> with_language([function], "java")[0]["parameters"]["properties"]["a"]["description"]
     'A. This is Java long type parameter in string representation.'
     """
-    described = deepcopy(list(functions))
+    described: list[Any] = deepcopy(list(functions))
     for function in described:
         function["description"] += LANGUAGE_NOTES[language]
         for parameter in function["parameters"]["properties"].values() if language in _TITLES else ():
@@ -83,7 +83,7 @@ def endpoint_tools(functions: Iterable[Mapping[str, Any]]) -> tuple[dict[str, An
     >>> endpoint_tools([function])[0]["function"]
     {'name': 'a_b', 'parameters': {'type': 'object', 'properties': {'x': {'type': 'array'}}}}
     """
-    offered = deepcopy(list(functions))
+    offered: list[Any] = deepcopy(list(functions))
     for function in offered:
         function["name"] = function["name"].replace(".", "_")
         function["parameters"]["type"] = "object"
@@ -202,6 +202,7 @@ def _python_type(parameter: Mapping[str, Any]) -> str:
     if kind in ("array", "list", "tuple") and "items" in parameter:
         return f"list[{_python_type(parameter['items'])}]"
     if kind in ("object", "dict"):
-        held = parameter.get("additionalProperties")
-        return "dict" if "additionalProperties" not in parameter else f"dict[str, {_python_type(held)}]"
+        if "additionalProperties" not in parameter:
+            return "dict"
+        return f"dict[str, {_python_type(parameter['additionalProperties'])}]"
     return str(kind)
