@@ -22,6 +22,7 @@ from planner_eval.models.pipelines.pipeline import (
 )
 from planner_eval.models.pipelines.registry import PIPELINES
 from planner_eval.models.replies import Reply
+from tests import bfcl_package
 
 CATALOG: dict[str, tuple[str, dict[str, str]]] = {
     "Trams": ("trams of the town", {"stops": "place / after / line minutes", "ride": "to / / ticket"}),
@@ -49,6 +50,8 @@ def appbench_catalogue() -> dict[str, Any]:
     return {"apps": apps}
 
 
+BFCL_CATEGORIES = ("simple_python", "simple_javascript", "multi_turn_miss_func", "simple_java")
+
 OWN_TOOLS = [
     {"type": "function", "function": {
         "name": "get_rate", "description": "The rate of a currency.",
@@ -64,6 +67,9 @@ def own_samples(form: str) -> list[Sample]:
         asks = ["What is a euro worth?", "Roll, then roll again.", "Guten Tag „Ä“ {tools}"]
         golds = [[{"name": "get_rate", "arguments": {"cur": "EUR"}}], [], "f()"]
         return [Sample(f"own-{n}", q, OWN_TOOLS, g) for n, (q, g) in enumerate(zip(asks, golds, strict=True))]
+    if form == "bfcl":
+        samples = list(BENCHMARKS[form].read(bfcl_package.package()))
+        return [next(s for s in samples if s.category == name) for name in BFCL_CATEGORIES]
     found = list(BENCHMARKS[form].read(folder("data") / "samples" / form))
     return [replace(s, tools=appbench_catalogue()) for s in found] if form == "appbench" else found
 
@@ -79,7 +85,7 @@ def task_of(sample: Sample, form: str) -> Task:
 def without_gold(sample: Sample, form: str, seed: int = 0) -> Sample:
     """The sample with all that may not be seen replaced by random words and numbers of the same shape."""
     draw = random.Random(f"{sample.id} {seed}")
-    kept = {"messages"} if form in ("functionchat", OWN_TASKS) else set()
+    kept = {"messages"} if form in ("functionchat", OWN_TASKS) else {"visible"} if form == "bfcl" else set()
     extra = {key: value if key in kept else scrambled(value, draw) for key, value in sample.extra.items()}
     return Sample(
         scrambled(sample.id, draw), sample.query, sample.tools, scrambled(sample.gold, draw),
@@ -104,6 +110,8 @@ Answering = Callable[[CallRequest, int], Observations]
 
 
 def observed(act: CallRequest, number: int) -> Observations:
+    if any(not call.name for call in act.calls):  # a benchmark's own call returns a text
+        return Observations(tuple(f"seen {number}.{n}" for n, _ in enumerate(act.calls)))
     return Observations(tuple({"seen": f"{number}.{n}"} for n, _ in enumerate(act.calls)))
 
 

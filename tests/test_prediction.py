@@ -162,9 +162,12 @@ def test_a_task_holds_no_more_than_may_be_seen() -> None:
     mark = "canary-7c1"
     for form in DEFAULT_PIPELINES:
         sample = first(form)
-        extra = {key: sample.extra[key] for key in ("messages",) if key in sample.extra} | {mark: mark}
+        extra = {key: sample.extra[key] for key in ("messages", "visible") if key in sample.extra} | {
+            mark: mark
+        }
         marked = Sample(mark, sample.query, sample.tools, {mark: mark}, mark, mark, extra)
-        assert mark not in repr(visible_task(marked, form))
+        task = visible_task(marked, form)
+        assert mark not in repr([task, task.visible])
 
 
 def test_tools_and_references_are_told_as_it_is_asked_for() -> None:

@@ -148,7 +148,7 @@ def read_answer_file(
     return file if benchmark.answer_texts is None else _as_written(file, benchmark.answer_texts)
 
 
-def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any]], list[str]]) -> PlanFile:
+def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any], Sequence[Any]], list[str]]) -> PlanFile:
     """The file with its answers as it holds them: a plan has of turns but the calls, of a failure nothing."""
     written = [
         value_at(record.fields, file.content)
@@ -156,7 +156,12 @@ def _as_written(file: PlanFile, texts_of: Callable[[Sequence[Any]], list[str]]) 
         else None
         for record in file.records
     ]
-    texts = iter(texts_of([content for content in written if isinstance(content, (str, list))]))
+    answered = [
+        (content, record.fields.get("mode"))
+        for record, content in zip(file.records, written, strict=True)
+        if isinstance(content, (str, list))
+    ]
+    texts = iter(texts_of([content for content, _ in answered], [mode for _, mode in answered]))
     return file._replace(
         records=tuple(
             record._replace(source=next(texts), error=None) if isinstance(content, (str, list)) else record

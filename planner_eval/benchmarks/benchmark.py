@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from planner_eval.benchmarks.answers import Scorer
+    from planner_eval.benchmarks.asking import Asking
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, PromptFile
     from planner_eval.benchmarks.layouts import ChartSpec
@@ -133,7 +134,9 @@ class Benchmark:
         read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
             for all others. None where its results are files as any others are.
         answer_texts: All answers of a file as such texts, where only the file shows how they were asked for:
-            what it holds is scored as it is written, turns and words about failures included.
+            what it holds is scored as it is written, turns and words about failures included. Takes the
+            answers, and of each record the field ``mode``, which runs of ``predict`` have.
+        asking: How its own runner asks a model; None where the pipelines of ``models`` ask.
         read_asked: The samples of a folder that count where these ids were answered; all where None.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
@@ -166,7 +169,8 @@ class Benchmark:
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
     read_results: Callable[[str], PlanFile | None] | None = None
-    answer_texts: Callable[[Sequence[Any]], list[str]] | None = None
+    answer_texts: Callable[[Sequence[Any], Sequence[Any]], list[str]] | None = None
+    asking: Callable[[], Asking] | None = None
     read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
@@ -287,6 +291,12 @@ class _Benchmarks(Mapping[str, Benchmark]):
 
 BENCHMARKS: Mapping[str, Benchmark] = _Benchmarks()
 """The benchmarks by name."""
+
+
+def asking_of(name: str) -> Asking | None:
+    """How a benchmark's own runner asks; None where no benchmark of that name has rules of its own."""
+    make = BENCHMARKS[name].asking if name in BENCHMARKS else None
+    return None if make is None else make()
 
 
 def catalog_reader(name: str) -> Callable[[Any, str], Catalog] | None:

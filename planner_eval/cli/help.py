@@ -79,6 +79,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "today": "--today",
         "history": "--history",
         "max-steps": "--max-steps",
+        "category": "--category",
         "server": "--server",
         "max-calls": "--max-calls",
         "router-model": "--router-model",

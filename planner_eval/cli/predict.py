@@ -283,6 +283,13 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
     help="Which model NESTful's published prompt is for; --model if left out.",
 )
 @click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample of this id.")
+@click.option(
+    "--category",
+    "categories",
+    multiple=True,
+    metavar="NAME",
+    help="Only samples of this category, or of all that fit: live_*.",
+)
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
 @click.option(
     "--repeat",
@@ -325,6 +332,7 @@ def command(
     max_calls: int | None,
     settings: tuple[str, ...],
     ids: tuple[str, ...],
+    categories: tuple[str, ...],
     limit: int | None,
     repeat: int,
     concurrency: int,
@@ -394,6 +402,7 @@ def command(
         setup=setup,
         ids=ids,
         limit=limit,
+        categories=categories,
         data_cache=data_cache,
         **chosen,
     )

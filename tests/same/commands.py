@@ -84,6 +84,7 @@ LINES = [
     "predict data/samples/callnavi --benchmark callnavi --pipeline route --dry-run",
     "predict data/samples/nestful --benchmark nestful --pipeline flat --dry-run",
     "predict data/samples/functionchat --benchmark functionchat --dry-run",
+    "predict data/samples/bfcl --benchmark bfcl --dry-run",
 ]
 _SCHEMAS = "settings policy world record plan wrappers theme patch prices datasets to-make report effects "
 _SCHEMAS += "contrast comparison"

@@ -15,6 +15,7 @@ from planner_eval.benchmarks.benchmark import Benchmark, Details, Option
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
+    from planner_eval.benchmarks.asking import Asking
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
@@ -85,10 +86,16 @@ def _answer_text(content: Any) -> str:
     return answer_text(content)
 
 
-def _answer_texts(contents: Sequence[Any]) -> list[str]:
+def _answer_texts(contents: Sequence[Any], modes: Sequence[Any]) -> list[str]:
     from planner_eval.benchmarks.bfcl.reading import answer_texts
 
-    return answer_texts(contents)
+    return answer_texts(contents, modes)
+
+
+def _asking() -> Asking:
+    from planner_eval.benchmarks.bfcl.dialog import ASKING
+
+    return ASKING
 
 
 def _gold_text(sample: Sample) -> str | None:
@@ -140,4 +147,5 @@ BENCHMARK = Benchmark(
     read_results=_read_results,
     answer_texts=_answer_texts,
     read_asked=_read_asked,
+    asking=_asking,
 )

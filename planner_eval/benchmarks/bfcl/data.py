@@ -91,6 +91,27 @@ TOOL_FILES = {
 }
 """The files that describe the tools of a class."""
 
+
+class Visible(NamedTuple):
+    """What a model may see of a question beside its tools.
+
+    Args:
+        turns: The messages that begin each turn.
+        language: In which language calls are written.
+        package: The folder of the package, which holds the published prompts; not shown.
+        several: It has several turns, in which calls are made.
+        held_back: The tools that a later turn brings, by the turn from 0.
+        config: The way of asking, one of :data:`FORMATS`; "" for the usual.
+    """
+
+    turns: Sequence[Sequence[Mapping[str, Any]]]
+    language: str
+    package: str
+    several: bool = False
+    held_back: Mapping[int, Sequence[Any]] = {}
+    config: str = ""
+
+
 FORMATS = (
     *(
         f"ret_fmt={answer}&tool_call_tag={tag}&func_doc_fmt={tools}&prompt_fmt=plaintext&style=classic"
@@ -186,7 +207,8 @@ def read_bfcl(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
     multi-turn the texts of the calls. ``tools`` are their descriptions as released, for multi-turn those of
     the first turn. ``extra`` holds ``question`` (the record without its tools), ``ground_truth`` as
     released (None where there is none), ``package`` (its folder, with the stateful tools), ``held_back`` (the
-    tools that a later turn brings), the ``config`` of ``format_sensitivity``, and ``diagnostics``.
+    tools that a later turn brings), the ``config`` of ``format_sensitivity``, what a model may see
+    (``visible``), and ``diagnostics``.
 
     Args:
         folder: Holds the files; see :func:`data_folder`.
@@ -296,7 +318,8 @@ def _read_formats(data: Path) -> Iterator[Sample]:
                 continue
             for config in FORMATS:
                 name = f"format_sensitivity_{number}:{config}:{sample.id}"
-                extra = {**sample.extra, "config": config, "diagnostics": ()}
+                visible = sample.extra["visible"]._replace(config=config)
+                extra = {**sample.extra, "config": config, "visible": visible, "diagnostics": ()}
                 # Without a dialect: statistics of right plans count the question where it is asked first.
                 yield Sample(name, sample.query, sample.tools, sample.gold, "", "format_sensitivity", extra)
                 number += 1
@@ -307,11 +330,17 @@ def _sample(
 ) -> Sample:
     check = CATEGORIES[category].check
     held_back: list[Any] = []
+    later: dict[int, list[Any]] = {}
     if check in ("multi_turn", "agentic"):
         missed = {name for names in record.get("missed_function", {}).values() for name in names}
         known = _class_tools(data, record, category, tools)
         functions = [tool for tool in known if tool["name"] not in missed]
         held_back = [tool for tool in known if tool["name"] in missed]
+        by_name = {tool["name"]: tool for tool in reversed(held_back)}
+        later = {
+            int(turn): [by_name[name] for name in names if name in by_name]
+            for turn, names in record.get("missed_function", {}).items()
+        }
     else:
         functions = record.pop("function")
     extra: dict[str, Any] = {
@@ -319,6 +348,9 @@ def _sample(
         "ground_truth": truth,
         "package": package,
         "held_back": held_back,
+        "visible": Visible(
+            record["question"], CATEGORIES[category].language, package, check == "multi_turn", later
+        ),
         "diagnostics": (),
     }
     gold: Any = []

@@ -1,4 +1,4 @@
-"""BFCL's multi-turn check: both sides' calls run on the benchmark's own tool classes, in a sandbox.
+"""BFCL's multi-turn check, and a model's calls: both run on the benchmark's own tool classes, in a sandbox.
 
 Source: package bfcl-eval 2026.3.23, ``_evaluate_single_multi_turn_entry`` of ``eval_checker/eval_runner.py``;
 what happens to a record that gets as far as its calls is in `multi_turn_run`. Nothing that a model wrote is
@@ -11,19 +11,22 @@ from __future__ import annotations
 import marshal
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.errors import DatasetError
+from planner_eval.base.errors import DatasetError, ExecutionError
 from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
 from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
 from planner_eval.execution.sandbox.job import CallSettings, Program, Reply, Row, Step
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource, factory_source
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.datasets.published import Sample
 
 NOT_JUDGED = "not_judged"
 """The kind of error of a record that ran out of time, ended the worker or has no tools here."""
@@ -186,18 +189,25 @@ def _verdict_or_message(record: MultiTurnRecord) -> Verdict | bytes:
 
 
 def _message(record: MultiTurnRecord) -> bytes:
-    question, mode = record.question, record.mode or _answer_mode(record.answer)
-    classes, config = list(question["involved_classes"]), question["initial_config"]
+    mode = record.mode or _answer_mode(record.answer)
     message = {
-        "id": question["id"],
-        "classes": classes,
-        "states": {name: marshal.dumps(config.get(name, {})) for name in classes},
+        **_setting(record.question, record.category),
         "gold": [list(turn) for turn in record.ground_truth],
         "turns": record.answer if mode != "prompt" else [_read_texts(turn) for turn in record.answer],
         "mode": mode,
-        "long": "long_context" in record.category or "composite" in record.category,
     }
     return marshal.dumps(message)
+
+
+def _setting(question: Mapping[str, Any], category: str) -> dict[str, Any]:
+    """In which state which tools are at first, as the worker is told."""
+    classes, config = list(question["involved_classes"]), question["initial_config"]
+    return {
+        "id": question["id"],
+        "classes": classes,
+        "states": {name: marshal.dumps(config.get(name, {})) for name in classes},
+        "long": "long_context" in category or "composite" in category,
+    }
 
 
 def _batches(items: Iterator[Verdict | bytes]) -> Iterator[list[Verdict | bytes]]:
@@ -214,7 +224,11 @@ def _verdicts(batch: Iterable[Verdict | bytes]) -> list[Verdict]:
 
 
 def _program(messages: Sequence[bytes]) -> Program:
-    steps = [Step("check", "check", [("record", ("value", message))], [], []) for message in messages]
+    return _tool_program("check", messages)
+
+
+def _tool_program(tool: str, messages: Sequence[bytes]) -> Program:
+    steps = [Step(tool, tool, [("record", ("value", message))], [], []) for message in messages]
     return Program(steps, [[position] for position in range(len(steps))], [], "", CallSettings(shared=True))
 
 
@@ -259,6 +273,55 @@ def _not_judged(kind: str, message: str) -> Verdict:
     if kind == RAISED:
         return Verdict(False, RAISED, (message,), {"failure": kind})
     return Verdict(False, NOT_JUDGED, (f"{kind}: {message}",), {"failure": kind})
+
+
+# ----------------------------------------------------------------------
+# A model's calls, made while it answers.
+def open_tools(samples: Iterable[Sample], level: str | None) -> Sandbox | None:
+    """The sandbox in which a model's calls for these questions are made; None where none has several turns.
+
+    Args:
+        samples: Questions of one folder.
+        level: How the tools are kept apart; None for the usual.
+
+    Raises:
+        DatasetError: the folder holds no tools.
+    """
+    packages = (sample.extra["package"] for sample in samples if sample.extra["visible"].several)
+    package = next(packages, None)
+    if package is None:
+        return None
+    source = tools_source(Path(package).resolve())
+    return Sandbox(source, level=level, limits=Limits(seconds=SECONDS_PER_RECORD))
+
+
+def make_caller(sample: Sample, box: Sandbox) -> Callable[[Sequence[str]], Sequence[str]]:
+    """Makes the calls of one question, step after step: the tools remember what was done.
+
+    The worker forgets, so that the calls before are made again; a run that was interrupted goes on alike.
+
+    Args:
+        sample: The question.
+        box: Where the tools run; of :func:`open_tools`.
+    """
+    made: list[str] = []
+
+    def make(calls: Sequence[str]) -> Sequence[str]:
+        setting = _setting(sample.extra["question"], sample.category)
+        message = marshal.dumps({**setting, "calls": [*made, *calls], "known": len(made)})
+        reply = box.run(_tool_program("call", [message]))
+        made.extend(calls)
+        if reply.ended is not None:
+            raise ExecutionError(f"the tools did not answer: {reply.ended.kind}: {reply.ended.message}")
+        row = reply.rows[0]
+        report = row.value if row.problem is None else {"failure": row.problem[:2]}
+        results = report.get("results") if isinstance(report, dict) else None
+        if isinstance(results, list) and len(results) == len(calls):
+            return [str(result) for result in results]
+        kind, why = report["failure"] if isinstance(report, dict) and "failure" in report else ("", report)
+        raise ExecutionError(f"the tools did not answer: {f'{kind}: ' if kind else ''}{why}")
+
+    return make
 
 
 # ----------------------------------------------------------------------

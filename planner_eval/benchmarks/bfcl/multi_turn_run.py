@@ -127,6 +127,10 @@ class Checker:
     def caller(self, side: str, record: dict[str, Any]) -> Caller:
         """The tools of one side, in their first state.
 
+        Args:
+            side: How the published code calls it.
+            record: A dict with ``id``, ``classes``, ``states`` and ``long``.
+
         Raises:
             NotJudged: they do not take it.
         """
@@ -134,7 +138,7 @@ class Checker:
         for name in record["classes"]:
             tool_class = self.tool_class(name)
             # The name gets into texts that hold what looks like a tool's call, and differs on the two sides.
-            variable = re.sub(r"[-./:]", "_", f"{side}_eval_{record['id']}_{name}_instance")
+            variable = re.sub(r"[-./:]", "_", f"{side}_{record['id']}_{name}_instance")
             try:
                 objects[variable] = tool_class.kind()
                 if name not in STATELESS:
@@ -161,13 +165,37 @@ class Checker:
         except NotJudged as failure:
             return {"failure": [failure.kind, str(failure)]}
 
+    def call(self, record: bytes) -> dict[str, Any]:
+        """What the last calls of a conversation return, those before them made again.
+
+        Args:
+            record: A dict as marshal writes it: ``id``, ``classes``, ``states``, ``long`` as for `check`;
+                ``calls``, texts, and ``known``, how many of them are made again.
+
+        Returns:
+            ``results``; or ``failure``, a kind and a message.
+        """
+        try:
+            sent = marshal.loads(record)
+            self._restore(sent)
+            caller = self.caller("model", sent)
+            results = [caller.make(parsed_call(text)) for text in sent["calls"]]
+            return {"results": results[sent["known"] :]}
+        except NotJudged as failure:
+            return {"failure": [failure.kind, str(failure)]}
+
+    def _restore(self, record: dict[str, Any]) -> None:
+        """Put back what modules hold, where it is for long contexts; their default states are copied."""
+        for name in record["classes"] if record["long"] else ():
+            self.tool_class(name).restore()
+
     def _check(self, record: dict[str, Any]) -> dict[str, Any]:
         answer = [_read_turn(turn, record["mode"]) for turn in record["turns"]]
-        if record["long"]:  # what the modules hold is for long contexts; their default states are copied
-            for name in record["classes"]:
-                self.tool_class(name).restore()
+        self._restore(record)
         trial = Trial(
-            record["classes"], self.caller("model", record), self.caller("model_ground_truth", record)
+            record["classes"],
+            self.caller("model_eval", record),
+            self.caller("model_ground_truth_eval", record),
         )
         for turn, (steps, gold_texts) in enumerate(zip(answer, record["gold"], strict=True)):
             problem = trial.problem_of_turn(turn, steps, gold_texts)
@@ -325,10 +353,11 @@ class _Absent(type(sys)):  # type: ignore[misc]
 
 
 def load_tools(folder: str, files: dict[str, str]) -> dict[str, Callable[[bytes], dict[str, Any]]]:
-    """What the sandbox runs: the check as a tool.
+    """What the sandbox runs: the check, and a model's calls, as tools.
 
     Args:
         folder: The folder of the package ``bfcl_eval``.
         files: Class → the module that it is in.
     """
-    return {"check": Checker(folder, files).check}
+    checker = Checker(folder, files)
+    return {"check": checker.check, "call": checker.call}

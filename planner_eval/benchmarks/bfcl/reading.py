@@ -42,7 +42,7 @@ class WrittenAnswer(NamedTuple):
     calls: bool
 
 
-def answer_text(content: Any, *, calls: bool | None = None) -> str:
+def answer_text(content: Any, calls: bool | None = None) -> str:
     """An answer as text, which :func:`read_text` reads back.
 
     Args:
@@ -63,14 +63,20 @@ def answer_text(content: Any, *, calls: bool | None = None) -> str:
     )
 
 
-def answer_texts(contents: Sequence[Any]) -> list[str]:
+def answer_texts(contents: Sequence[Any], modes: Sequence[Any] = ()) -> list[str]:
     """The answers of one model as texts: it calls functions where one of them is a list of calls.
+
+    Args:
+        contents: What the records hold.
+        modes: Of each what its record says of the model: ``"calls"``, ``"prompt"``, or anything else.
 
     >>> answer_texts([[{"f": "{}"}], "No."]), answer_texts(["f()", "No."])
     (['[{"f": "{}"}]', '{"calls": "No."}'], ['f()', 'No.'])
     """
     calls = any(map(_shows_calls, contents))
-    return [answer_text(content, calls=calls) for content in contents]
+    known = {"calls": True, "prompt": False}
+    told = [known.get(mode, calls) if isinstance(mode, str) else calls for mode in modes]
+    return [answer_text(*pair) for pair in zip(contents, told or [calls] * len(contents), strict=True)]
 
 
 def read_text(text: str, mode: str = "auto") -> WrittenAnswer:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.text import format_count
+from planner_eval.benchmarks.benchmark import asking_of
+from planner_eval.models.pipelines.benchmark_pipelines import dialog_steps
 from planner_eval.models.pipelines.pipeline import (
     CallRequest,
     Failure,
@@ -357,7 +359,7 @@ def _next_turn(task: Task, messages: Sequence[Message], offer: Offer) -> Steps:
     return Outcome(turn_message(turn, offer, own_names=True), stages)
 
 
-def dialog_steps(task: Task, setup: Setup) -> Steps:
+def recorded_dialog_steps(task: Task, setup: Setup) -> Steps:
     """Ask for the next turn of a recorded conversation; on demand for all of its earlier turns first.
 
     What was recorded after an earlier turn is said only where it can follow on the model's own: a tool's
@@ -426,7 +428,9 @@ def conversation_steps(task: Task, setup: Setup) -> Steps:
 
 
 def function_calling_steps(task: Task, setup: Setup) -> Steps:
-    """One turn, or several where the calls of one's own tasks are made."""
+    """One turn, or several where the calls of one's own tasks are made, or a benchmark has its own way."""
+    if asking_of(task.form) is not None:
+        return (yield from dialog_steps("function-calling", task, setup))
     many_turns = task.form == "own" and setup.makes_calls
     return (yield from (conversation_steps if many_turns else single_turn_steps)(task, setup))
 
@@ -495,13 +499,13 @@ FUNCTION_CALLING = Pipeline(
     "function-calling",
     "the endpoint's own tools",
     function_calling_steps,
-    {"nestful": (), "functionchat": ("functionchat/system",), "own": ()},
+    {"nestful": (), "functionchat": ("functionchat/system",), "bfcl": (), "own": ()},
     acts=True,
 )
 DIALOG = Pipeline(
     "dialog",
     "the next turn of a recorded conversation",
-    dialog_steps,
+    recorded_dialog_steps,
     {"functionchat": ("functionchat/system",)},
 )
 STEPWISE = Pipeline(

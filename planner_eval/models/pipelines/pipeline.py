@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError, InputError
+from planner_eval.benchmarks.benchmark import asking_of
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.models.replies import Reply
 
@@ -204,6 +205,7 @@ def assistant_message(text: str) -> Message:
 # | ComplexFuncBench | the first message, the sample's functions |
 # | FunctionChat-Bench | the conversation up to the turn, the tools |
 # | one's own tasks | the question or conversation, the tools |
+# | a benchmark that asks by its own rules | what it says itself, in ``visible`` |
 #
 # Gold, ids, parts, difficulties, kinds of output and acceptable values are not: no field of :class:`Task`
 # holds
@@ -221,12 +223,14 @@ class Task:
         query: What the user asks.
         messages: The conversation so far, the user's last message included.
         tools: The tools as released; for one's own tasks a :class:`Catalog`.
+        visible: What else may be seen, of a benchmark that asks by rules of its own.
     """
 
     form: str
     query: str
     messages: tuple[Message, ...]
     tools: Any
+    visible: Any = field(default=None, repr=False)
 
 
 def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
@@ -255,9 +259,9 @@ def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
     messages = conversation(sample, form)
     if not sample.query and not any(_has_content(message) for message in messages):
         raise InputError(f"sample {sample.id!r} has no question")
-    return Task(
-        form, sample.query, messages, _read_own_tools(offered, sample.id) if form == OWN_TASKS else offered
-    )
+    tools = _read_own_tools(offered, sample.id) if form == OWN_TASKS else offered
+    asking = asking_of(form)
+    return Task(form, sample.query, messages, tools, None if asking is None else asking.visible(sample))
 
 
 def conversation(sample: Sample, form: str) -> tuple[Message, ...]:

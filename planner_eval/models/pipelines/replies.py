@@ -12,6 +12,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import parse_day, shorten
+from planner_eval.benchmarks.benchmark import asking_of
 from planner_eval.models.pipelines.pipeline import ModelCall, Pipeline
 from planner_eval.models.pipelines.setup import Setup, refuse_texts, refuse_unserved
 from planner_eval.models.replies import Reply, ToolCall
@@ -326,7 +327,8 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
         raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
     if setup.steps is not None and not _makes_calls(setup, chosen.name, form):
         message = (
-            "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools"
+            "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools, "
+            "BFCL's questions of several turns"
         )
         raise InputError(f"{message}; not to {chosen.name}{'' if form == 'own' else f' of {form}'}")
     _refuse_date(setup.today, form)
@@ -341,7 +343,7 @@ def _lists_tools(name: str, form: str) -> bool:
 
 def _makes_calls(setup: Setup, name: str, form: str) -> bool:
     many_turns = name == "function-calling" and form == "own" and setup.makes_calls
-    return name in ("react", "stepwise") or many_turns
+    return name in ("react", "stepwise") or many_turns or asking_of(form) is not None
 
 
 def _refuse_date(today: str, form: str) -> None:

@@ -293,6 +293,7 @@ SAMPLING: Mapping[str, Mapping[str, Any]] = {
     "appbench": {"temperature": 0.0, "max_tokens": 1024},
     "nestful": {"temperature": 0.0, "max_tokens": 1000},
     "functionchat": {"temperature": 0.1, "max_tokens": 2048},
+    "bfcl": {"temperature": 0.001},
 }
 """What the published code asks with; others get :data:`DEFAULT_SAMPLING`."""
 

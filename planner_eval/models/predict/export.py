@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import COUNT, InputError, PlanevalError, expect_or_none
-from planner_eval.benchmarks.benchmark import BENCHMARKS
+from planner_eval.benchmarks.benchmark import BENCHMARKS, asking_of
 from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.pipelines.direct_pipelines import label_calls, opening_messages
@@ -309,6 +309,10 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
         data_cache=data_cache,
         shots=None if shots is None else ShotOptions(shots),
     )
+    if asking_of(ready.form) is not None:
+        raise InputError(
+            f"{BENCHMARKS[ready.form].title} is asked as its own runner does: it is not exported"
+        )
     return export_samples(
         ready, to, _read_own_golds(os.fspath(samples)) if ready.form == OWN_TASKS else gold_plan
     )

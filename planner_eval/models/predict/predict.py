@@ -22,6 +22,7 @@ from planner_eval.base.errors import (
     expect_or_none,
     instance_of,
 )
+from planner_eval.benchmarks.benchmark import asking_of
 from planner_eval.benchmarks.datasets.published import load_json
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.execution.run import tool_source
@@ -67,10 +68,11 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
     data_cache: str | None = None,
     shots: ShotOptions | None = None,
     choice: ToolChoice | None = None,
+    categories: Sequence[str] = (),
 ) -> Prepared:
     """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`."""
     expect_or_none(NAME, pipeline=pipeline, benchmark=benchmark)
-    expect(NAMES, ids=ids)
+    expect(NAMES, ids=ids, categories=categories)
     expect_or_none(COUNT, limit=limit)
     expect(instance_of(Setup, "Setup(…) of planner_eval.models.pipelines.setup"), setup=setup)
     expect_or_none(PATH, data_cache=data_cache)
@@ -92,7 +94,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
     named = source if isinstance(source, str) else ""
     return prepare(
         tasks, pipeline, setup, tools=tools, ids=ids, limit=limit, source=named,
-        shots=shots, choice=choice, cache=data_cache,
+        shots=shots, choice=choice, cache=data_cache, categories=categories,
     )  # fmt: skip
 
 
@@ -146,6 +148,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
     messages: bool = True,
     shots: ShotOptions | None = None,
     choice: ToolChoice | None = None,
+    categories: Sequence[str] = (),
     data_cache: str | None = None,
     tell: Callable[[int, int], None] = lambda count, total: None,
     seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
@@ -175,6 +178,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
         messages: Rows hold the messages of their requests, not only a hash.
         shots: Which demonstrations are shown.
         choice: Which tools are on offer, where not those that the samples have.
+        categories: Only the samples of these categories, which may be patterns: ``live_*``.
         data_cache: The cache folder of data sets, where it is not the usual one.
         tell: Is told how many samples are done, and of how many.
         seen: Is given each row as soon as it is there.
@@ -208,6 +212,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
         ready = prepare_run(
             samples, pipeline=pipeline, benchmark=benchmark, catalog=catalog,
             setup=setup, ids=ids, limit=limit, data_cache=data_cache, shots=shots, choice=choice,
+            categories=categories,
         )  # fmt: skip
     chosen = _sampling(ready, sampling)
     if router is not None and not ready.pipeline.routes:
@@ -293,6 +298,11 @@ def _catalog(catalog: Any, form: str) -> Any:
 
 
 def _open_tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContextManager[Any]:
+    asking = asking_of(ready.form)
+    if asking is not None:
+        if tools is not None:
+            raise InputError(f"--tools has no effect: the calls of {ready.form} are made with its own tools")
+        return asking.open_tools(ready.samples, isolation) or nullcontext()
     if not ready.pipeline.acts or ready.form == "complexfuncbench":
         if tools is not None:
             raise InputError(f"--tools has no effect: {ready.pipeline.name} makes no calls of {ready.form}")

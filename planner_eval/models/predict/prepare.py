@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from hashlib import blake2b
+from itertools import takewhile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.benchmark import benchmark
+from planner_eval.base.text import did_you_mean, format_count
+from planner_eval.benchmarks.benchmark import asking_of, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.models.pipelines.agent_pipelines import CallRunner, run_example, simulated_api, tool_runner
+from planner_eval.models.pipelines.benchmark_pipelines import benchmark_caller
 from planner_eval.models.pipelines.candidates import (
     DISTRACTORS_MARK,
     OfferedTools,
@@ -79,6 +83,7 @@ class Prepared:
             that is asked depends on them.
         chosen: The demonstrations that were chosen so far, by the sample's id and question.
         cache: The cache folder of data sets, where it is not the usual one.
+        unasked: Which samples the pipeline cannot ask, and why, in words.
     """
 
     form: str
@@ -94,6 +99,7 @@ class Prepared:
     golds: Mapping[str, Sequence[str]] = field(default_factory=dict)
     chosen: dict[tuple[str, str], tuple[Shot, ...]] = field(default_factory=dict, repr=False, compare=False)
     cache: str | None = None
+    unasked: tuple[str, ...] = ()
 
     @property
     def notes(self) -> list[str]:
@@ -106,7 +112,12 @@ class Prepared:
             )
         messages.append(None if self.pipeline.name == "react" else self._marked())
         left = () if pool is None else (*pool.notes, *near_duplicate_messages(pool, self.samples))
-        return [*self.setup.prompts.notes, *left, *(message for message in messages if message is not None)]
+        return [
+            *self.unasked,
+            *self.setup.prompts.notes,
+            *left,
+            *(message for message in messages if message is not None),
+        ]
 
     @property
     def demonstrations(self) -> Demonstrations | None:
@@ -284,6 +295,8 @@ class Prepared:
             return None
         if self.form == "complexfuncbench":
             return partial(simulated_api, sample, runner="gpt" if self.setup.official else "glm")
+        if asking_of(self.form) is not None:
+            return None if box is None else partial(benchmark_caller, sample, self.form, box)
         return partial(_tool_runner, task, box) if box is not None else None
 
 
@@ -324,6 +337,7 @@ def prepare(  # noqa: PLR0913
     shots: ShotOptions | None = None,
     choice: ToolChoice | None = None,
     cache: str | None = None,
+    categories: Sequence[str] = (),
 ) -> Prepared:
     """Everything that can be wrong before anything is asked.
 
@@ -338,6 +352,7 @@ def prepare(  # noqa: PLR0913
         shots: Which demonstrations are shown.
         choice: Which tools are on offer, where not those that the samples have.
         cache: The cache folder of data sets.
+        categories: Only the samples of these categories, which may be patterns.
 
     Raises:
         InputError: there is no such pipeline or sample, or none can be asked.
@@ -363,18 +378,29 @@ def prepare(  # noqa: PLR0913
                 f"{lacking[0]}.txt of --run prompts has no {{examples}}: --shots shows them there"
             )
         pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.notation, cache=cache)
+    if choice is not None and asking_of(tasks.form) is not None:
+        raise InputError(
+            f"--run distractors and budget: {tasks.form} offers the tools of its questions alone"
+        )
     offered = (
         None
         if choice is None
         else tool_chooser(choice, tasks.form, tasks.samples, tools=tools, source=source)
     )
-    samples = _select_samples(tasks.samples, ids)[:limit]
+    samples, unasked = _askable(
+        _select_samples(_of_categories(tasks.samples, categories), ids), tasks.form, chosen.name
+    )
+    if ids and unasked:
+        raise InputError(unasked[0])
+    samples = samples[:limit]
     offers = [_offer(sample, offered) for sample in samples]
     seen = [
         _visible_task(sample, tasks.form, tools, offer) for sample, offer in zip(samples, offers, strict=True)
     ]
     if not samples or all(isinstance(task, str) for task in seen):
-        raise InputError(str(seen[0]) if seen else "there is nothing to ask: no sample is there")
+        raise InputError(
+            str(seen[0]) if seen else "; ".join(unasked) or "there is nothing to ask: no sample is there"
+        )
     chosen_tools = {
         sample.id: offer
         for sample, offer in zip(samples, offers, strict=True)
@@ -383,12 +409,49 @@ def prepare(  # noqa: PLR0913
     selection, all_ids = (tuple(samples), tuple(seen)), tuple(sample.id for sample in tasks.samples)
     golds = {} if pool is None else gold_call_texts(tasks.form, samples, tasks.samples, source)
     prepared = Prepared(
-        tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds, cache=cache
-    )
-    requests = [request for _, request in prepared.first_requests()]
-    if all(isinstance(request, str) for request in requests):
-        raise InputError(str(requests[0]))
+        tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds,
+        cache=cache, unasked=tuple(unasked),
+    )  # fmt: skip
+    requests = (request for _, request in prepared.first_requests())
+    problems = list(takewhile(lambda request: isinstance(request, str), requests))
+    if len(problems) == len(samples):
+        raise InputError(str(problems[0]))
+    if pool is not None:  # what is said of demonstrations is known once all are chosen
+        deque(requests, maxlen=0)
     return prepared
+
+
+def _of_categories(samples: Sequence[Sample], patterns: Sequence[str]) -> Sequence[Sample]:
+    """The samples of categories that fit a pattern.
+
+    Raises:
+        InputError: a pattern fits none.
+    """
+    categories = dict.fromkeys(sample.category for sample in samples)
+    for pattern in patterns:
+        if not any(fnmatchcase(category, pattern) for category in categories):
+            known = ", ".join(filter(None, categories))
+            hint = did_you_mean(pattern, categories, f"there are {known}" if known else "samples have none")
+            raise InputError(f"no sample has the category {pattern!r}: {hint}")
+    wanted = {name for name in categories if any(fnmatchcase(name, pattern) for pattern in patterns)}
+    return [sample for sample in samples if sample.category in wanted] if patterns else samples
+
+
+def _askable(samples: Sequence[Sample], form: str, pipeline: str) -> tuple[list[Sample], list[str]]:
+    """The samples that a pipeline can ask, and of the others which they are and why, in words."""
+    asking = asking_of(form)
+    if asking is None:
+        return list(samples), []
+    whys = [asking.refusal(sample, pipeline) for sample in samples]
+    left: dict[str, Counter[str]] = {}
+    for sample, why in zip(samples, whys, strict=True):
+        if why is not None:
+            left.setdefault(why, Counter())[sample.category] += 1
+    messages = [
+        f"not asked: {', '.join(counts)} ({format_count(counts.total(), 'sample')}): {why}"
+        for why, counts in left.items()
+    ]
+    return [sample for sample, why in zip(samples, whys, strict=True) if why is None], messages
 
 
 def _offer(sample: Sample, offered: ToolChooser | None) -> OfferedTools | str | None:

@@ -384,6 +384,7 @@ class _SampleRun:
         self.tries: list[int] = []
         self.cached = 0
         self.before: Sequence[Any] = ()
+        self.offered: Sequence[Any] | None = None
 
     async def row(self) -> dict[str, Any]:
         """The sample's row; whatever goes wrong, there is one."""
@@ -460,8 +461,9 @@ class _SampleRun:
                     break
                 shared += 1
             logged |= {"shared": shared, "messages": list(request.messages[shared:])}
-            if request.tools and not self.requests:
+            if request.tools and request.tools != self.offered:
                 logged["tools"] = list(request.tools)
+        self.offered = request.tools
         self.before = request.messages
         refusal = {"refusal": reply.refusal} if reply.refusal else {}
         calls = [{"id": c.id, "name": c.name, "arguments": c.arguments} for c in reply.tool_calls]
