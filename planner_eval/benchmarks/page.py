@@ -128,7 +128,7 @@ def _run_data(
         "states": states,
         "figures": [],
         "variants": [*scored.reports],
-        "scores": [{**row, "note": _note(row["note"], scored)} for row in figure_rows(scored)],
+        "scores": [_score_data(row, scored) for row in figure_rows(scored)],
         "difference": scored.benchmark.difference if len(scored.reports) > 1 else "",
         "lower": [n for n in _figure_names(scored) if scored.benchmark.less_is_better(n)],
         "tables": [
@@ -140,6 +140,23 @@ def _run_data(
         "fixes": [],
         "mistaken": [],
     }
+
+
+def _score_data(row: Mapping[str, Any], scored: Scored) -> dict[str, Any]:
+    """A figure under each variant, also as it is shown: a count is no share that happens to be whole."""
+    shown = {f"{variant} shown": _figure_text(row[variant]) for variant in scored.reports}
+    return {**row, **shown, "note": _note(row["note"], scored)}
+
+
+def _figure_text(value: Any) -> str:
+    """A figure with the four digits that tables of leaderboards have.
+
+    >>> _figure_text(3), _figure_text(1.0), _figure_text(None)
+    ('3', '1.0000', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else value
 
 
 def _note(text: str, scored: Scored) -> str:
@@ -259,13 +276,15 @@ def _pair(
 ) -> Pair:
     """A record with its plans, what differs between them, and what it can be chosen by."""
     error = next((row.error.split("\n")[0] for row in rows if row.error), "")
+    told = STATES[state] if state == "unanswered" else error
     fields = {CATEGORY: category} if category else {}
     fields |= explanation.fields or ({"error": error.split(":")[0]} if error else {})
     fields |= _text_figures(rows)
     pred, gold = explanation.pred, explanation.gold
     difference = diff(pred, gold) if pred is not None and gold is not None else None
     pair = pair_of(Row(name, state, difference, pred, gold), ())
-    return pair._replace(fields=fields, first=error or ("" if state == "right" else STATES[state]))
+    told = told or next((edit.words for edit in pair.edits), STATES[state])
+    return pair._replace(fields=fields, first="" if state == "right" else told)
 
 
 def _text_figures(rows: Sequence[SampleScore]) -> dict[str, str]:

@@ -30,7 +30,7 @@ from planner_eval.benchmarks.answers import (
 )
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Report, SampleScore
+from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.benchmarks.score import (
     Scored,
     Source,
@@ -39,7 +39,7 @@ from planner_eval.benchmarks.score import (
     describe_asked,
     guess_notation,
     head_data,
-    is_same_value,
+    is_same_figure,
     score_file,
 )
 from planner_eval.reading.files.files import PlanFile
@@ -578,13 +578,6 @@ def score_run_again(path: str) -> StoredScores:
                     "again into another folder"
                 )
     return StoredScores(scored, pred)
-
-
-def is_same_figure(first: Figure, second: Figure) -> bool:
-    """Whether two figures of one variant are the same, also where the published code ends in both."""
-    if first.error or second.error:
-        return (first.name, first.error) == (second.name, second.error)
-    return first.name == second.name and is_same_value(first, second)
 
 
 def _gold_inputs(bench: Benchmark, gold: str, cache: str | None) -> list[Input]:

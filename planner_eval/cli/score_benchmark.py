@@ -604,11 +604,34 @@ def _details(scored: Scored, form: str, run: Any) -> str:
 
 
 def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
-    """A threshold beside its figure: the corrected one where there is one, else the official one."""
-    variant, report = list(scored.reports.items())[-1]
+    """A threshold beside its figure: of the column that it names, else of the last, the corrected one."""
+    from planner_eval.benchmarks.benchmark import VARIANTS
+
+    column, _, name = limit.name.partition(".")
+    named = column in VARIANTS and bool(name)
+    if named and column not in scored.reports:
+        raise InputError(f"--fail-under {limit.name}: there are no {column} figures here")
+    variant = column if named else list(scored.reports)[-1]
+    name = name if named else limit.name
+    report = scored.reports[variant]
     try:
-        value = report.value(limit.name)
+        value = report.value(name)
     except KeyError:
         names = ", ".join(figure.name for figure in report.figures)
-        raise InputError(f"{scored.benchmark.title} has no figure {limit.name!r}; it has {names}") from None
-    return check_limit(limit, value, lower=scored.benchmark.less_is_better(limit.name), of=variant)
+        raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {names}") from None
+    if not named:
+        _say_column(scored, name, variant)
+    lower = scored.benchmark.less_is_better(name)
+    return check_limit(limit._replace(name=name), value, lower=lower, of=variant)
+
+
+def _say_column(scored: Scored, name: str, variant: str) -> None:
+    """Say which column a threshold is held against, where there is another that differs."""
+    from planner_eval.benchmarks.score import is_same_figure
+
+    for other, report in scored.reports.items():
+        figures = {figure.name: figure for figure in report.figures}
+        if other == variant or name not in figures:
+            continue
+        if not is_same_figure(figures[name], scored.reports[variant].figure(name)):
+            note(f"--fail-under {name} is held against the {variant} figure; {other}.{name} names the other")

@@ -5,13 +5,6 @@ const UNIT = variants ? "record" : "pair";
 const MARKS_SHOWN = { ok: "✓", wrong: "✗", "": "" };
 const MARK_WORDS = { ok: "right", wrong: "wrong" };
 
-/** A score with four digits, as tables of leaderboards need; a count as it is. */
-function scoreWords(value) {
-  if (value === null || value === undefined) return "–";
-  if (typeof value !== "number") return visible(value);
-  return Number.isInteger(value) && Math.abs(value) > 1 ? count(value) : value.toFixed(4);
-}
-
 /** A name as a link to the records that have it as the value of a field, where there is one such field. */
 function valueLink(name) {
   const facets = all.facets.filter(one => one.key.startsWith("f.") && one.names.includes(name));
@@ -39,7 +32,7 @@ function scoresCard(run) {
         el(
           "td",
           { class: "number", title: typeof row[variant] === "number" ? String(row[variant]) : null },
-          el("span", { class: "strong", text: scoreWords(row[variant]) }),
+          el("span", { class: "strong", text: visible(row[`${variant} shown`]) }),
           row[`${variant} of`] && el("span", { class: "muted counts", text: row[`${variant} of`] }),
         ),
       ),
@@ -53,6 +46,9 @@ function scoresCard(run) {
   );
 }
 
+const MOST_LISTED = 200;
+const cellText = (value, whole) => (typeof value === "number" ? (whole ? count(value) : value.toFixed(4)) : foreign(value ?? ""));
+
 /** The paper's further tables. */
 const tableCards = run =>
   (variants ? run.tables : []).map(({ title, heads, rows }) =>
@@ -62,9 +58,9 @@ const tableCards = run =>
       table(
         "further",
         heads.map((name, at) => [foreign(name), rows.every(row => typeof row[at] === "number") ? "number" : ""]),
-        rows.slice(0, 200).map(row =>
+        rows.slice(0, MOST_LISTED).map(row =>
           el("tr", null, row.map((value, at) =>
-            at ? cell(typeof value === "number" ? "number" : "muted", typeof value === "number" ? scoreWords(value) : foreign(value ?? ""))
+            at ? cell(typeof value === "number" ? "number" : "muted", cellText(value, rows.every(other => Number.isInteger(other[at] ?? 0))))
               : rowHead(valueLink(String(value ?? ""))))),
         ),
       ),
