@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.benchmark import Explanation
+from planner_eval.benchmarks.benchmark import Explanation, as_json
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.benchmarks.score import Scored, figure_rows, summary_lines
@@ -329,8 +329,6 @@ def _explain_plans(records: Iterable[tuple[Any, str]]) -> Iterator[Explanation]:
         pred = _plan_or_none(lambda text=text: parse(text, repair=True))
         sections = []
         if gold is None and sample.gold not in (None, "", [], {}):
-            from planner_eval.benchmarks.benchmark import as_json
-
             wanted = sample.gold if isinstance(sample.gold, str) else as_json(sample.gold)
             sections.append({"title": "Expected", "text": wanted})
         yield Explanation(pred, gold, sections=sections, reply=None)

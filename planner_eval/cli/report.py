@@ -20,6 +20,12 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
+from planner_eval.cli.score_benchmark import (
+    OVERRIDDEN_OPTIONS,
+    WORK_OPTION_NAMES,
+    write_page_of_results,
+    write_page_of_run,
+)
 from planner_eval.cli.sources import (
     benchmark_of_results,
     gold_of,
@@ -119,18 +125,6 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
     is_flag=True,
     help="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
 )
-@click.option(
-    "--benchmark",
-    metavar="NAME",
-    help="Show the figures and verdicts of a published benchmark; GOLD is its data. Known by BFCL's results.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="With --benchmark: one of its own options, e.g. task=routing.",
-)
 @page_options
 @work_options
 @output_options("html")
@@ -142,8 +136,6 @@ def command(
     metrics: tuple[str, ...],
     keys: tuple[str, ...],
     causes: bool,
-    benchmark: str | None,
-    settings: tuple[str, ...],
     look: PageOptions,
     running: WorkOptions,
     output: str | None,
@@ -152,15 +144,13 @@ def command(
 
     RUN is a folder that planeval predict, score or diff keeps; PRED is a file of predictions, and GOLD the
     gold plans. Of two the page shows both beside one another, and what flipped. It opens from disk, loads
-    nothing, and holds every pair: those that could not be read say why. Of answers that a benchmark scores,
-    which a folder of BFCL's results is, and of a run of score --benchmark, it has the benchmark's figures and
-    verdicts. Exit code: 0 written, 2 usage, 3 nothing could be compared.
+    nothing, and holds every pair: those that could not be read say why. Of a run of score --benchmark, and of
+    a folder of BFCL's results, it has the benchmark's own figures and verdicts.
+    Exit code: 0 written, 2 usage, 3 nothing could be compared.
     """
-    if benchmark is None and gold is None:
-        benchmark = benchmark_of_results(systems, None)
+    benchmark = benchmark_of_results(systems, None) if gold is None else None
     if benchmark is not None or any(map(is_benchmark_run, systems)):
-        return _write_benchmark_page(systems, gold, how, benchmark, settings, look, output)
-    refuse_idle([OptionScope(("settings",), False, "with --benchmark NAME")])
+        return _write_benchmark_page(systems, how, benchmark, look, output)
     if len(systems) > 2:
         raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
     runs = [s for s in systems if is_run(s) and not is_predicted(s)]
@@ -182,43 +172,26 @@ def command(
 
 
 def _write_benchmark_page(
-    systems: tuple[str, ...],
-    gold: str | None,
-    how: pe.Reading,
-    name: str | None,
-    settings: tuple[str, ...],
-    look: PageOptions,
-    output: str | None,
+    systems: tuple[str, ...], how: pe.Reading, benchmark: str | None, look: PageOptions, output: str | None
 ) -> int:
-    """The page of answers that a benchmark scores, or of a run of such: the exit code."""
-    from planner_eval.cli.score import OVERRIDDEN_OPTIONS, WORK_OPTION_NAMES
-    from planner_eval.cli.score_benchmark import page_of_answers, page_of_stored_run
-
-    files = name is not None and not is_benchmark_run(systems[0])
-    refuse_idle(
-        [
-            OptionScope(
-                OVERRIDDEN_OPTIONS, False, "without --benchmark: a benchmark has its own notation and figures"
-            ),
-            OptionScope(("query",), False, "without --benchmark, whose data say what was asked"),
-            OptionScope(("folder",), False, "without --benchmark, whose GOLD is the folder itself"),
-            OptionScope(WORK_OPTION_NAMES, False, "without --benchmark: planeval score DIR -o RUN/ takes it"),
-            OptionScope(
-                (*READING_OPTIONS, "settings", "gold", "benchmark"),
-                files,
-                "to answers: a run says how it was scored",
-            ),
-        ]
-    )
+    """The page of a benchmark's own results, or of a run that was scored under one: the exit code."""
     if len(systems) > 1:
         raise click.UsageError(
             "a page shows one system under a benchmark; planeval compare shows several beside one another"
         )
-    if files:
-        return page_of_answers(
-            systems[0], gold, how, name or "", settings, page_settings_of(look, None), output
-        )
-    return page_of_stored_run(systems[0], page_settings_of(look, None), output)
+    rules = "to figures of our own: a benchmark has its own notation, and its data say what was asked"
+    refuse_idle(
+        [
+            OptionScope((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
+            OptionScope(
+                (*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"
+            ),
+        ]
+    )
+    shown = page_settings_of(look, None)
+    if benchmark is not None:
+        return write_page_of_results(systems[0], benchmark, how, shown, output)
+    return write_page_of_run(systems[0], shown, output)
 
 
 def _is_diff_run(runs: Sequence[str]) -> bool:

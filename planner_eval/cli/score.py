@@ -35,7 +35,9 @@ from planner_eval.cli.pairs import (
     work_settings,
 )
 from planner_eval.cli.score_benchmark import (
+    OVERRIDDEN_OPTIONS,
     PAGE_FORMAT,
+    WORK_OPTION_NAMES,
     BenchmarkOptions,
     benchmark_options,
     infer_benchmark,
@@ -66,17 +68,6 @@ if TYPE_CHECKING:
     from planner_eval.results.report import Provenance, Report
     from planner_eval.results.views.junit import Case
     from planner_eval.results.views.report import FigureView
-
-
-OVERRIDDEN_OPTIONS = (
-    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
-    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
-    "causes",
-)  # fmt: skip
-"""Options that a benchmark's own rules leave without effect."""
-
-WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
-"""Options of work that is done in parts."""
 
 
 @click.command("score", cls=Command)

@@ -37,6 +37,17 @@ PAGE_FORMAT = "html"
 """The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
 
 
+OVERRIDDEN_OPTIONS = (
+    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
+    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
+    "causes",
+)  # fmt: skip
+"""Options that a benchmark's own rules leave without effect."""
+
+WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
+"""Options of work that is done in parts."""
+
+
 class BenchmarkOptions(NamedTuple):
     """How a published benchmark scores; every field but the first only matters with ``--benchmark``.
 
@@ -190,46 +201,26 @@ def score_benchmark(
     return max(code, say_judge_failures(judge, scored.prompts))
 
 
-def page_of_answers(
-    pred: str,
-    gold: str | None,
-    how: pe.Reading,
-    name: str,
-    settings: tuple[str, ...],
-    shown: PageSettings,
-    output: str | None,
+def write_page_of_results(
+    pred: str, benchmark: str, how: pe.Reading, shown: PageSettings, output: str | None
 ) -> int:
-    """Score answers under a benchmark, and write their page: the exit code.
+    """Score the results of a benchmark's own runner, and write their page: the exit code.
 
     Args:
-        pred: The file of answers, or the folder of a run that asked a model.
-        gold: The benchmark's data; the data set when left out.
-        how: How the answers are read and matched.
-        name: The benchmark.
-        settings: Its own options, each as ``NAME=VALUE``.
+        pred: The file or folder of results.
+        benchmark: Whose they are.
+        how: How they are read and matched.
         shown: What the page shows.
         output: Where it goes; None for standard output.
     """
-    from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
-    from planner_eval.cli.sources import gold_of, is_predicted, read_answers, reading_of, refuse_stdin_twice
-
     delay_garbage_collection()
-    bench = benchmark(name)
-    run = read_answers(pred) if is_predicted(pred) else None
-    answers = pred
-    if run is not None:
-        answers, gold, how = run.rows, gold_of(run, gold), reading_of(how, [run])
-    gold = gold or f"dataset:{bench.name}"
-    refuse_stdin_twice(answers, gold)
-    options = _read_settings(bench, settings, VARIANTS)
-    ids = None if run is None else run.ids
-    scored = pe.score_benchmark(answers, gold, bench.name, reading=how, ids=ids, **options)
+    scored = pe.score_benchmark(pred, f"dataset:{benchmark}", benchmark, reading=how)
     _emit_page(scored, pred, shown, output)
     _say_matching(scored)
     return 0
 
 
-def page_of_stored_run(path: str, shown: PageSettings, output: str | None) -> int:
+def write_page_of_run(path: str, shown: PageSettings, output: str | None) -> int:
     """Score the answers of a run again, and write their page: the exit code.
 
     Args:
