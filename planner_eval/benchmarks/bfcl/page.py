@@ -72,9 +72,12 @@ def explain_answer(sample: Sample, text: str, verdict: Verdict, settings: Settin
         return _explain_turns(sample, answer, verdict, shown)
     if category.check == "agentic":
         accepted = {"title": "Accepted", "text": "\n".join(map(str, sample.extra["ground_truth"]))}
-        said = [] if answer is None else [_turn_data("Answer", _steps(answer, (answer.content or [[]])[0]))]
-        turns = {"title": "What was answered", "turns": said}
-        return shown._replace(sections=[accepted, *([turns] if said else [])])
+        if answer is None:
+            return shown._replace(sections=[accepted])
+        content = answer.content
+        steps = content[0] if isinstance(content, list) and len(content) == 1 else content
+        turns = {"title": "What was answered", "turns": [_turn_data("Answer", _steps(answer, steps))]}
+        return shown._replace(sections=[accepted, turns], reply="")
     if category.check in ("irrelevance", "relevance"):
         wanted = "a call of a tool" if category.check == "relevance" else "no call of a tool"
         tools = ", ".join(str(tool.get("name")) for tool in sample.tools or ())
@@ -114,7 +117,12 @@ def _text(value: Any) -> str:
     """A text itself, anything else as JSON."""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=repr)
+    try:
+        return json.dumps(value, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError):  # Python has keys that JSON has not
+        return repr(value)
+    except RecursionError:
+        return "a value that nests too deeply"
 
 
 def _cut(text: str, most: int = _MAX_VALUE) -> str:
@@ -174,7 +182,7 @@ def _plan(calls: Sequence[Any]) -> Plan | None:
     """Calls as a plan; None where a name or a value cannot be one."""
     try:
         return parse(list(calls), dialect="keyed")
-    except (ParseError, InputError, RecursionError):
+    except (ParseError, InputError, TypeError, ValueError, RecursionError):
         return None
 
 
@@ -273,7 +281,8 @@ def _nearest_call(partner: _Partner, calls: Sequence[Any], gold_call: Mapping[st
     (first,) = gold_call.values()
     if partner.call is None:
         return {partner.name: first}
-    (arguments,) = calls[partner.call].values()
+    ((called, arguments),) = calls[partner.call].items()
+    name = called if called.replace(".", "_") == partner.name.replace(".", "_") else partner.name
     nearest = {}
     for key, accepted in partner.accepted.items():
         if key in arguments:
@@ -282,7 +291,7 @@ def _nearest_call(partner: _Partner, calls: Sequence[Any], gold_call: Mapping[st
                 nearest[key] = arguments[key] if meant else first[key]
         elif "" not in accepted and key in first:
             nearest[key] = first[key]
-    return {partner.name: nearest}
+    return {name: nearest}
 
 
 # ----------------------------------------------------------------------
