@@ -260,7 +260,35 @@ def _cut(text: str, most: int) -> str:
 
 
 def _cut_section(section: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-    return {**section, "text": _cut(section["text"], most)} if "text" in section else section
+    """A section with no more of an answer than is shown of its text; what is left out is counted.
+
+    >>> _cut_section({"title": "Called", "heads": ["a"], "rows": [["ok", "x"]] * 9}, 6)["rows"][1:]
+    [['ok', 'x'], ['', '… 7 more lines']]
+    """
+    if "text" in section:
+        return {**section, "text": _cut(section["text"], most)}
+    if "rows" in section:
+        rows = _cut_lines(section["rows"], most)
+        more = len(section["rows"]) - len(rows)
+        return {**section, "rows": [*rows, ["", f"… {more:,} more lines"]] if more else rows}
+    turns, left = [], most
+    for turn in section.get("turns", ()):
+        steps = _cut_lines(turn["steps"], max(left, 0))
+        left -= sum(len(text) for step in steps for text in step)
+        more = len(turn["steps"]) - len(steps)
+        turns.append({**turn, "steps": [*steps, ["words", f"… {more:,} more"]] if more else steps})
+    return {**section, "turns": turns} if turns else section
+
+
+def _cut_lines(lines: Sequence[Sequence[str]], most: int) -> list[Sequence[str]]:
+    """The first lines, up to so many characters."""
+    shown: list[Sequence[str]] = []
+    for line in lines:
+        most -= sum(map(len, line))
+        if most < 0 and shown:
+            break
+        shown.append(line)
+    return shown
 
 
 def _state(rows: Mapping[str, SampleScore]) -> str:
