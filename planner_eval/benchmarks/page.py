@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.benchmark import Explanation, as_json
+from planner_eval.benchmarks.benchmark import Explanation, Table, as_json
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.benchmarks.score import Scored, figure_rows, summary_lines
@@ -135,7 +135,7 @@ def _run_data(
             {"title": title, "heads": [*rows[0]], "rows": [[row.get(key) for key in rows[0]] for row in rows]}
             for title, rows in tables
         ],
-        "by": list(_breakdowns(pairs, scored)),
+        "by": [by for by in _breakdowns(pairs, scored) if not _is_tabulated(by, tables)],
         "causes": None,
         "fixes": [],
         "mistaken": [],
@@ -166,6 +166,14 @@ def _note(text: str, scored: Scored) -> str:
 
 def _figure_names(scored: Scored) -> list[str]:
     return [*dict.fromkeys(figure.name for report in scored.reports.values() for figure in report.figures)]
+
+
+def _is_tabulated(breakdown: Mapping[str, Any], tables: Sequence[Table]) -> bool:
+    """Whether a further table has a row of each value already, with more to say of it."""
+    values = {row["value"] for row in breakdown["rows"]}
+    return breakdown["field"] != CATEGORY and any(
+        values <= {next(iter(row.values())) for row in table.rows} for table in tables
+    )
 
 
 _RIGHT_STATES = {

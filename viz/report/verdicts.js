@@ -15,10 +15,11 @@ function valueLink(name) {
 /** The benchmark's figures, a row each, in every column that was scored. */
 function scoresCard(run) {
   if (!variants || !run.scores.length) return null;
-  const axis = run.scores.some(row => variants.some(variant => typeof row[variant] === "number" && row[variant] <= 1));
+  const isShare = (row, variant) => typeof row[variant] === "number" && row[variant] <= 1 && row[`${variant} shown`].includes(".");
+  const axis = run.scores.some(row => variants.some(variant => isShare(row, variant)));
   const heads = [["figure"], ...(axis ? [axisHead("0", "1")] : []), ...variants.map(variant => [variant, "number"])];
   const line = row => {
-    const marked = variants.map(variant => ({ value: typeof row[variant] === "number" && row[variant] <= 1 ? row[variant] : null }));
+    const marked = variants.map(variant => ({ value: isShare(row, variant) ? row[variant] : null }));
     return el(
       "tr",
       null,
