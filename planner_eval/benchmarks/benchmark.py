@@ -46,6 +46,29 @@ class Table(NamedTuple):
 Details: TypeAlias = Iterator[Table]
 
 
+class Explanation(NamedTuple):
+    """What a page shows of an answer beside its verdicts and figures; see :mod:`.page`.
+
+    Args:
+        pred: The plan that was answered, where there is one.
+        gold: The gold plan that it is compared with.
+        question: A text, or messages; the sample's query when None.
+        message: What the published code says of it, in full where the row has the first of several messages.
+        fields: What answers can be chosen by, beside their category.
+        sections: What else is shown, as JSON data: a ``title``, with ``text``, or ``heads`` and ``rows`` of a
+            mark and cells, or ``turns``.
+        reply: The answer as it was recorded, beside plan and sections; None where its text is the plan's.
+    """
+
+    pred: Plan | None = None
+    gold: Plan | None = None
+    question: Any = None
+    message: str = ""
+    fields: Mapping[str, str] = {}
+    sections: Sequence[Mapping[str, Any]] = ()
+    reply: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A setting that changes how answers are scored, given as text.
@@ -133,6 +156,8 @@ class Benchmark:
             know their format.
         read_results: Reads a path that is its own runner's folder of results, or a file in there; gives None
             for all others. None where its results are files as any others are.
+        explain: Of each record, in order, what a page shows of it; takes the options. None where plans and
+            figures say it all.
         answer_texts: All answers of a file as such texts, where only the file shows how they were asked for:
             what it holds is scored as it is written, turns and words about failures included. Takes the
             answers, and of each record the field ``mode``, which runs of ``predict`` have.
@@ -169,6 +194,7 @@ class Benchmark:
     answer_beside: tuple[str, ...] = ()
     catalog: Callable[[Any, str], Catalog] | None = None
     read_results: Callable[[str], PlanFile | None] | None = None
+    explain: Callable[..., Iterator[Explanation]] | None = None
     answer_texts: Callable[[Sequence[Any], Sequence[Any]], list[str]] | None = None
     asking: Callable[[], Asking] | None = None
     read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.answers import (
+    DATASET_PREFIX,
     Answer,
     AnswerMatching,
     Scorer,
@@ -38,12 +39,14 @@ from planner_eval.benchmarks.score import (
     describe_asked,
     guess_notation,
     head_data,
+    is_same_figure,
+    score_file,
 )
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.storing import Origin, digest_origin, is_lazy
-from planner_eval.results.runs.folder import Input, inputs_of
+from planner_eval.results.runs.folder import Input, changed_input, inputs_of
 from planner_eval.results.runs.pairs import LazyPairs, Pair, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_stored_run
@@ -410,6 +413,8 @@ def run_benchmark(  # noqa: PLR0913 - the options of a public function
     notes = [*file.notes, *format_repeated_ids(file.records), *describe_asked(samples, ids)]
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
     about |= {"mark": file.mark, "cache": source.cache}
+    fields = {"id": source.id_field, "text": source.text_field}
+    about |= {"fields": fields} if any(fields.values()) else {}
     job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)
     outcome = run(
         job,
@@ -533,6 +538,51 @@ def read_stored_benchmark(path: str) -> StoredScores:
         return StoredScores(scored, job.about["file"])
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
+
+
+def score_run_again(path: str) -> StoredScores:
+    """The same with its records: the files of the run are read again, and their answers scored again.
+
+    Args:
+        path: The run's folder.
+
+    Raises:
+        InputError: it is no such run, or not done; its files are not there, or were changed; or this version
+            scores them otherwise than the one that wrote the run.
+    """
+    stored = read_stored_run(path, "score")
+    kept, pred = read_stored_benchmark(path)
+    about: Any = stored.options["about"]
+    gold, bench, fields = about["gold"], kept.benchmark, about.get("fields") or {}
+    source = Source(fields.get("id"), fields.get("text"), about["by"], about["cache"])
+    for name, role in ((pred, "answers"), (gold, "gold")):
+        if os.path.dirname(name) and not name.startswith(DATASET_PREFIX) and not os.path.lexists(name):
+            raise InputError(
+                f"{path} was made of {name} ({role}), which is not there: it was moved or removed, or the "
+                "command was given in another folder"
+            )
+    file = read_answer_file(pred, source.id_field, source.text_field, bench)
+    now = [*inputs_of("pred", file), *_gold_inputs(bench, gold, source.cache)]
+    if difference := changed_input(stored.inputs, now):
+        raise InputError(
+            f"{path} was made of other files: {difference}; the run's command makes it anew in another folder"
+        )
+    settings: Any = kept.options
+    scored = score_file(pred, gold, bench.name, variants=[*kept.reports], source=source, **settings)
+    for variant, report in scored.reports.items():
+        for figure, before in zip(report.figures, kept.reports[variant].figures, strict=False):
+            if not is_same_figure(figure, before):
+                raise InputError(
+                    f"{path} was scored by planeval {stored.version}, and this version scores its answers "
+                    f"otherwise ({figure.name}, {variant}: {before.value}, now {figure.value}): score them "
+                    "again into another folder"
+                )
+    return StoredScores(scored, pred)
+
+
+def _gold_inputs(bench: Benchmark, gold: str, cache: str | None) -> list[Input]:
+    files = _gold_files(bench, gold, cache)
+    return [Input("gold", origin.path, origin.size, origin.digest) for origin in files]
 
 
 def select_samples(report: Report, ids: Collection[str]) -> Report:

@@ -463,6 +463,13 @@ def is_same_value(first: Figure, second: Figure) -> bool:
     return a == b
 
 
+def is_same_figure(first: Figure, second: Figure) -> bool:
+    """Whether two figures of one variant are the same, also where the published code ends in both."""
+    if first.error or second.error:
+        return (first.name, first.error) == (second.name, second.error)
+    return first.name == second.name and is_same_value(first, second)
+
+
 def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
     """A row a record: whether it counts as solved under each variant, and what went wrong."""
     columns = [report.rows for report in scored.reports.values()]

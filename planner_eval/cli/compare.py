@@ -34,8 +34,9 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
-from planner_eval.cli.score import OVERRIDDEN_OPTIONS, PAGE_FORMAT
 from planner_eval.cli.score_benchmark import (
+    OVERRIDDEN_OPTIONS,
+    PAGE_FORMAT,
     BenchmarkOptions,
     benchmark_options,
     delay_garbage_collection,

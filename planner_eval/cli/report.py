@@ -20,8 +20,16 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
+from planner_eval.cli.score_benchmark import (
+    OVERRIDDEN_OPTIONS,
+    WORK_OPTION_NAMES,
+    write_page_of_results,
+    write_page_of_run,
+)
 from planner_eval.cli.sources import (
+    benchmark_of_results,
     gold_of,
+    is_benchmark_run,
     is_predicted,
     is_run,
     peek_run,
@@ -136,9 +144,13 @@ def command(
 
     RUN is a folder that planeval predict, score or diff keeps; PRED is a file of predictions, and GOLD the
     gold plans. Of two the page shows both beside one another, and what flipped. It opens from disk, loads
-    nothing, and holds every pair: those that could not be read say why. Exit code: 0 written, 2 usage,
-    3 nothing could be compared.
+    nothing, and holds every pair: those that could not be read say why. Of a run of score --benchmark, and of
+    a folder of BFCL's results, it has the benchmark's own figures and verdicts.
+    Exit code: 0 written, 2 usage, 3 nothing could be compared.
     """
+    benchmark = benchmark_of_results(systems, None) if gold is None else None
+    if benchmark is not None or any(map(is_benchmark_run, systems)):
+        return _write_benchmark_page(systems, how, benchmark, look, output)
     if len(systems) > 2:
         raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
     runs = [s for s in systems if is_run(s) and not is_predicted(s)]
@@ -157,6 +169,29 @@ def command(
     else:
         page = _page_of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
     return finish_page(page, output)
+
+
+def _write_benchmark_page(
+    systems: tuple[str, ...], how: pe.Reading, benchmark: str | None, look: PageOptions, output: str | None
+) -> int:
+    """The page of a benchmark's own results, or of a run that was scored under one: the exit code."""
+    if len(systems) > 1:
+        raise click.UsageError(
+            "a page shows one system under a benchmark; planeval compare shows several beside one another"
+        )
+    rules = "to figures of our own: a benchmark has its own notation, and its data say what was asked"
+    refuse_idle(
+        [
+            OptionScope((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
+            OptionScope(
+                (*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"
+            ),
+        ]
+    )
+    shown = page_settings_of(look, None)
+    if benchmark is not None:
+        return write_page_of_results(systems[0], benchmark, how, shown, output)
+    return write_page_of_run(systems[0], shown, output)
 
 
 def _is_diff_run(runs: Sequence[str]) -> bool:

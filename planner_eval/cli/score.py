@@ -35,6 +35,9 @@ from planner_eval.cli.pairs import (
     work_settings,
 )
 from planner_eval.cli.score_benchmark import (
+    OVERRIDDEN_OPTIONS,
+    PAGE_FORMAT,
+    WORK_OPTION_NAMES,
     BenchmarkOptions,
     benchmark_options,
     infer_benchmark,
@@ -65,20 +68,6 @@ if TYPE_CHECKING:
     from planner_eval.results.report import Provenance, Report
     from planner_eval.results.views.junit import Case
     from planner_eval.results.views.report import FigureView
-
-
-PAGE_FORMAT = "html"
-"""The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
-
-OVERRIDDEN_OPTIONS = (
-    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
-    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
-    "causes",
-)  # fmt: skip
-"""Options that a benchmark's own rules leave without effect."""
-
-WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
-"""Options of work that is done in parts."""
 
 
 @click.command("score", cls=Command)
@@ -237,11 +226,9 @@ def command(
             ),
         ]
     )
-    if form == PAGE_FORMAT and (named or stored_benchmark or in_folder):
+    if form == PAGE_FORMAT and in_folder:
         raise click.UsageError(
             "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
-            if in_folder
-            else "--format html is for figures of our own, not for those of a benchmark"
         )
     limits, only_failures = [parse_threshold(text) for text in fail_under], only is not None
     if named and gold is not None:
@@ -274,7 +261,8 @@ def command(
         if predicted is not None:
             golds = select_asked(golds, predicted)
         paired = pe.pair(answers[0], golds, reading=how)
-        counting = metrics or (() if in_folder else view.shown)  # a run keeps what any view may show
+        # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
+        counting = metrics or _counted(view, limits, in_folder=in_folder)
         chosen: dict[str, Any] = {"metrics": counting} if counting else {}
         chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
         if form == PAGE_FORMAT:
@@ -305,6 +293,16 @@ def _choose_figures(
         return FigureView(every=METRICS if every else metrics)
     wanted = choose_metrics([*MAIN_METRICS, *(limit.name.partition(".")[0] for limit in limits)])
     return FigureView(tuple(name for name in METRICS if name in wanted), brief=True)
+
+
+def _counted(view: FigureView, limits: Sequence[Threshold], *, in_folder: bool) -> tuple[str, ...]:
+    """What is counted where no metrics are named; what is usual where that is nothing."""
+    from planner_eval.comparison.metrics import DEFAULT_METRICS
+
+    shown = () if in_folder else view.shown
+    names = dict.fromkeys(limit.name.partition(".")[0] for limit in limits)
+    more = [name for name in names if name not in (shown or DEFAULT_METRICS)]
+    return (*(shown or DEFAULT_METRICS), *more) if more else shown
 
 
 def _choose_figures_of_run(

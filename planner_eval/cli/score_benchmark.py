@@ -29,7 +29,23 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
     from planner_eval.models.judges import CountedJudge
+    from planner_eval.results.page.report import PageSettings
     from planner_eval.results.views.junit import Case
+
+
+PAGE_FORMAT = "html"
+"""The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
+
+
+OVERRIDDEN_OPTIONS = (
+    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
+    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
+    "causes",
+)  # fmt: skip
+"""Options that a benchmark's own rules leave without effect."""
+
+WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
+"""Options of work that is done in parts."""
 
 
 class BenchmarkOptions(NamedTuple):
@@ -168,7 +184,8 @@ def score_benchmark(
         if form == TSV:
             options["variants"] = ()
         unplotted = charted.plot is None
-        divisible = unplotted and _can_score_separately(bench, published, form, options) and ids is None
+        separate = form != PAGE_FORMAT and _can_score_separately(bench, published, form, options)
+        divisible = unplotted and separate and ids is None
         _refuse_parts(bench, divisible=divisible)
         if divisible and (running.wanted or folder is not None or _is_large(pred)):
             work_options = {"jobs": 0, "folder": folder, **running.options("answers")}
@@ -177,9 +194,72 @@ def score_benchmark(
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
         draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, run=run))
         more = _details(scored, form, run) if published.details else ""
-        code = write_scores(scored, pred, limits, form, None if folder else output, more, failures=failures)
+        code = write_scores(
+            scored, pred, limits, form, None if folder else output, more, failures=failures, run=run
+        )
         draw()
     return max(code, say_judge_failures(judge, scored.prompts))
+
+
+def write_page_of_results(
+    pred: str, benchmark: str, how: pe.Reading, shown: PageSettings, output: str | None
+) -> int:
+    """Score the results of a benchmark's own runner, and write their page: the exit code.
+
+    Args:
+        pred: The file or folder of results.
+        benchmark: Whose they are.
+        how: How they are read and matched.
+        shown: What the page shows.
+        output: Where it goes; None for standard output.
+    """
+    delay_garbage_collection()
+    scored = pe.score_benchmark(pred, f"dataset:{benchmark}", benchmark, reading=how)
+    _emit_page(scored, pred, shown, output)
+    _say_matching(scored)
+    return 0
+
+
+def write_page_of_run(path: str, shown: PageSettings, output: str | None) -> int:
+    """Score the answers of a run again, and write their page: the exit code.
+
+    Args:
+        path: The run's folder.
+        shown: What the page shows.
+        output: Where it goes; None for standard output.
+    """
+    from planner_eval.benchmarks.runs import score_run_again
+
+    delay_garbage_collection()
+    scored, pred = score_run_again(path)
+    _emit_page(scored, pred, shown, output)
+    _say_matching(scored)
+    return 0
+
+
+def _emit_page(scored: Scored, pred: str, shown: PageSettings, output: str | None, run: Any = None) -> None:
+    """Write the page of answers that were scored, and say what it leaves out."""
+    from planner_eval.benchmarks.page import benchmark_page
+
+    page = benchmark_page(scored, pred.rstrip("/" + os.sep) or pred, shown, run=run)
+    emit(page.pieces, output, plain=True)
+    for message in page.notes:
+        note(message)
+
+
+def _say_matching(scored: Scored) -> None:
+    """Say what is to be known of the answers: where they come from, and which do not count."""
+    for message in scored.notes:
+        note(message)
+    note(f"answers: {scored.read}; matched by {scored.matched.by}")
+    matched = scored.matched
+    for what, ids in (
+        ("cannot be read and counts as wrong", matched.broken),
+        ("cannot be judged here and counts as wrong", unjudged_records(scored)),
+    ):
+        if ids:
+            verb = what if len(ids) == 1 else what.replace("counts", "count")
+            note(f"{format_count(len(ids), 'answer')} {verb}: {ids[0]}" + ", …" * (len(ids) > 1))
 
 
 def write_scores(
@@ -191,6 +271,7 @@ def write_scores(
     more: str = "",
     *,
     failures: bool,
+    run: Any = None,
 ) -> int:
     """Write what a benchmark said, and say what else is to be known: the command's exit code.
 
@@ -202,24 +283,38 @@ def write_scores(
         output: Where; None for standard output.
         more: What follows them.
         failures: List the answers that are not perfect.
+        run: Runs answers, where they were scored with them run.
     """
     checked = [_check_threshold(scored, limit) for limit in limits]
     cases = [c.case(file=pred) for c in checked]
-    if form == CI_FORMATS[0]:
+    if form == PAGE_FORMAT:
+        from planner_eval.results.page.report import PageSettings
+
+        _emit_page(scored, pred, PageSettings(failures=failures), output, run)
+    elif form == CI_FORMATS[0]:
         message = f"{scored.benchmark.name}: {format_count(scored.matched.answers, 'answer')}"
         test_cases = _cases(scored, pred, cases, failures)
         tables = _pieces(scored, pred, "md", cases, failures)
         emit_cases(test_cases, output, message, "planeval score", tables, limited=bool(cases))
     else:
         emit([*_pieces(scored, pred, form, cases, failures), more], output)
-    for message in scored.notes:
-        note(message)
-    note(f"answers: {scored.read}; matched by {scored.matched.by}")
+    _say_matching(scored)
     below = [c.said for c in checked if not c.met]
     for problem in below:
         note(problem)
     matched = scored.matched
-    return int(bool(below) or bool(matched.unknown) or bool(matched.repeated) or bool(scored.lost))
+    wrong = (below, matched.unknown, matched.repeated, matched.broken, scored.lost, unjudged_records(scored))
+    return int(any(map(bool, wrong)))
+
+
+_NOT_JUDGED = "not_judged:"
+"""How the error of a record begins on which there is no verdict here, though there is one elsewhere."""
+
+
+def unjudged_records(scored: Scored) -> list[str]:
+    """The records without a verdict, each with the reason: figures would be others where they have one."""
+    rows = next(iter(scored.reports.values())).rows if scored.reports else ()
+    return [f"{row.id}: {row.error}" for row in rows if row.error and row.error.startswith(_NOT_JUDGED)]
 
 
 def _system_name(pred: str) -> str:
@@ -238,12 +333,14 @@ def write_stored_run(
     failures: bool,
 ) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
-    from planner_eval.benchmarks.runs import read_stored_benchmark
+    from planner_eval.benchmarks.runs import read_stored_benchmark, score_run_again
 
     refuse_idle([OptionScope(("only",), form != "json", "to other formats: --format json has every record")])
     if form == TSV:
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
     scored, pred = read_stored_benchmark(path)
+    if form == PAGE_FORMAT:  # which has records, of which a run keeps the verdicts alone
+        scored = score_run_again(path).scored
     draw = charted.write(lambda: pe.chart({_system_name(path): scored}, charted.figure))
     code = write_scores(scored, pred, limits, form, output, failures=failures)
     draw()
@@ -498,11 +595,34 @@ def _details(scored: Scored, form: str, run: Any) -> str:
 
 
 def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
-    """A threshold beside its figure: the corrected one where there is one, else the official one."""
-    variant, report = list(scored.reports.items())[-1]
+    """A threshold beside its figure: of the column that it names, else of the last, the corrected one."""
+    from planner_eval.benchmarks.benchmark import VARIANTS
+
+    column, _, name = limit.name.partition(".")
+    named = column in VARIANTS and bool(name)
+    if named and column not in scored.reports:
+        raise InputError(f"--fail-under {limit.name}: there are no {column} figures here")
+    variant = column if named else list(scored.reports)[-1]
+    name = name if named else limit.name
+    report = scored.reports[variant]
     try:
-        value = report.value(limit.name)
+        value = report.value(name)
     except KeyError:
         names = ", ".join(figure.name for figure in report.figures)
-        raise InputError(f"{scored.benchmark.title} has no figure {limit.name!r}; it has {names}") from None
-    return check_limit(limit, value, lower=scored.benchmark.less_is_better(limit.name), of=variant)
+        raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {names}") from None
+    if not named:
+        _say_column(scored, name, variant)
+    lower = scored.benchmark.less_is_better(name)
+    return check_limit(limit._replace(name=name), value, lower=lower, of=variant)
+
+
+def _say_column(scored: Scored, name: str, variant: str) -> None:
+    """Say which column a threshold is held against, where there is another that differs."""
+    from planner_eval.benchmarks.score import is_same_figure
+
+    for other, report in scored.reports.items():
+        figures = {figure.name: figure for figure in report.figures}
+        if other == variant or name not in figures:
+            continue
+        if not is_same_figure(figures[name], scored.reports[variant].figure(name)):
+            note(f"--fail-under {name} is held against the {variant} figure; {other}.{name} names the other")

@@ -32,7 +32,9 @@ function facetOf(key, label, strings, column) {
 function prepare(index) {
   const names = Object.keys(head.states),
     strings = index.strings;
-  const facets = [facetOf("state", two ? `State of A` : "State", names, index.state)];
+  const facets = [facetOf("state", two ? `State of A` : variants ? "Verdict" : "State", names, index.state)];
+  const fields = Object.entries(index.fields || {}).map(([name, column]) => facetOf(`f.${name}`, visible(name), strings, column));
+  if (variants) facets.push(...fields);
   if (index.state_b) {
     facets.push(facetOf("stateb", "State of B", names, index.state_b));
     facets.push(
@@ -55,9 +57,7 @@ function prepare(index) {
         facets.push({ ...facetOf(key, `${label} of ${LETTER[run]}`, strings, index[`${key}s_${of}`]), of }),
       );
   }
-  for (const [name, column] of Object.entries(index.fields || {})) {
-    facets.push(facetOf(`f.${name}`, visible(name), strings, column));
-  }
+  if (!variants) facets.push(...fields);
   all = { ...index, n: index.id.length, names, facets, orders: { "": null }, lower: null, words: null, texts: null };
 }
 

@@ -169,9 +169,10 @@ async function start() {
     ...head.runs.map((run, at) =>
       el("span", null, two && el("b", { class: "letter", text: LETTER[at] }), foreign(run.name)),
     ),
-    el("span", { text: plural(head.pairs, "pair") }),
+    el("span", { text: plural(head.pairs, UNIT) }),
   );
   byId("made").textContent = `planeval ${head.version}`;
+  if (variants) byId("views").querySelector("[data-view=pairs]").textContent = "Records";
   if (!two) byId("views").querySelector("[data-view=compare]").remove();
   prepare(await index());
   makePairs();

@@ -80,7 +80,7 @@ function card(title, kind, ...children) {
 /** The states of one run: a bar, and a link a state. */
 function statesView(run, at) {
   const given = Object.keys(head.states).filter(name => run.states[name]);
-  if (!given.length) return el("p", { class: "muted", text: "There are no pairs." });
+  if (!given.length) return el("p", { class: "muted", text: `There are no ${UNIT}s.` });
   const sum = given.reduce((total, name) => total + run.states[name], 0);
   const words = name => `${count(run.states[name])} ${stateWords(name)}`;
   const parts = given.map(name => el("span", { class: name, title: words(name) }));
@@ -175,7 +175,7 @@ function causesView(run, number) {
   ]);
   const said = el("p", {
     class: "muted caption",
-    text: known ? "pairs that have it as a cause · what it costs of exact" : "pairs that have it",
+    text: known ? "pairs that have it as a cause · what it costs of exact" : `${UNIT}s that have it`,
   });
   return [
     known && run.fixes.length
@@ -290,6 +290,7 @@ function madeCard() {
 function makeOverview() {
   const causes = head.runs.some(run => run.causes) ? "Root causes, and what mending them would gain" : "Where it differs";
   const right = [
+    ...head.runs.flatMap(tableCards),
     ...perRun(causes, causesView, "groups"),
     ...perRun("Which tool was taken for which", (run, at) => ((run.mistaken || []).length ? mistakenView(run, at) : null)),
     madeCard(),
@@ -307,10 +308,11 @@ function makeOverview() {
   ];
   const left = [
     figuresTable(),
+    ...head.runs.map(scoresCard),
     ...perRun("By field", run => (run.by || []).filter(one => one.rows.length).map(breakdown), "groups"),
   ];
   byId("overview").replaceChildren(
-    card("What became of the pairs", "states-card", head.runs.map(statesView)),
+    card(`What became of the ${UNIT}s`, "states-card", head.runs.map(statesView)),
     el(
       "div",
       { class: "halves" },

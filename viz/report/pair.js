@@ -194,7 +194,7 @@ function pairTools(k) {
     el("button", {
       type: "button",
       class: "plain close",
-      "aria-label": "Close this pair",
+      "aria-label": `Close this ${UNIT}`,
       title: "Close (Esc)",
       text: "✕",
       on: { click: closePair },
@@ -202,8 +202,8 @@ function pairTools(k) {
     el("button", {
       type: "button",
       class: "plain",
-      "aria-label": "Previous pair",
-      title: "Previous pair (k)",
+      "aria-label": `Previous ${UNIT}`,
+      title: `Previous ${UNIT} (k)`,
       text: "↑",
       disabled: list.at === 0,
       on: { click: () => step(-1) },
@@ -211,8 +211,8 @@ function pairTools(k) {
     el("button", {
       type: "button",
       class: "plain",
-      "aria-label": "Next pair",
-      title: "Next pair (j)",
+      "aria-label": `Next ${UNIT}`,
+      title: `Next ${UNIT} (j)`,
       text: "↓",
       disabled: list.at >= 0 && list.at === list.found.length - 1,
       on: { click: () => step(1) },
@@ -289,13 +289,15 @@ async function showPair(k) {
       ),
       fieldsOf(k),
       questionView(found.q),
+      verdictsView(found.verdicts),
+      sectionsView(found.sections),
       el(
         "div",
         { class: two ? "sides" : "one" },
         sides.map(side => sideView(found, side, across)),
       ),
       textsView(found, sides),
-    ].filter(Boolean),
+    ].flat().filter(Boolean),
   );
   performance.measure("pair", { start: begun, end: performance.now() });
   say(`${visible(idOf(k))}: ${stateWords(stateOf(k))}`);

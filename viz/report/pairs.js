@@ -1,7 +1,7 @@
 // The pairs: search, order, filters with their counts, and which pair is open.
 
 const SHOWN_VALUES = 8;
-const opened = new Set(["state", "stateb", "who", "code", "tool"]);
+const opened = new Set(["state", "stateb", "who", ...(variants ? ["f.category", "f.error type", "f.error"] : ["code", "tool"])]);
 const wholeLists = new Set();
 const SORTS = [
   ["", "as in the files"],
@@ -41,7 +41,7 @@ function controls() {
     spellcheck: "false",
     on: { input: () => go({ view: "pairs", q: search.value || null }, true) },
   });
-  const sorts = two ? [...SORTS.map(([value, text]) => [value, text.replace("calls", "calls of A")]), ...SORTS_B] : SORTS;
+  const sorts = variants ? SORTS.filter(([value]) => !value.endsWith("alike")) : two ? [...SORTS.map(([value, text]) => [value, text.replace("calls", "calls of A")]), ...SORTS_B] : SORTS;
   const options = sorts.map(([value, text]) => el("option", { value, text }));
   const sort = el("select", { id: "sort", "aria-label": "Sort" }, options);
   sort.addEventListener("change", () => go({ sort: sort.value || null }));
@@ -124,7 +124,7 @@ function valueButton(key, value, n, top) {
     "button",
     given,
     length,
-    foreign(words, { class: "name" }),
+    foreign(words, { class: "name", title: visible(words) }),
     el("span", { class: "number", text: count(n) }),
   );
 }
@@ -190,7 +190,7 @@ function refilter(again = false) {
   showList(found.found);
   showFacets(found);
   showChosen();
-  const words = filtered() ? `${count(found.found.length)} of ${plural(all.n, "pair")}` : plural(all.n, "pair");
+  const words = filtered() ? `${count(found.found.length)} of ${plural(all.n, UNIT)}` : plural(all.n, UNIT);
   const unknown = unknownIn(state).join("; ");
   byId("unknown").hidden = !unknown;
   byId("unknown").textContent = unknown;
@@ -211,9 +211,9 @@ function showOpen() {
   } else
     showNoPair(
       state.id !== null
-        ? `There is no pair ${visible(state.id)} in this report.`
+        ? `There is no ${UNIT} ${visible(state.id)} in this report.`
         : all.n
-          ? "Choose a pair: with the mouse, or with j and k."
-          : "There are no pairs.",
+          ? `Choose a ${UNIT}: with the mouse, or with j and k.`
+          : `There are no ${UNIT}s.`,
     );
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Option
+from planner_eval.benchmarks.benchmark import Benchmark, Details, Explanation, Option
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import Scorer
@@ -116,6 +116,12 @@ def _detail_tables(scored: Scored, _run: Run | None) -> Details:
     return detail_tables(scored)
 
 
+def _explain(records: Records, *, mode: str = "auto", names: str = "auto") -> Iterator[Explanation]:
+    from planner_eval.benchmarks.bfcl.page import explain_answers
+
+    return explain_answers(records, mode=mode, names=names)
+
+
 def _find_scorer(variant: str, options: Mapping[str, Any]) -> Scorer:
     if variant == "official":
         from planner_eval.benchmarks.bfcl import official
@@ -140,6 +146,7 @@ BENCHMARK = Benchmark(
     difference="its documentation decides where the code does otherwise; --details says where",
     options=_OPTIONS,
     details=_detail_tables,
+    explain=_explain,
     gold_text=_gold_text,
     nothing=_NOTHING,
     gold_beside={"ground_truth": "", "possible_answer": ""},

@@ -238,12 +238,21 @@ def read_answered(folder: Path, ids: Iterable[str]) -> Iterator[Sample]:
         DatasetError: as :func:`read_bfcl`.
     """
     data = data_folder(folder)
-    categories = {name.split(":")[0].rsplit("_", 1)[0] for name in ids}
+    categories = set(map(category_of_id, ids))
     found = [name for name in CATEGORIES if name in categories and question_file(data, name).is_file()]
     for name in found:
         yield from read_category(data, name)
     if not found:
         yield from read_bfcl(folder)
+
+
+def category_of_id(name: str) -> str:
+    """The category that a question's id names; it need not be one.
+
+    >>> category_of_id("live_simple_0-0-0"), category_of_id("format_sensitivity_1:a:simple_python_2")
+    ('live_simple', 'format_sensitivity')
+    """
+    return name.split(":")[0].rsplit("_", 1)[0]
 
 
 def question_file(data: Path, category: str) -> Path:

@@ -10,6 +10,7 @@ Source: package bfcl-eval 2026.3.23, ``model_handler/utils.py``, ``model_handler
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import fast_json_loads
 from planner_eval.benchmarks.benchmark import as_json
-from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION
+from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION, category_of_id
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.storing import current_origins
@@ -164,6 +165,7 @@ def read_results(path: str) -> PlanFile | None:
     origins = tuple(origin for file in files for origin in current_origins(str(file)))
     lines = [line for file in files if file not in unscored for line in _read_lines(file)]
     contents = [line.content for line in lines if not line.error]
+    notes += _misnamed_notes(lines)
     texts = iter(answer_texts(contents))
     kind = "calls functions" if any(map(_shows_calls, contents)) else "is prompted"
     count = len(files) - len(unscored)
@@ -189,6 +191,18 @@ def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
         raise InputError(
             f"{path} holds the results of several models ({', '.join(models[:3])}): name the folder of one"
         )
+
+
+def _misnamed_notes(lines: Sequence[_Line]) -> Iterator[str]:
+    """Which files are named for another category than the questions that they answer."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        if line.id is not None and (category := category_of_id(line.id)) in CATEGORIES:
+            counts[line.file, category] += 1
+    for (file, category), count in counts.items():
+        if category != _category_of(Path(file)):
+            answers = f"{count:,} answer{'s' * (count != 1)}"
+            yield f"{file}: {answers} to questions of {category}, scored as such whatever the file is called"
 
 
 class _Line(NamedTuple):

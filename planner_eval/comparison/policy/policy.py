@@ -16,7 +16,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import PolicyError
-from planner_eval.base.frozen import NamedTuple, fast_frozen
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.model import Value
 

@@ -412,6 +412,8 @@ class Pair(NamedTuple):
         mended: What repair would make of the prediction, in words.
         fields: What the pairs can be told apart by.
         ran: What the two plans come to when they are run, and each of their calls, where they were.
+        first: What is wrong in a line; None for the first edit.
+        more: What else is shown of it, as JSON data by name.
     """
 
     name: str
@@ -425,6 +427,8 @@ class Pair(NamedTuple):
     mended: str | None = None
     fields: Mapping[str, str] = {}
     ran: Mapping[str, Any] | None = None
+    first: str | None = None
+    more: Mapping[str, Any] = {}
 
 
 class PairLineWriter:
@@ -457,7 +461,7 @@ class PairLineWriter:
             [*dict.fromkeys([edit.code for edit in edits])],
             [*dict.fromkeys([call[0] for plan in (gold_data, pred_data) for call in plan["c"]])],
             _edited_arguments(edits),
-            edits[0].words if edits else _first_message(pair),
+            _first_message(pair),
             _unedited_share(pair, pred_data, gold_data),
             pair.fields,
             _mistaken_tools(edits, pred_data, gold_data),
@@ -564,6 +568,10 @@ def _turn_data(turn: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _first_message(pair: Pair) -> str:
+    if pair.first is not None:
+        return pair.first
+    if pair.edits:
+        return pair.edits[0].words
     if pair.state == "same":
         return ""
     return (pair.error or STATES[pair.state]).partition("\n")[0]
@@ -606,8 +614,8 @@ def _unedited_share(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]
 
 
 def _extra_data(pair: Pair, reply: str | None) -> Any:
-    """Why a pair could not be compared, what was repaired, and the reply as it came."""
-    details: dict[str, Any] = {} if reply is None else {"raw": reply}
+    """What else is shown of a pair: why it could not be compared, what was repaired, the reply as it came."""
+    details: dict[str, Any] = {**pair.more} if reply is None else {**pair.more, "raw": reply}
     if pair.error is not None:
         details["error"] = cut_text(pair.error)
     notes = [n.message for n in pair.pred.diagnostics if n.code.startswith("repair.")] if pair.pred else []

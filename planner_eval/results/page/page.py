@@ -39,7 +39,7 @@ SCHEMA = "planeval.page/1"
 
 SCRIPTS = (
     "dom.js", "data.js", "state.js", "filter.js", "list.js", "scene.js", "layout.js", "draw.js", "texts.js",
-    "pair.js", "overview.js", "compare.js", "pairs.js", "main.js",
+    "verdicts.js", "pair.js", "overview.js", "compare.js", "pairs.js", "main.js",
 )  # fmt: skip
 """The files of the page's script, in their order."""
 
@@ -206,12 +206,20 @@ class Packs:
         sheaves: The lines of one system, or of two.
         failures: Leave out pairs that are the same, in both where there are two.
         limit: How many pairs are taken; all when None.
+        states: What can become of a pair; that it is right comes first.
     """
 
     def __init__(
-        self, sheaves: Sequence[LineSpool], *, failures: bool = False, limit: int | None = None
+        self,
+        sheaves: Sequence[LineSpool],
+        *,
+        failures: bool = False,
+        limit: int | None = None,
+        states: Iterable[str] = STATES,
     ) -> None:
         self.sheaves = sheaves
+        self.states = tuple(states)
+        numbers = {state: number for number, state in enumerate(self.states)}
         self.strings, self.golds = StringTable(), GoldPlans()
         self.ids: list[str] = []
         self.fields: dict[str, list[int]] = {}
@@ -228,15 +236,15 @@ class Packs:
                     if head is not None
                     else ()
                 )
-            states = [None if h is None else h[1].state for h in heads]
-            if failures and all(state in ("same", None) for state in states):
+            states_of_pair = [None if h is None else h[1].state for h in heads]
+            if failures and all(state in (self.states[0], None) for state in states_of_pair):
                 continue
             self.found += 1
             if limit is None or len(self.ids) < limit:
-                self._add(heads)
+                self._add(heads, numbers)
         self.order = sorted(range(len(self.ids)), key=lambda i: (self.sides[0].golds[i], i))
 
-    def _add(self, heads: Sequence[_Head | None]) -> None:
+    def _add(self, heads: Sequence[_Head | None], numbers: Mapping[str, int]) -> None:
         first_head = next(h for h in heads if h is not None)
         for name, value in first_head[1].fields.items():
             column = self.fields.setdefault(name, [])
@@ -247,7 +255,7 @@ class Packs:
         for system, sheaf, head in zip(self.sides, self.sheaves, heads, strict=True):
             offset, index, gold = head if head is not None else (-1, _ABSENT_ENTRY, b"null\tnull")
             system.places.append(offset)
-            system.states.append(_STATE_NUMBERS[index.state])
+            system.states.append(numbers[index.state])
             system.golds.append(self.golds.number(gold, sheaf, offset))
             for name, column in system.sets.items():
                 column.append(self.strings.list_number(getattr(index, name)))
@@ -263,7 +271,7 @@ class Packs:
             column += [-1] * (len(self.ids) - len(column))
         data = {
             "codes": list(EDITS),
-            "states": list(STATES),
+            "states": list(self.states),
             "strings": list(self.strings.known),
             "lists": [list(items) for items in self.strings.lists],
             "id": self.ids,
@@ -309,7 +317,6 @@ class Packs:
 
 
 _Head = tuple[int, IndexEntry, bytes]
-_STATE_NUMBERS = {state: number for number, state in enumerate(STATES)}
 _ABSENT_ENTRY = IndexEntry("", "gold_absent")
 
 

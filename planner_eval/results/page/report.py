@@ -371,7 +371,7 @@ def page_of_results(
     packs = Packs([r.sheaf for r in results], failures=display.failures, limit=display.limit)
     reports = tuple(report_of(r.totals, (), r.score.about, policy=policy.name) for r in results)
     noted = [note for paired in pairings for note in paired.reading.notes_of([paired.pred], paired.gold)]
-    notes = [*noted, *query_notes, *_omission_notes(packs, display)]
+    notes = [*noted, *query_notes, *omission_notes(packs, display)]
     runs = [
         run_data(report, name, confusions)
         for report, name, confusions in zip(reports, names, packs.taken, strict=True)
@@ -387,7 +387,7 @@ def page_of_results(
         compare=_comparison_data(results, names, policy) if len(results) > 1 else None,
     )
     return PageResult(
-        page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *_omission_notes(packs, display)]))
+        page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *omission_notes(packs, display)]))
     )
 
 
@@ -398,12 +398,19 @@ def _diff_commands(commands: Any, systems: int) -> Sequence[Sequence[str] | None
     return [*commands, *[None] * (systems - len(commands))]
 
 
-def _omission_notes(packs: Packs, display: PageSettings) -> Iterator[str]:
-    """That not all pairs are listed."""
+def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> Iterator[str]:
+    """That not all pairs are listed.
+
+    Args:
+        packs: What the page holds.
+        display: What it shows.
+        what: What is listed: ``"pairs"``, or ``"records"`` that a benchmark scored.
+    """
     if display.limit is not None and packs.found > len(packs.ids):
-        yield f"the first {len(packs.ids):,} of {packs.found:,} pairs are listed; the figures are of all"
+        yield f"the first {len(packs.ids):,} of {packs.found:,} {what} are listed; the figures are of all"
     if display.failures:
-        yield "pairs that are the same are not listed; the figures are of all"
+        right = "the same" if what == "pairs" else "right"
+        yield f"{what} that are {right} are not listed; the figures are of all"
 
 
 def _comparison_data(
