@@ -30,6 +30,7 @@ from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_
 from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
 from planner_eval.benchmarks.bfcl.reading import (
     answer_text,
+    answer_texts,
     decode_prompted,
     decode_step,
     read_results,
@@ -358,6 +359,23 @@ ANY_JSON = st.recursive(
 def test_an_answer_as_text_is_read_back(content: Any, calls: bool) -> None:
     read = read_text(answer_text(content, calls=calls))
     assert (read.content, read.calls) == (content, calls)
+
+
+@pytest.mark.parametrize(
+    ("contents", "calls"),
+    [
+        (["No.", [[None, "ls()"], ["Done."]]], False),
+        (["No.", [[None, "ls()"], [[{"ls": "{}"}]]]], True),
+        (["No.", None], False),
+        (["No.", [], "f()"], True),
+    ],
+)
+def test_a_model_calls_functions_where_its_answers_hold_calls(contents: list[Any], calls: bool) -> None:
+    """A step of null, which vLLM gives where a model only thought, tells nothing."""
+    read = [read_text(text) for text in answer_texts(contents)]
+    assert [(one.content, one.calls) for one in read if one.content is not None] == [
+        (content, calls) for content in contents if content is not None
+    ]
 
 
 def test_steps_are_texts_of_calls() -> None:

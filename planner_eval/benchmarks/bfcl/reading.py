@@ -107,12 +107,15 @@ def _is_turns(content: Any) -> bool:
 
 
 def _shows_calls(content: Any) -> bool:
-    """Whether an answer is one of a model that calls functions: a list, of turns one with a list in it."""
+    """Whether an answer is one of a model that calls functions: a list, of turns one with a list in it.
+
+    A step that is null says nothing: either kind of model leaves it where it wrote no words.
+    """
     if not isinstance(content, list):
         return False
     if not _is_turns(content):
         return True
-    return any(not isinstance(step, str) for turn in content for step in turn)
+    return any(isinstance(step, (list, dict)) for turn in content for step in turn)
 
 
 # ----------------------------------------------------------------------
