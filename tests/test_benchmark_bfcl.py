@@ -26,8 +26,9 @@ from planner_eval.benchmarks.bfcl.data import (
     read_bfcl,
     read_category,
 )
+from planner_eval.benchmarks.bfcl.java_calls import read_java_call
+from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
 from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers, score_official
-from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
 from planner_eval.benchmarks.bfcl.reading import (
     answer_text,
     answer_texts,

@@ -262,11 +262,11 @@ def decode_prompted(text: Any, style: str, *, tag: bool = False) -> Any:
 
         return read_python_calls(text)
     if style == "java":
-        from planner_eval.benchmarks.bfcl.program_calls import read_java_call
+        from planner_eval.benchmarks.bfcl.java_calls import read_java_call
 
         return read_java_call(text[1:-1])
     if style == "javascript":
-        from planner_eval.benchmarks.bfcl.program_calls import read_javascript_call
+        from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
 
         return read_javascript_call(text[1:-1])
     if style == "json":
