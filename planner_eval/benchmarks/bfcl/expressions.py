@@ -18,6 +18,8 @@ from typing import Any, ClassVar, NamedTuple
 MAX_CHARS = 1 << 18
 _MAX_DEPTH = 150
 _REPEATED = "Error: Multiple arguments with the same name are not supported."
+SMALLEST = 10
+"""Bytes of a statement without its semicolon, up to which tree-sitter takes it for an error and goes on."""
 DIGITS = r"[0-9]+(?:_[0-9]+)*"
 SIGNS = (
     ">>>=|<<=|>>=|>>>|===|!==|\\*\\*=|\\.\\.\\.|&&=|\\|\\|=|\\?\\?=|->|=>|::|\\+\\+|--|&&|\\|\\||\\?\\?|\\?\\.|"
@@ -172,7 +174,8 @@ class ExpressionParser:
         One closing bracket of a text may be absent where more follows.
         """
         token = self.token
-        if text in (")", "]", "}") and not token.text.startswith(text) and token.kind == "sign":
+        closes = text in (")", "]", "}") and token.kind == "sign" and token.text != ","
+        if closes and not token.text.startswith(text):
             node = self.absent("sign")
             if node is not None:
                 return node

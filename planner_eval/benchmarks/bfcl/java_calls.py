@@ -15,6 +15,7 @@ from planner_eval.benchmarks.bfcl.expressions import (
     BINARY,
     DIGITS,
     SIGNS,
+    SMALLEST,
     ExpressionParser,
     Node,
     Token,
@@ -22,8 +23,6 @@ from planner_eval.benchmarks.bfcl.expressions import (
     refuse_repeated,
 )
 
-_SMALLEST = 10
-"""Bytes of a statement without its semicolon, up to which tree-sitter takes it for an error and goes on."""
 _NUMBER = (
     r"0[xX][0-9a-fA-F_]+(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9]+)?[lL]?|0[bB][01_]+[lL]?|0[oO][0-7_]+|"
     rf"(?:{DIGITS}\.?(?:{DIGITS})?|\.{DIGITS})(?:[eE][+-]?[0-9]+)?[fFdDlL]?"
@@ -244,7 +243,7 @@ def _read_statements(parser: JavaParser, *, nested: bool = False) -> list[Node]:
             # A semicolon that is not there costs tree-sitter more than to take so few bytes for an error.
             written = parser.text[start.start : node.end]
             size = len(written.encode("utf-8", "surrogatepass")) + 30 * written.count("\n")
-            if node.kind == "member" or size <= _SMALLEST:
+            if node.kind == "member" or size <= SMALLEST:
                 raise parser.error()
     if len(open_ended) > 2 or (
         len(open_ended) == 2 and any(n.kind not in ("call", "declared") for n in open_ended)

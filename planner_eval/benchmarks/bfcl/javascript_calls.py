@@ -15,6 +15,7 @@ from planner_eval.benchmarks.bfcl.expressions import (
     BINARY,
     DIGITS,
     SIGNS,
+    SMALLEST,
     ExpressionParser,
     Node,
     Token,
@@ -267,7 +268,7 @@ def _read_statements(text: str) -> list[Node]:
         elif (
             parser.token.kind != "end"
             and "\n" not in text[node.end : parser.token.start]
-            and (node.kind != "call" or parser.absent("sign") is None)  # one may be absent behind a call
+            and (node.kind != "call" or node.end - node.start <= SMALLEST or parser.absent("sign") is None)
         ):
             raise parser.error()
     return statements
