@@ -303,7 +303,7 @@ def test_gold_that_ends_the_published_code_is_a_row_and_no_traceback() -> None:
         ("javascript", "[f(a=[3,)]", [{"f": {"a": "[3,"}}]),
         ("javascript", "[f(a<b=1)]", [{"f": {}}]),
         ("javascript", "[f(a=1) g(b=2)]", "js parsing"),
-        ("javascript", "[drawing(alpha=1) g(b=2)]", [{"drawing": {"alpha": "1"}}]),
+        ("javascript", "[drawing(alpha=1) others(beta=2)]", [{"drawing": {"alpha": "1"}}]),
         ("javascript", "[if (x) f(a=1)]", "js parsing"),
         ("java", "[return [door.lock(code=1)];]", [{"door.lock": {"code": "1"}}]),
         ("java", "[doors.lock(code=[1])]", "parsing java"),
