@@ -268,10 +268,20 @@ def _read_statements(text: str) -> list[Node]:
         elif (
             parser.token.kind != "end"
             and "\n" not in text[node.end : parser.token.start]
-            and (node.kind != "call" or node.end - node.start <= SMALLEST or parser.absent("sign") is None)
+            and not (_may_end(node, parser) and parser.absent("sign"))
         ):
             raise parser.error()
     return statements
+
+
+def _may_end(node: Node, parser: JavaScriptParser) -> bool:
+    """Whether tree-sitter takes a semicolon for absent behind a call, and the next token for no error."""
+    alone = parser.ahead().kind == "end"
+    return (
+        node.kind == "call"
+        and node.end - node.start > SMALLEST
+        and (alone or len(parser.token.text) >= SMALLEST)
+    )
 
 
 def read_javascript_call(text: str) -> Any:
