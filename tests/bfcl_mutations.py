@@ -122,6 +122,49 @@ JAVASCRIPT = (
 )
 
 
+ARGUMENT_TEXTS = (
+    '{"a": 1, "a": 2}',
+    '{"a": {"b": 1, "b": 2}}',
+    '{"a": "\\ud800"}',
+    '{"a": "\\u0000\\n\\\\"}',
+    '{"a": "x\ny"}',
+    '{"a": "\\x"}',
+    '{"a": NaN}',
+    '{"a": -Infinity}',
+    '{"a": 1e999}',
+    '{"a": -0}',
+    '{"a": 01}',
+    '{"a": 1,}',
+    "{'a': 1}",
+    "{a: 1}",
+    '{"a": True}',
+    '{"a": 1} x',
+    '{"a": 1}{"a": 1}',
+    ' {"a": 1}\n',
+    "\ufeff{}",
+    "\u00a0{}",
+    f'{{"a": {"9" * 4299}}}',
+    f'{{"a": {"9" * 4301}}}',
+    f'{{"a": {"[" * 3000}{"]" * 3000}}}',
+    '"{}"',
+    "true",
+    "[[]]",
+    '[{"a": 1}]',
+    "",
+    " ",
+)
+"""Arguments as texts that are odd JSON, or none; ``a`` stands for an argument of the tool."""
+NAME_CHANGES: tuple[Callable[[str], str], ...] = (
+    lambda name: f"functions.{name}",
+    lambda name: f"{name}<|channel|>commentary",
+    lambda name: f" {name} ",
+    lambda name: name.replace("_", "-"),
+    lambda name: name.replace("_", ""),
+    lambda name: f"{name}é",
+    lambda name: f"{name}()",
+)
+
+
 class Case(NamedTuple):
     """An answer to be judged.
 
@@ -257,6 +300,12 @@ def change_result(pick: random.Random, result: list[Any]) -> Any:
     text = json.dumps(result)
     first = result[0] if result else {"f": "{}"}
     ((name, arguments),) = first.items() if isinstance(first, dict) and len(first) == 1 else (("f", "{}"),)
+    kind = pick.random()
+    if kind < 0.5:
+        key = next(iter(json.loads(arguments)), "a") if isinstance(arguments, str) else "a"
+        return [{name: pick.choice(ARGUMENT_TEXTS).replace('"a"', json.dumps(key))}, *result[1:]]
+    if kind < 0.65:
+        return [{pick.choice(NAME_CHANGES)(name): arguments}, *result[1:]]
     cut = arguments[: pick.randrange(len(arguments) + 1)] if isinstance(arguments, str) else arguments
     return pick.choice(
         [
@@ -488,7 +537,7 @@ def cases(
             yield Case(sample, _prompted_result(pick, sample, calls, category.language), calls=False)
             continue
         result = [{key: json.dumps(value) for key, value in call.items()} for call in calls]
-        yield Case(sample, change_result(pick, result) if pick.random() < 0.08 else result, calls=True)
+        yield Case(sample, change_result(pick, result) if pick.random() < 0.15 else result, calls=True)
 
 
 def _prompted_result(pick: random.Random, sample: Sample, calls: list[Any], language: str) -> str:

@@ -26,10 +26,12 @@ from planner_eval.benchmarks.bfcl.data import (
     read_bfcl,
     read_category,
 )
+from planner_eval.benchmarks.bfcl.java_calls import read_java_call
+from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
 from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers, score_official
-from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
 from planner_eval.benchmarks.bfcl.reading import (
     answer_text,
+    answer_texts,
     decode_prompted,
     decode_step,
     read_results,
@@ -295,6 +297,21 @@ def test_gold_that_ends_the_published_code_is_a_row_and_no_traceback() -> None:
         ),
         ("javascript", "[f(a=1), g(b=2)]", None),
         ("javascript", "[f(a=1, a=2)]", "same name"),
+        ("javascript", "[f(a=5L)]", "js parsing"),
+        ("javascript", '[f(a="""t""")]', "js parsing"),
+        ("javascript", "[f(a=char[], b=٣)]", [{"f": {"a": "char[]", "b": "٣"}}]),
+        ("javascript", "[f(a=[3,)]", [{"f": {"a": "[3,"}}]),
+        ("javascript", "[f(a<b=1)]", [{"f": {}}]),
+        ("javascript", "[f(a=1) g(b=2)]", "js parsing"),
+        ("javascript", "[drawing(alpha=1) g(b=2)]", "js parsing"),
+        ("javascript", "[drawing(alpha=1) drawing_more(beta=2)]", [{"drawing": {"alpha": "1"}}]),
+        ("javascript", "[if (x) f(a=1)]", "js parsing"),
+        ("java", "[return [door.lock(code=1)];]", [{"door.lock": {"code": "1"}}]),
+        ("java", "[doors.lock(code=[1])]", "parsing java"),
+        ("java", "[{ doors.lock(code=1) }]", [{"doors.lock": {"code": "1"}}]),
+        ("java", "[doors.lock(code=1) 12345678901]", "parsing java"),
+        ("java", "[No function]", {}),
+        ("java", "[unlocking_it]", {}),
     ],
 )
 def test_prompted_answers_are_decoded_as_published(style: str, text: str, calls: Any) -> None:
@@ -358,6 +375,23 @@ ANY_JSON = st.recursive(
 def test_an_answer_as_text_is_read_back(content: Any, calls: bool) -> None:
     read = read_text(answer_text(content, calls=calls))
     assert (read.content, read.calls) == (content, calls)
+
+
+@pytest.mark.parametrize(
+    ("contents", "calls"),
+    [
+        (["No.", [[None, "ls()"], ["Done."]]], False),
+        (["No.", [[None, "ls()"], [[{"ls": "{}"}]]]], True),
+        (["No.", None], False),
+        (["No.", [], "f()"], True),
+    ],
+)
+def test_a_model_calls_functions_where_its_answers_hold_calls(contents: list[Any], calls: bool) -> None:
+    """A step of null, which vLLM gives where a model only thought, tells nothing."""
+    read = [read_text(text) for text in answer_texts(contents)]
+    assert [(one.content, one.calls) for one in read if one.content is not None] == [
+        (content, calls) for content in contents if content is not None
+    ]
 
 
 def test_steps_are_texts_of_calls() -> None:

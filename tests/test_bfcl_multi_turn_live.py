@@ -6,6 +6,7 @@ Where the published code raises, which ends its evaluation, our row says so.
 from __future__ import annotations
 
 import ast
+import gzip
 import json
 import random
 import re
@@ -26,6 +27,7 @@ from planner_eval.benchmarks.bfcl.data import installed_folder, read_category
 from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
 from planner_eval.benchmarks.bfcl.verdict import RAISED
 from tests.bfcl_official import official
+from tests.conftest import reference_folder
 
 CATEGORIES = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
 
@@ -63,10 +65,40 @@ def published_verdict(code: Any, record: MultiTurnRecord) -> tuple[bool, str | N
 VALUES: tuple[Any, ...] = (
     *(0, -1, 1.5, 10**20, True, None, "", "a b", "mv(x)", "cd ('x')", "it's", [], [1, "x"], {}, {"a": 1}),
     *({"a": {"b": 1}}, float("nan"), float("-inf"), "\u00e9\n", [[]], "ls()", 7, "3"),
+    *("\ud800", "\x00", "'\"\\", "a\\nb", 10**400, -0.0, 1e400, [None], {"": ""}, {"mv(x)": 1}, "x" * 5000),
+    *(["a"] * 300, {"a": [1, {"b": None}]}),
 )
 NAMES = (
     *("shine", "diff<|channel|>", "kill", "a.cd", "", "cd ", "class", "len", "c-d", "\ufb01nd", "__debug__"),
     *("commentary to=ls", "ls(", "x=1", "1", "multi_turn", "get_budget_fiscal_year", "cd", "ls", "mean"),
+    *(
+        "functions.ls",
+        "GorillaFileSystem.ls",
+        "GorillaFileSystem_ls",
+        "_load_scenario",
+        "__init__",
+        "__class__",
+    ),
+    *(
+        "exit",
+        "run",
+        "remove",
+        "print",
+        "eval",
+        "open",
+        "json.dumps",
+        "copy",
+        "self",
+        "None",
+        "lambda",
+        "a b",
+    ),
+    *("ls\n", "touch'", "post_tweet", "fillFuelTank", "book_flight", "add_to_watchlist"),
+)
+ARGUMENTS = (
+    *("", "null", "[]", '"x"', "5", '{"a": NaN}', '{"a-b": 1}', '{"": 1}', '{"1": 1}', '{"class": 1}', "{"),
+    *('{"a b": 1}', '{"self": 1}', '{"*x": [1]}', '{"**x": {}}', '{"a=1, b": 2}', '{"x": "ls()"}', "{}}"),
+    *('{"folder": "a", "folder": "document"}', "{'folder': 'a'}", ' {"folder": "document"}'),
 )
 TEXTS = (
     *("Done.", "", "[]", "`[]`", "[cd(folder=1 + 2)]", "[cd(folder=-'a')]", "ls(a=not True)", "['a']", "("),
@@ -119,6 +151,26 @@ def gold_records(folder: Path, share: int) -> list[MultiTurnRecord]:
             calls = [[[_object(call, names)] for call in turn] for turn in truth]
             records.append(MultiTurnRecord(question, truth, texts, category, "prompt"))
             records.append(MultiTurnRecord(question, truth, calls, category, "function-calling"))
+    return records
+
+
+def recorded_records(folder: Path, reference: Path) -> list[MultiTurnRecord]:
+    """The recorded answers of models.
+
+    Args:
+        folder: The package.
+        reference: Where the answers lie.
+    """
+    records = []
+    for file in sorted((reference / "vectors" / "bfcl").glob("*/multi_turn_*.jsonl.gz")):
+        category = file.name.removesuffix(".jsonl.gz")
+        samples = {sample.id: sample.extra for sample in read_category(folder / "data", category)}
+        with gzip.open(file, "rt", encoding="utf-8") as stream:
+            for answer in map(json.loads, islice(stream, 1, None)):
+                question, truth = (samples[answer["id"]][key] for key in ("question", "ground_truth"))
+                records.append(
+                    MultiTurnRecord(question, truth, answer["result"], category, "function-calling")
+                )
     return records
 
 
@@ -189,13 +241,18 @@ def _change_text(draw: random.Random, step: Any) -> Any:
 
 
 def _change_calls(draw: random.Random, step: Any) -> Any:
-    if not isinstance(step, list) or not step or not isinstance(step[0], dict):
+    if not isinstance(step, list) or not step or not all(isinstance(call, dict) for call in step):
         return step
     calls: list[dict[str, Any]] = [dict(call) for call in step]
     call = draw.choice(calls)
     if not call:
         return calls
     name = next(iter(call))
+    if draw.random() < 0.15:
+        call[name] = draw.choice(ARGUMENTS)
+        return draw.choice(
+            (calls, call, [*calls, call], [{**call, "ls": "{}"}], [*calls, None], [*calls, ""])
+        )
     try:
         words = json.loads(call[name])
         key = draw.choice([*words])
@@ -240,5 +297,8 @@ def test_changed_answers_are_judged_as_the_published_code_judges_them(count: int
     code, folder = official(), installed_folder()
     if code is None or folder is None or find_spec("mpmath") is None:
         pytest.skip("bfcl-eval and mpmath are not installed")
-    records = list(changed_records(count, count, gold_records(folder, share)))
-    assert differences(code, folder, records) == []
+    records = gold_records(folder, share)
+    reference = reference_folder() if count > 100 else None
+    if reference is not None:
+        records += recorded_records(folder, reference)
+    assert differences(code, folder, list(changed_records(count, count, records))) == []

@@ -1,4 +1,4 @@
-"""The official figures of all five benchmarks on samples of our own: exact, and proved without any download.
+"""The official figures of five benchmarks on samples of our own: exact, and proved without any download.
 
 `tests/cases/official/` holds what the published code answered; its README says how, and what the fields mean.
 """

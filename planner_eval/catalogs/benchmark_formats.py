@@ -1,4 +1,4 @@
-"""The catalog formats of the five benchmarks and of other published data.
+"""The catalog formats of the benchmarks and of other published data.
 
 Each reader takes decoded JSON and the catalog's name. Sources: AppBench's catalogue of apps; CallNavi's
 ``APIs/``, ``APISchema/`` and ``Agent_Routers_Test/``; FunctionChat-Bench's three files; NESTful's
@@ -20,7 +20,7 @@ from planner_eval.catalogs.json_schema.types import make_self_contained, resolve
 from planner_eval.catalogs.standard_formats import read_tools, schema_from_words, type_of_words
 
 # ----------------------------------------------------------------------
-# The catalog formats of the five benchmarks, and of TaskBench.
+# The catalog formats of the benchmarks, and of TaskBench.
 _CHOICE = re.compile(r"value can only be (?:one of follows:? ?)?(.+)$")
 
 

@@ -114,12 +114,15 @@ def _is_turns(content: Any) -> bool:
 
 
 def _shows_calls(content: Any) -> bool:
-    """Whether an answer is one of a model that calls functions: a list, of turns one with a list in it."""
+    """Whether an answer is one of a model that calls functions: a list, of turns one with a list in it.
+
+    A step that is null says nothing: either kind of model leaves it where it wrote no words.
+    """
     if not isinstance(content, list):
         return False
     if not _is_turns(content):
         return True
-    return any(not isinstance(step, str) for turn in content for step in turn)
+    return any(isinstance(step, (list, dict)) for turn in content for step in turn)
 
 
 # ----------------------------------------------------------------------
@@ -279,11 +282,11 @@ def decode_prompted(text: Any, style: str, *, tag: bool = False) -> Any:
 
         return read_python_calls(text)
     if style == "java":
-        from planner_eval.benchmarks.bfcl.program_calls import read_java_call
+        from planner_eval.benchmarks.bfcl.java_calls import read_java_call
 
         return read_java_call(text[1:-1])
     if style == "javascript":
-        from planner_eval.benchmarks.bfcl.program_calls import read_javascript_call
+        from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
 
         return read_javascript_call(text[1:-1])
     if style == "json":
