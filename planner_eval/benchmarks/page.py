@@ -193,7 +193,7 @@ def _breakdowns(pairs: Sequence[Pair], scored: Scored) -> Iterator[dict[str, Any
         if len(counts) > _MAX_VALUES:
             continue
         shares = field == CATEGORY
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "value": value,
                 "n": states.total(),

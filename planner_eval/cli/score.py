@@ -299,7 +299,7 @@ def _counted(view: FigureView, limits: Sequence[Threshold], *, in_folder: bool) 
     """What is counted where no metrics are named; what is usual where that is nothing."""
     from planner_eval.comparison.metrics import DEFAULT_METRICS
 
-    shown = () if in_folder else view.shown
+    shown: tuple[str, ...] = () if in_folder else tuple(view.shown)
     names = dict.fromkeys(limit.name.partition(".")[0] for limit in limits)
     more = [name for name in names if name not in (shown or DEFAULT_METRICS)]
     return (*(shown or DEFAULT_METRICS), *more) if more else shown
