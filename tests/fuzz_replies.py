@@ -81,7 +81,7 @@ def once(text: str, asked: Any) -> None:
     from planner_eval.cli.execute_job import ExecuteJob, ExecuteSettings, format_runs
     from planner_eval.execution.program import Options
     from planner_eval.execution.run import RecordRun, trace_of
-    from planner_eval.execution.sandbox.job import Reply, ReplyReader
+    from planner_eval.execution.sandbox.reply import Reply, ReplyReader
     from planner_eval.execution.sandbox.sandbox import Sandbox
     from planner_eval.execution.tool_sources import tool_source
     from planner_eval.reading.files.record import Record

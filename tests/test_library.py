@@ -109,7 +109,7 @@ ALLOWED = {
     "drawing.overlay drawing.themes findings page.report runs.folder runs.jobs runs.pairs "
     "runs.ray runs.run runs.stored runs.work runs.worker views.agreement views.ci "
     "views.compare views.junit views.report views.rows views.table",
-    "benchmarks": "benchmark compare datasets.fetch datasets.published runs score",
+    "benchmarks": "benchmark compare datasets.fetch datasets.published page runs score",
     "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
     "predict.predict prices report_runs table_sources",
     "curation": "make.ask_questions make.skeletons suggest.suggest",

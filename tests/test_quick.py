@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from planner_eval.base import frozen
+from planner_eval.base import named_tuple
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.plan.model import Call, Plan, RawRef, Ref, Unresolved
 
@@ -72,7 +72,7 @@ def test_what_a_class_writes_itself_holds_and_a_check_comes_after_the_fields() -
         plan.calls = ()  # type: ignore[misc]
 
 
-class OursNamed(frozen.NamedTuple):
+class OursNamed(named_tuple.NamedTuple):
     """A place."""
 
     line: int

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.execution.sandbox.job import CallSettings, Program, Reply, Step
+from planner_eval.execution.sandbox.job import CallSettings, Program, Step
+from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Failure

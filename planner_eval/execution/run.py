@@ -34,7 +34,8 @@ from planner_eval.execution.record import (
     record_lines,
     repair_end,
 )
-from planner_eval.execution.sandbox.job import Program, Reply, Row
+from planner_eval.execution.sandbox.job import Program, Row
+from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource, recorded_source
 from planner_eval.execution.tool_sources import tool_source as find_tools

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.base.errors import DatasetError, ExecutionError
 from planner_eval.benchmarks.bfcl.reading import decode_step, is_empty_step
 from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
-from planner_eval.execution.sandbox.job import CallSettings, Program, Reply, Row, Step
+from planner_eval.execution.sandbox.job import CallSettings, Program, Row, Step
+from planner_eval.execution.sandbox.reply import Reply
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource, factory_source
 

@@ -35,7 +35,8 @@ from planner_eval.execution.sandbox.channel import (
     status_failure,
 )
 from planner_eval.execution.sandbox.frames import TIMED_OUT, TOO_MUCH_OUTPUT
-from planner_eval.execution.sandbox.job import Program, Reply, ReplyReader, Row
+from planner_eval.execution.sandbox.job import Program, Row
+from planner_eval.execution.sandbox.reply import Reply, ReplyReader
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.execution.trace import Failure, Layer
 
