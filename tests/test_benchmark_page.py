@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from planner_eval.benchmarks import runs
 from planner_eval.benchmarks.benchmark import NAMES
 from planner_eval.benchmarks.bfcl.data import installed_folder
 from planner_eval.benchmarks.bfcl.official import Settings
@@ -16,6 +18,7 @@ from planner_eval.benchmarks.bfcl.page import explain_answer
 from planner_eval.benchmarks.bfcl.reading import answer_text
 from planner_eval.benchmarks.bfcl.verdict import VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
+from planner_eval.benchmarks.score import score_file
 from tests import browser
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -107,6 +110,29 @@ def test_a_run_whose_files_were_moved_or_changed_has_no_page(results: Path, tmp_
     moved = planeval("report", tmp_path / "run")
     for done, said in ((changed, "has changed since"), (moved, "which is not there")):
         assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda figures: figures[:-1], lambda figures: [replace(figures[0], name="another"), *figures[1:]]],
+)
+def test_a_run_that_this_version_scores_otherwise_has_no_page(
+    change: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planeval("score", *operands("callnavi"), "-o", f"{tmp_path}/run/")
+
+    def score_otherwise(*args: Any, **options: Any) -> Any:
+        scored = score_file(*args, **options)
+        reports = {
+            name: replace(report, figures=tuple(change(report.figures)))
+            for name, report in scored.reports.items()
+        }
+        return replace(scored, reports=reports)
+
+    monkeypatch.setattr(runs, "score_file", score_otherwise)
+    done = planeval("report", tmp_path / "run")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "this version scores its answers otherwise (official " in done.stderr
 
 
 def test_what_cannot_be_read_or_is_named_otherwise_is_told(results: Path) -> None:

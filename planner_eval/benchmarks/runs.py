@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError
@@ -570,13 +570,16 @@ def score_run_again(path: str) -> StoredScores:
     settings: Any = kept.options
     scored = score_file(pred, gold, bench.name, variants=[*kept.reports], source=source, **settings)
     for variant, report in scored.reports.items():
-        for figure, before in zip(report.figures, kept.reports[variant].figures, strict=False):
-            if not is_same_figure(figure, before):
-                raise InputError(
-                    f"{path} was scored by planeval {stored.version}, and this version scores its answers "
-                    f"otherwise ({figure.name}, {variant}: {before.value}, now {figure.value}): score them "
-                    "again into another folder"
-                )
+        changed = [
+            (new or old).name
+            for new, old in zip_longest(report.figures, kept.reports[variant].figures)
+            if new is None or old is None or not is_same_figure(new, old)
+        ]
+        if changed:
+            raise InputError(
+                f"{path} was scored by planeval {stored.version}, and this version scores its answers "
+                f"otherwise ({variant} {changed[0]}): score them again into another folder"
+            )
     return StoredScores(scored, pred)
 
 

@@ -45,7 +45,7 @@ def published_texts(package: str) -> Mapping[str, Any]:
         why = getattr(problem, "strerror", None) or problem
         raise InputError(
             f"{path}: BFCL's published prompts cannot be read ({why}); the package holds them: "
-            "pip install --no-deps bfcl-eval, or planeval data fetch bfcl"
+            "pip install --no-deps bfcl-eval mpmath, or planeval data fetch bfcl"
         ) from None
     texts: dict[str, Any] = {}
     for statement in module.body:
