@@ -32,20 +32,21 @@ from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.parse import Source, is_one_plan, parse
-from planner_eval.results.compare import System, comparison_of
-from planner_eval.results.contrast import Comparison
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
-from planner_eval.results.runs.folder import inputs_of, option_texts
 from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.runs.pairs import make_change_check
-from planner_eval.results.runs.run import run
-from planner_eval.results.runs.stored import StoredRun, read_rows, read_stored_run
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow, StoredRows, row_of_columns
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import report_data
 
 if TYPE_CHECKING:
+    from planner_eval.results.compare import System
+    from planner_eval.results.contrast import Comparison
     from planner_eval.results.runs.ray import RayRunner
+    from planner_eval.results.runs.stored import StoredRun
+
+# What keeps runs, works on them in processes and compares them is imported by the functions that need it:
+# a score of two small files in one process starts a quarter faster without.
 
 
 # ----------------------------------------------------------------------
@@ -318,6 +319,9 @@ def run_score(  # noqa: PLR0913 - the options of a public function
         progress: Is told how many pairs are done.
         engine: Where it is done, when not by processes of this machine.
     """
+    from planner_eval.results.runs.folder import inputs_of
+    from planner_eval.results.runs.run import run
+
     outcome = run(
         job,
         paired.pairs,
@@ -339,6 +343,8 @@ def run_score(  # noqa: PLR0913 - the options of a public function
 def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     """The rows of a run, in either store."""
     if rows.endswith(".parquet"):
+        from planner_eval.results.runs.stored import read_rows
+
         return StoredRows(rows, count, keeps, lambda path: map(row_of_columns, read_rows(os.fspath(path))))
     return StoredRows(rows, count, keeps)
 
@@ -391,6 +397,9 @@ def read_stored_score(path: str, cluster: str | None = None) -> Report:
 
 
 def _read_score(path: str) -> _StoredScore:
+    from planner_eval.results.compare import System
+    from planner_eval.results.runs.stored import read_stored_run
+
     stored = read_stored_run(path, "score")
     try:
         options: Any = stored.options
@@ -417,6 +426,8 @@ def is_benchmark_run(path: str | os.PathLike[str]) -> bool:
     Raises:
         InputError: it holds no run of score.
     """
+    from planner_eval.results.runs.stored import read_stored_run
+
     return "benchmark" in read_stored_run(os.fspath(path), "score").options
 
 
@@ -440,6 +451,8 @@ def compare_stored_runs(
     Raises:
         InputError: a folder holds no such run, or the runs were not scored alike.
     """
+    from planner_eval.results.compare import comparison_of
+
     stored = [_read_score(os.fspath(path)) for path in paths]
     first = stored[0]
     for other in stored[1:]:
@@ -465,6 +478,8 @@ def _refuse_unlike(first: _StoredScore, other: _StoredScore) -> None:
     Raises:
         InputError: says what they do not have in common.
     """
+    from planner_eval.results.runs.folder import option_texts
+
     prefix = f"{first.run.path} and {other.run.path} cannot be compared"
     if first.run.version != other.run.version:
         raise InputError(f"{prefix}: they are of versions {first.run.version} and {other.run.version}")
