@@ -161,6 +161,6 @@ def line(name: str, size: int) -> str:
 
 
 def page() -> str:
-    """The table of docs/comparison.md."""
+    """The table of docs/examples/certainty.md."""
     rule = "|---|---|" + "---:|" * len(PERFECT)
     return "\n".join([HEAD, rule, *(line(name, size) for name in METHODS for size in SIZES)])

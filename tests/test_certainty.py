@@ -28,7 +28,7 @@ from tests.certainty import SIZES
 from tests.conftest import ROOT
 from tests.inside import planeval
 
-PAGE = ROOT / "docs" / "comparison.md"
+PAGE = ROOT / "docs" / "examples" / "certainty.md"
 
 
 def test_intervals_of_yes_or_no_hold_the_truth_exactly() -> None:

@@ -35,7 +35,7 @@ from tests.inside import planeval
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 
-# What each preset answers to the 8 pairs whose answer hangs on a policy; documented in docs/comparison.md.
+# What each preset answers to the 8 pairs whose answer hangs on a policy; documented in docs/policies.md.
 SAME: dict[str, set[str]] = {
     "default": {"20"}, "strict": set(), "lenient": {"13", "14", "19", "20", "21", "24", "35"},
     "appbench": {"13", "19", "20"}, "nestful": {"19", "20"}, "callnavi": {"20", "21", "24"},
@@ -473,7 +473,7 @@ def test_rules_and_parts_in_any_order(rule: str | dict, pred: object, gold: obje
 
 
 def test_the_order_of_the_parts_is_written_down() -> None:
-    lines = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8").splitlines()
     row = next(line for line in lines if line.startswith("| 5 | `aliases`"))
     assert re.findall("`(.*?)`", row)[: 1 + len(LEAF_NORMALISERS)] == ["aliases", *LEAF_NORMALISERS]
 
@@ -626,7 +626,8 @@ def test_a_rule_is_idle_where_one_that_comes_later_fits_all_that_it_fits(rules: 
     assert (found.at if found else None) == next(iter(covered), None)
 
 
-PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+PAGE_NAMES = ("edits", "policies", "scores")
+PAGE = "\n".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGE_NAMES)
 
 
 @pytest.mark.parametrize("table", [EDITS, COMPARE, ORDERS, NAMES], ids=["codes", "rules", "orders", "names"])

@@ -64,59 +64,51 @@ def entries() -> list[Entry]:
 _PAGE_HEAD = """\
 # Dialects
 
-Lark grammars (`grammars/`) define most notations; where a faster reader of our own stands beside a grammar,
-tests hold both readings equal ([which, and on what](#the-grammars-reading)).
+For anyone whose model writes plans in a notation of its own: every notation that `planeval` reads and
+writes, and how to add one. `planeval parse` says which notation it recognised, why, and what it ignored;
+`--from` names it.
 
-`planeval` reads every notation below, and writes them all; without `--from` it recognises the
-notation, says which it took and why, and what it ignored (`planeval parse`). This page is made by
-`planeval convert --list --format md`.
+| case | what happens |
+|---|---|
+| the notation has no references (column empty) | `convert` refuses a plan with references; `--loss` writes \
+them as text and says so |
+| the notation has no types (XML parameters) | all values are texts, unless `--catalog FILE` gives the types |
+| a plan would read back as another | `convert` refuses it, and names the call |
+| no call is found, but something looks like one | a warning with the place (`find.unread`); the text \
+counts as one without calls, and `diff` and `score` count such predictions. Only the first 20,000 \
+characters are searched |
+| a tool is only mentioned ("I will use get_weather") | no call |
 
-* **References** says how the notation refers to a call's result; where the column is empty a plan with
-  references cannot be written in it (`planeval convert --loss` writes them as text and says so).
-* **Seen**: V, the tokens or the shape were seen in a server's or framework's source or tests, or in real
-  outputs; K, general knowledge, not checked against real output.
-* Notations without types (XML parameters) take them from a tool catalog: `--catalog FILE`. Without it all of
-  their values are texts, so that `planeval convert` writes nothing else in them; with it, what the catalog
-  reads as it was (`--loss` writes the rest and lists it as `loss.type`).
-* What `convert` writes is read again first: what would read as another plan is refused, with the call. A plan
-  without calls is written where a list of none says so; where it would be no text at all, it is refused.
-* Python that stands in several pieces of a text (a fence, a tag or a line of a list each) is one program:
-  a name that one piece gives a result means it in the pieces that follow. Markers (`1.`, `1.1`, `(1)`,
-  `a)`, `ii.`, `-`, `->`, `Step 2:`, `First,`, `In [3]:`) and backticks around a line are no part of it. What
-  looks like a call that names its result and was not read is said.
-* Where no call is read, what looks like one is said, with its place (`find.unread`, a warning): unknown
-  tokens or tags around a name and its arguments, a tool's name beside an object, an object without quotes
-  around its keys, a call in a sentence, unless that says that it is not made, or tells of one that was. It
-  stays a text without calls; `diff` and `score` say how many such predictions there are. Words alone ("I
-  will use get_weather for Rome"), commands of a shell and what stands after 20,000 characters are not
-  doubted.
-* A Python program's own functions are read at each call, with their arguments and what they return; one that
-  calls itself counts once, which is said, and functions that call one another so often that more than 200,000
-  characters would be read again are refused. Functions with stars (`*args`) or decorators, methods and
-  lambdas are not followed, nor are those of another fence: tools called in them are named in a
-  note. What is imported from Python's standard library or a known package (`numpy`, `requests`) is no tool;
-  from any other module it is one, under the name that it has there, if it is no class (`Client()`).
-* A program is read as the calls that it makes, with the values that they get, or refused with the place.
-  What is put into a list or an object (`append`, `extend`, `update`, `d["k"] = v`) is in it, for
-  each of its names. Any other change in place (`sort`, `pop`, one in a loop or a branch), and a variable that
-  branches leave otherwise, makes a value unsure; only a call that is given it is refused. A `try` is
-  read as what it does where nothing fails; handlers that call tools are told. The calls in a loop are
-  those of its first round; a variable that each round makes of its earlier value is unsure. A method of
-  a tool's result that is none of Python's data, a call through a subscript or a variable, and a tool
-  that a library calls (`partial`, `map`) are refused. A name that nothing assigns is a text, with a
-  note. A change to what stands inside a copy (`list(x)`, `x[1:]`) is not seen in the original.
+**Seen** is V if the shape was checked against a server's or framework's source or real outputs, and K if it
+is known only from descriptions. `planeval convert --list --format md` makes this page.
+
+## Plans as programs
+
+A Python or JavaScript program is read as the calls that it makes, never run. What would have to be guessed
+is refused, with its place.
+
+| code | is read as |
+|---|---|
+| several pieces (fences, tags, list items) | one program; list markers, prompts and backticks around a \
+line are ignored |
+| a function of the program | its calls, each time it is called; not with `*args` or decorators, nor from \
+another fence |
+| `append`, `extend`, `update`, `d["k"] = v` | a change of the list or object, under all its names |
+| other changes (`sort`, `pop`), variables that differ between branches | an uncertain value; a call that \
+takes it is refused |
+| a loop | its first round |
+| `try` | what happens if nothing fails |
+| functions of the standard library and known packages (`numpy`, `requests`) | not tools; functions of \
+other modules are |
+| methods of tool results, calls through variables, `map`, `partial` | refused |
+| a name without a value | a text, with a note |
 
 ## The grammar's reading
 
-Notations are read by Lark grammars (`grammars/`), most of them by a faster path too, which may accept only
-what the grammar reads the same; for JSON calls, AppBench and NESTful the tests hold both readings equal on
-all gold plans and on mutated text. `planeval parse --grammar`, and in Python
-`parse(text, reader="grammar")`, give the grammar's own reading, with the places of calls (`span`), of
-arguments (`spans`) and, in NESTful and AppBench, of references. It reads the text, or the insides of its
-fences, mends nothing, and refuses texts of more than 256,000 characters. Over the gold plans a call costs
-46 µs in AppBench's lines (7 µs by the fast path), 85 µs as JSON (8) and 150 µs in NESTful (11). An argument
-has no place of its own where all arguments are one JSON text. A place below is line:column-column, the last
-one past the end; `--format json` counts characters from 0.
+Lark grammars (`grammars/`) define most notations. A faster reader does the work; tests hold both equal.
+`planeval parse --grammar`, in Python `parse(text, reader="grammar")`, uses the grammar, which gives the
+place of every call and argument as line:column-column. It repairs nothing, reads at most 256,000
+characters, and takes 7 to 14 times as long.
 
 ```console
 $ head -1 data/samples/nestful/v2/nestful_data.jsonl | planeval parse - --grammar
@@ -136,15 +128,15 @@ These have no grammar for the whole of their text: {without}.
 
 ## Adding your own
 
-A row in a TOML file is enough for a model whose shape is known. `--wrappers FILE` reads it; a package
-publishes rows under the entry point group `planner_eval.wrappers` (a function that returns a list of
-mappings).
+Write a row in a TOML file and pass it with `--wrappers FILE`. A package publishes rows under the entry
+point group `planner_eval.wrappers`: a function that returns a list of mappings. `data/wrappers.toml`
+explains the keys.
 
 ```toml
 [[dialect]]
 name = "my-model"
 title = "My model: <call> around JSON"
-shape = "sections"           # json, sections, named, xml, gemma; see data/wrappers.toml
+shape = "sections"           # json, sections, named, xml, gemma
 open = ["<call>"]
 close = ["</call>"]
 inner = "json"
@@ -153,10 +145,9 @@ call = '{"tool": "$name", "args": "$arguments"}'
 example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 ```
 
-A row is read as it is written, whatever its keys: with `shape = "json"` and
-`call = '{"fn": "$name", "kw": "$arguments"}'` a list of `{"fn": …, "kw": …}` is recognised, read and written.
-The example is the proof: when the file is loaded it is read, written and read again, and a row whose
-example does not come back is refused with the reason.
+With `shape = "json"` and `call = '{"fn": "$name", "kw": "$arguments"}'`, lists of `{"fn": …, "kw": …}` are
+read and written. The example is read, written and read again when the file is loaded; a row whose example
+does not survive is refused.
 
 ## All dialects
 
@@ -177,9 +168,8 @@ def page() -> str:
     sections = [_PAGE_HEAD.replace("{without}", without) + "\n".join(lines) + "\n"]
     for entry in listed:
         fence = "````" if "```" in entry.example else "```"
-        note = f" {entry.note[0].upper()}{entry.note[1:]}." if entry.note else ""
-        description = _escape_html(f"{entry.title}.{note}")
-        sections.append(f"### {entry.name}\n\n{description}\n\n{fence}text\n{entry.example}\n{fence}\n")
+        note = _escape_html(f"{entry.note[0].upper()}{entry.note[1:]}.\n\n") if entry.note else ""
+        sections.append(f"### {entry.name}\n\n{note}{fence}text\n{entry.example}\n{fence}\n")
     return "\n".join(sections)
 
 
