@@ -21,7 +21,7 @@ import typing_extensions
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.json_schema.plain import make_validator
+from planner_eval.catalogs.json_schema.keywords import make_validator
 from planner_eval.catalogs.json_schema.types import object_schema, type_of
 from planner_eval.catalogs.standard_formats import type_of_annotation
 

@@ -23,10 +23,10 @@ from planner_eval.catalogs.json_schema.keywords import (
     PARAMETERS_KEYS,
     RETURNS_KEYS,
     can_hold,
+    make_validator,
     refuse_faults,
     refuse_misplaced,
 )
-from planner_eval.catalogs.json_schema.plain import make_validator
 from planner_eval.catalogs.json_schema.types import (
     fields_of,
     is_open,
@@ -583,3 +583,13 @@ def _read_bedrock_tool(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         )
     remaining = {key: value for key, value in spec.items() if key != "inputSchema"}
     yield {**remaining, "parameters": schema["json"]}
+
+
+READERS: Mapping[str, Callable[[Any, str], Catalog]] = {
+    **dict.fromkeys(("openai", "anthropic", "mcp"), read_tools),
+    "planeval": read_own,
+    "jsonschema": read_schemas,
+    "gemini": read_gemini,
+    "bedrock": read_bedrock,
+}
+"""The reader of each of these formats."""

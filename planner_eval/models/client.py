@@ -234,6 +234,7 @@ class Pause(NamedTuple):
     limited: bool
 
 
+@dataclass(eq=False)
 class _Retry(Exception):
     """The try failed in a way that may pass.
 
@@ -245,20 +246,14 @@ class _Retry(Exception):
         lost: It speaks against the server, not against this one request.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        pause: float | None = None,
-        *,
-        limited: bool = False,
-        silent: bool = False,
-        lost: bool = True,
-    ) -> None:
-        super().__init__(reason)
-        self.pause = pause
-        self.limited = limited
-        self.silent = silent
-        self.lost = lost
+    reason: str
+    pause: float | None = None
+    limited: bool = False
+    silent: bool = False
+    lost: bool = True
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ nobody listed is a mistake, whatever JSON Schema's own default is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -225,16 +225,27 @@ def resolve_reference(reference: Any, root: Schema) -> Any:
 
 def _find_anchor(reference: str, root: Schema) -> Any:
     """What has the name of a reference as its anchor."""
-    left: list[Any] = [root]
+    for node in find_objects(root):
+        if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
+            return node
+    raise CatalogError(f"$ref {reference!r:.80} points to nothing")
+
+
+def find_objects(data: Any, keys: Collection[str] | None = None) -> Iterator[Schema]:
+    """The objects in JSON data, in its order and outer ones first; below the top, only those at some keys."""
+    left = [data]
     while left:
         node = left.pop()
         if isinstance(node, Mapping):
-            if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
-                return node
-            left += reversed(list(node.values()))
+            yield node
+            left += reversed([value for key, value in node.items() if keys is None or key in keys])
         elif isinstance(node, list):
             left += reversed(node)
-    raise CatalogError(f"$ref {reference!r:.80} points to nothing")
+
+
+def find_references(schema: Any, keys: Collection[str] | None = None) -> Iterator[str]:
+    """The references in a schema; those at some keys alone are of the same value as it."""
+    return (n["$ref"] for n in find_objects(schema, keys) if isinstance(n.get("$ref"), str))
 
 
 def _read_reference(schema: Schema, root: Schema, route: SchemaRoute) -> Type:
@@ -385,7 +396,7 @@ def make_self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> d
     >>> make_self_contained({"properties": {"on": {"$ref": "#/$defs/Day"}}}, root)
     {'properties': {'on': {'$ref': '#/$defs/Day'}}, '$defs': {'Day': {'type': 'string'}}}
     """
-    if all(_can_resolve(reference, schema) for reference in _references(schema)):
+    if all(_can_resolve(reference, schema) for reference in find_references(schema)):
         return dict(schema)
     moved = MovedDefinitions(schema, root)
     moved_schema: dict[str, Any] = moved.over(
@@ -444,16 +455,3 @@ def _can_resolve(reference: str, root: Mapping[str, Any]) -> bool:
     except CatalogError:
         return False
     return True
-
-
-def _references(schema: Any) -> list[str]:
-    references, left = [], [schema]
-    while left:
-        node = left.pop()
-        if isinstance(node, Mapping):
-            if isinstance(node.get("$ref"), str):
-                references.append(node["$ref"])
-            left += node.values()
-        elif isinstance(node, list):
-            left += node
-    return references

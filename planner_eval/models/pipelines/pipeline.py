@@ -294,11 +294,11 @@ def as_catalog(tools: Any) -> Catalog:
     Raises:
         InputError: they cannot be read.
     """
-    from planner_eval.catalogs.formats import catalog_from_data
+    from planner_eval.catalogs.formats import as_catalog
 
     if isinstance(tools, Catalog):
         return tools
     try:
-        return catalog_from_data(tools, name="the tools")  # the sample's name is nothing that a model may see
+        return as_catalog(tools, name="the tools")  # the sample's name is nothing that a model may see
     except CatalogError as problem:
         raise InputError(str(problem)) from None

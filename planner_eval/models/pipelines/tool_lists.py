@@ -259,11 +259,11 @@ def catalog_of(task: Task) -> Catalog:
     """
     if isinstance(task.tools, Catalog):
         return task.tools
-    from planner_eval.catalogs.formats import catalog_from_data
+    from planner_eval.catalogs.formats import as_catalog
 
     format = "openai" if task.form in ("functionchat", "complexfuncbench") else task.form
     try:
-        return catalog_from_data(task.tools, format, name="the tools")
+        return as_catalog(task.tools, format, name="the tools")
     except CatalogError as problem:
         raise InputError(str(problem)) from None
 

@@ -7,13 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ModelError, PlanevalError
-from planner_eval.models.cache import request_text
+from planner_eval.models.cache import request_text, text_hash
 from planner_eval.models.pipelines.pipeline import CallRequest, Failure, Observations, Outcome, Request, Steps
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
 from planner_eval.reading.dialects.conversations.api_answers import answer_state
@@ -429,7 +428,7 @@ class _SampleRun:
         sampling = {**self.asking.sampling, **request.sampling}
         parameters = {**sampling, **request.constraint}
         prompt = request_text(request.messages, request.tools, router=request.router or None, **parameters)
-        hash = blake2b(prompt.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        hash = text_hash(prompt)
         number = len(self.requests)
         if number < len(self.kept) and self.kept[number].hash == hash:
             reply = self.kept[number].reply
@@ -452,8 +451,7 @@ class _SampleRun:
         logged: dict[str, Any] = {"stage": request.stage, "prompt": hash, "sampling": sampling}
         logged |= {"router": True} if request.router and self.asking.router else {}
         if request.constraint:  # too long to stand in every row
-            constraint = json.dumps(request.constraint, sort_keys=True).encode()
-            logged["constraint"] = blake2b(constraint, digest_size=16).hexdigest()
+            logged["constraint"] = text_hash(json.dumps(request.constraint, sort_keys=True))
         if self.asking.messages:
             shared = 0
             for earlier, current in zip(self.before, request.messages, strict=False):
