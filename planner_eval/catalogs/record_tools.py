@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.catalogs.catalog import Catalog, Tool, Type
+from planner_eval.catalogs.catalog import Catalog, Type
 from planner_eval.catalogs.formats import as_catalog, detect_format, read_catalog_file
 from planner_eval.plan.inference import Signatures
 from planner_eval.reading.dialects.conversations.messages import is_tool_definition
@@ -181,7 +181,7 @@ def signatures(catalog: Catalog) -> Signatures:
         for name in dict.fromkeys((tool.full_name, tool.name)):
             if name not in takes:
                 takes[name] = {p.name: _only_kind(p.type) for p in tool.parameters}
-                returns[name] = dict(_returned_types(tool))
+                returns[name] = {field.name: _only_kind(field.type) for field in tool.returns.fields}
     return Signatures(takes, returns, catalog.holes)
 
 
@@ -210,11 +210,6 @@ def _read_signatures(tools: Any) -> Signatures | bool:
         return signatures(as_catalog(tools, "callnavi"))
     except CatalogError:
         return True
-
-
-def _returned_types(tool: Tool) -> Iterator[tuple[str, str]]:
-    for member in tool.returns.fields:
-        yield member.name, _only_kind(member.type)
 
 
 def _only_kind(type: Type) -> str:

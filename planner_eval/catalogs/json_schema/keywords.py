@@ -50,10 +50,6 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _is_pattern(value: Any) -> bool:
-    return isinstance(value, str) and Pattern(value).readable
-
-
 _NUMBER = _KeywordForm(_is_number, "a number")
 _COUNT = _KeywordForm(_is_count, "a whole number, 0 or more")
 _TEXTS = _KeywordForm(_are_texts, "a list of names")
@@ -68,7 +64,9 @@ _KEYWORD_FORMS: dict[str, _KeywordForm] = {
     **dict.fromkeys(("minProperties", "maxProperties", "minContains", "maxContains"), _COUNT),
     "multipleOf": _KeywordForm(lambda value: _is_number(value) and value > 0, "a number above 0"),
     "type": _KeywordForm(lambda value: value != [], "a kind of value or a list of such"),
-    "pattern": _KeywordForm(_is_pattern, "a regular expression"),
+    "pattern": _KeywordForm(
+        lambda value: isinstance(value, str) and Pattern(value).readable, "a regular expression"
+    ),
     "uniqueItems": _FLAG,
     "enum": _KeywordForm(lambda value: isinstance(value, list), "a list of values"),
     "required": _KeywordForm(lambda value: isinstance(value, bool) or _are_texts(value), "a list of names"),

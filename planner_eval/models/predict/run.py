@@ -8,12 +8,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ModelError, PlanevalError
 from planner_eval.models.cache import request_text, text_hash
-from planner_eval.models.pipelines.pipeline import CallRequest, Failure, Observations, Outcome, Request, Steps
+from planner_eval.models.pipelines.pipeline import (
+    NO_FIELDS,
+    CallRequest,
+    Failure,
+    Observations,
+    Outcome,
+    Request,
+    Steps,
+)
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
 from planner_eval.reading.dialects.conversations.api_answers import answer_state
 
@@ -199,7 +206,6 @@ def has_failed_request(row: Mapping[str, Any]) -> bool:
 
 # ----------------------------------------------------------------------
 # Many samples through a pipeline at once: concurrency, rows in the samples' order, going on after a stop.
-_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +226,7 @@ class Job:
     acting: Callable[[], CallRunner] | None = None
     task: str = ""
     repetition: int | None = None
-    beside: Callable[[], Mapping[str, Any]] = lambda: _NO_FIELDS
+    beside: Callable[[], Mapping[str, Any]] = lambda: NO_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +243,7 @@ class AskOptions:
 
     model: Callable[[int], Model]
     router: Callable[[int], Model] | None = None
-    sampling: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
+    sampling: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
     concurrency: int = 8
     messages: bool = True
 
