@@ -80,10 +80,9 @@ DEFERRED: dict[str, str] = {
         "catalogs.benchmark_formats catalogs.python_functions catalogs.standard_formats catalogs.writers",
     "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": "comparison.policy.dates",
     "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models":
-        "base.schema_models comparison.schemas reading.schemas results.schema models.prices_schema "
+        "base.schema_models comparison.schemas reading.schemas results.schema models.prices "
         "execution.worlds.schema",
     "a file of one plan needs it not; taking apart what is broken: 0.4 ms": "reading.files.broken_json",
-    "SQLite: 8 ms": "models.cache",
     "only a judge behind a server needs it: 3 ms, with what sends": "models.judges",
     "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms":
         "catalogs.formats comparison.policy.file execution.worlds.world",

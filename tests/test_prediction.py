@@ -26,7 +26,7 @@ from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES, PIPELINES,
 from planner_eval.models.pipelines.replies import read_reply, read_step
 from planner_eval.models.pipelines.setup import Example, Setup, messages_of, our_prompts, read_prompts
 from planner_eval.models.pipelines.tool_lists import dialect_example
-from planner_eval.models.predict.prepare import Prepared, prepare
+from planner_eval.models.predict.prepare import Prepared, prepare_run
 from planner_eval.models.predict.tasks import Tasks
 from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.reading import dialects
@@ -558,7 +558,7 @@ def test_no_gold_in_a_prompt_with_demonstrations(name: str, form: str, by: str, 
         for where in {source, source if form == "own" else None}:
             shots = ShotOptions(1, by, where)
             first, second = (
-                all_requests(prepare(Tasks(form, list(each)), name, Setup(), shots=shots), at)
+                all_requests(prepare_run(Tasks(form, list(each)), pipeline=name, shots=shots), at)
                 for each in (samples, bare)
             )
             assert first == second
@@ -619,7 +619,7 @@ def test_what_distractors_add_depends_on_gold_s_tools_alone() -> None:
         for closeness in ("random", "close", "same-signature"):
             choice = ToolChoice(1, closeness)
             real, other = (
-                prepare(Tasks(form, each), "flat", Setup(), choice=choice) for each in (samples, others)
+                prepare_run(Tasks(form, each), pipeline="flat", choice=choice) for each in (samples, others)
             )
             for at in range(len(samples)):
                 assert all_requests(real, at) == all_requests(other, at)

@@ -30,7 +30,7 @@ from planner_eval.curation.suggest.suggest import (
     rewrite_plan,
     search_suggestions,
 )
-from planner_eval.models.pipelines.pipeline import as_catalog
+from planner_eval.models.pipelines.pipeline import read_tools
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from tests.conftest import ROOT, examples
 from tests.inside import planeval
@@ -434,7 +434,7 @@ def rates(samples: Any, every: float = 1.0) -> tuple[Counter[str], Counter[str]]
         gold = gold_plan(sample) if random.random() <= every else None
         if gold is None or not gold.calls or sample.tools is None:
             continue
-        tools = ToolIndex(as_catalog(sample.tools))
+        tools = ToolIndex(read_tools(sample.tools))
         if faults(gold, tools.catalog):
             continue
         assert search_suggestions(gold, tools, sample.query).operations == ()

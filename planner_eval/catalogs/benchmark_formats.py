@@ -30,24 +30,16 @@ def read_appbench(data: Any, name: str) -> Catalog:
     tools = []
     for app in _read_list(data, "apps"):
         for api in _read_list(app, "apis"):
-            parameters = [
-                _appbench_parameter(argument, required=True)
-                for argument in api.get("required_arguments") or ()
-            ]
-            parameters += [
-                _appbench_parameter(argument, required=False)
-                for argument in api.get("optional_arguments") or ()
-            ]
-            returned = {
-                argument["name"]: _appbench_parameter(argument, required=True)
-                for argument in api.get("returned_arguments") or ()
-            }
+            returned = {p.name: p for p in _appbench_parameters(api, "returned_arguments")}
             tools.append(
                 Tool(
                     str(api["name"]).strip(),
                     str(app["app"]),
-                    str(api.get("description") or ""),
-                    tuple(parameters),
+                    _described(api),
+                    (
+                        *_appbench_parameters(api, "required_arguments"),
+                        *_appbench_parameters(api, "optional_arguments", required=False),
+                    ),
                     returns=_record_type(tuple(returned.values())),
                     action=True if api.get("is_transactional") else None,
                 )
@@ -55,13 +47,13 @@ def read_appbench(data: Any, name: str) -> Catalog:
     return Catalog(tuple(tools), name, text_values=True, holes=("?",), reports_all=True)
 
 
-def _appbench_parameter(entry: Mapping[str, Any], *, required: bool) -> Parameter:
-    described = str(entry.get("description") or "")
-    kind = type_of_words(entry.get("type") or "")
-    if (match := _CHOICE.search(described)) and kind.kinds == ("string",):
-        choices = [choice.strip(" .") for choice in re.split(r",? or |, ", match[1])]
-        kind = Type(("string",), enum=tuple(choice for choice in choices if choice))
-    return Parameter(str(entry["name"]), kind, required, described)
+def _appbench_parameters(api: Mapping[str, Any], key: str, *, required: bool = True) -> Iterator[Parameter]:
+    for entry in api.get(key) or ():
+        kind = type_of_words(entry.get("type") or "")
+        if (match := _CHOICE.search(_described(entry))) and kind.kinds == ("string",):
+            choices = [choice.strip(" .") for choice in re.split(r",? or |, ", match[1])]
+            kind = Type(("string",), enum=tuple(filter(None, choices)))
+        yield Parameter(str(entry["name"]), kind, required, _described(entry))
 
 
 # ---------------------------------------------------------------- CallNavi
@@ -88,7 +80,7 @@ def read_callnavi(data: Any, name: str) -> Catalog:
         tools.append(
             Tool(
                 str(entry["name"]),
-                description=str(entry.get("description") or ""),
+                description=_described(entry),
                 parameters=parameters,
                 open=extra,
                 returns=_callnavi_result(entry.get("returnParameter")),
@@ -159,7 +151,7 @@ def _nestful_tool(entry: Any) -> Tool:
     returned = tuple(_nestful_fields(outputs)) if isinstance(outputs, Mapping) else ()
     return Tool(
         entry["name"],
-        description=str(entry.get("description") or ""),
+        description=_described(entry),
         parameters=tuple(parameters),
         returns=_record_type(returned) if returned else ANY,
     )
@@ -187,7 +179,7 @@ def _nestful_fields(fields: Mapping[str, Any], *, stated: bool = False) -> Itera
             str(key),
             _nestful_type(entry),
             required,
-            str(entry.get("description") or ""),
+            _described(entry),
             default,
             has_default="default" in entry or "default_value" in entry,
         )
@@ -227,8 +219,6 @@ def _join_kinds(types: list[Type]) -> tuple[str, ...]:
 # ---------------------------------------------------------------- FunctionChat-Bench, ComplexFuncBench
 def read_functionchat(data: Any, name: str) -> Catalog:
     """The tools offered in FunctionChat-Bench's records: Singlecall, Dialog or CallDecision."""
-    from planner_eval.catalogs.standard_formats import read_tools
-
     offered: list[Any] = []
     for record in data if isinstance(data, list) else [data]:
         for entry in record.get("input_tools") or record.get("tools") or ():
@@ -238,8 +228,6 @@ def read_functionchat(data: Any, name: str) -> Catalog:
 
 def read_complexfuncbench(data: Any, name: str) -> Catalog:
     """ComplexFuncBench's tools: with schemas from records, by name alone from its two tables."""
-    from planner_eval.catalogs.standard_formats import read_tools
-
     if isinstance(data, Mapping) and "functions" not in data:
         return Catalog(tuple(_complexfuncbench_tools(data)), name, reports_all=True)
     offered = [
@@ -268,19 +256,23 @@ def _taskbench_tool(node: Mapping[str, Any]) -> Tool:
         Parameter(
             str(parameter["name"]),
             type_of_words(str(parameter["type"])),
-            description=str(parameter.get("desc") or ""),
+            description=_described(parameter, "desc"),
         )
         for parameter in node.get("parameters") or ()
     ]
     input_types = node.get("input-type") or ()
     parameters += [Parameter(str(index), description=str(kind)) for index, kind in enumerate(input_types)]
-    return Tool(str(node["id"]), description=str(node.get("desc") or ""), parameters=tuple(parameters))
+    return Tool(str(node["id"]), description=_described(node, "desc"), parameters=tuple(parameters))
 
 
 # ---------------------------------------------------------------- shared
 def _record_type(fields: tuple[Parameter, ...]) -> Type:
     """The type of a result that has exactly these outputs."""
     return Type(("object",), fields=fields, open=False)
+
+
+def _described(entry: Mapping[str, Any], key: str = "description") -> str:
+    return str(entry.get(key) or "")
 
 
 def _read_list(data: Any, key: str) -> list[Any]:
@@ -339,7 +331,7 @@ def _sealtool(entry: Mapping[str, Any]) -> Tool:
     missing = [Parameter(str(name)) for name in needed if name not in {p.name for p in parameters}]
     return Tool(
         entry["api_name"],
-        description=str(entry.get("api_description") or ""),
+        description=_described(entry, "api_description"),
         parameters=(*parameters, *missing),
         returns=Type(("object",), fields=returned, open=False) if returned else Type(),
     )
@@ -354,7 +346,7 @@ def _read_parameters(descriptions: Any, needed: list[Any] | None, label: str) ->
         if not isinstance(value, Mapping):
             raise CatalogError(f"{label}: expected an object for {key!r:.40}, found {value!r:.60}")
         kind = type_of_words(str(value.get("type") or ""))
-        described = str(value.get("description") or "")
+        described = _described(value)
         parameters.append(Parameter(str(key), kind, needed is None or key in needed, described))
     return tuple(parameters)
 

@@ -15,7 +15,7 @@ from planner_eval.base.errors import NAMES, InputError, ParseError, expect, one_
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import closest_name
-from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.catalogs.record_tools import listed_tools, tools_of_record
 from planner_eval.catalogs.value_errors import Fault, ValueChecker, format_path, is_compatible
@@ -177,7 +177,7 @@ def _finding(
 def _unknown_argument_text(tool: Tool, name: str) -> str:
     return (
         f"{tool.full_name} takes no argument {name[:_MAX_SHOWN_CHARS]!r}; it takes "
-        f"{_join_names(tool.parameters)}"
+        f"{', '.join(p.name for p in tool.parameters) or 'none'}"
     )
 
 
@@ -269,10 +269,6 @@ def _arguments_with_spans(call: Call) -> Iterator[tuple[str, Value, tuple[int, i
     has_spans = len(call.spans) == len(call.arguments)
     for number, (name, value) in enumerate(call.arguments):
         yield name, value, call.spans[number] if has_spans else call.span
-
-
-def _join_names(parameters: tuple[Parameter, ...]) -> str:
-    return ", ".join(p.name for p in parameters) or "none"
 
 
 # ----------------------------------------------------------------------

@@ -183,11 +183,24 @@ FORMATS: dict[str, str] = {
 WRITABLE = ("planeval", "openai", "anthropic", "gemini", "mcp", "jsonschema")
 """The formats that a catalog can be converted to."""
 
+_STANDARD_FORMATS = ("openai", "anthropic", "mcp", "planeval", "jsonschema", "gemini", "bedrock")
 _MAX_BYTES = 256 * 1024 * 1024
 
 
-def catalog_from_data(data: Any, format: str | None = None, *, name: str = "catalog") -> Catalog:
-    """A catalog from data in memory; see :func:`planner_eval.catalogs.formats.as_catalog`."""
+def as_catalog(data: Any, format: str | None = None, *, name: str = "catalog") -> Catalog:
+    """A catalog from data in memory: decoded JSON in any known format, or Python functions.
+
+    Args:
+        data: Decoded JSON, a function, a sequence of functions, or a Catalog (returned as it is).
+        format: One of ``planner_eval.catalogs.formats.FORMATS``; guessed from the data's shape when None.
+        name: What to call the catalog in messages.
+
+    Raises:
+        CatalogError: the data has none of the known shapes, or breaks the one it has.
+
+    >>> as_catalog([{"type": "function", "function": {"name": "now", "parameters": {}}}]).tools[0].name
+    'now'
+    """
     if isinstance(data, Catalog):
         return data
     functions = [data] if callable(data) else data
@@ -202,27 +215,42 @@ def catalog_from_data(data: Any, format: str | None = None, *, name: str = "cata
             f"formats: {', '.join(FORMATS)}"
         )
     try:
-        catalog = _find_reader(chosen)(data, name)
+        return _find_reader(chosen)(data, name)
     except CatalogError as error:
         raise CatalogError(f"{name}: {error}") from None
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
         raise CatalogError(f"{name}: not in the {chosen} format ({type(error).__name__}: {error})") from None
     except RecursionError:
         raise CatalogError(f"{name}: nested too deeply") from None
-    return catalog
 
 
-def catalog_from_file(path: Path, format: str | None = None) -> Catalog:
-    """A catalog from a file; see :func:`planner_eval.catalogs.formats.read_catalog_file`."""
+def read_catalog_file(source: str | Path, format: str | None = None) -> Catalog:
+    """A catalog from a file.
+
+    Args:
+        source: A JSON, JSON Lines, YAML or Python file, or ``"world:NAME"`` for the tools of a
+            simulated world (a shipped one, or the path of a world's file).
+        format: One of ``planner_eval.catalogs.formats.FORMATS``; guessed from the content when None.
+
+    Raises:
+        CatalogError: the file is missing, unreadable, or in no known format.
+    """
+    name = str(source)
+    if name.startswith("world:"):
+        catalog: Catalog = service("world catalog")(name.removeprefix("world:"))
+        return catalog
+    if not name:
+        raise CatalogError("no catalog named: give the path of a file or world:NAME")
+    path = Path(source)
     text = _read_text(path)
-    if path.suffix == ".py" or format == "python":
-        from planner_eval.catalogs.python_functions import from_source
+    if path.suffix != ".py" and format != "python":
+        return as_catalog(_decode_text(text, path), format, name=path.name)
+    from planner_eval.catalogs.python_functions import from_source
 
-        try:
-            return from_source(text, path.name)
-        except CatalogError as error:
-            raise CatalogError(f"{path.name}: {error}") from None
-    return catalog_from_data(_decode_text(text, path), format, name=path.name)
+    try:
+        return from_source(text, path.name)
+    except CatalogError as error:
+        raise CatalogError(f"{path.name}: {error}") from None
 
 
 def catalog_to_data(catalog: Catalog, format: str = "planeval") -> Any:
@@ -249,25 +277,16 @@ def _describe_data(data: Any) -> str:
 
 
 def _find_reader(format: str) -> Reader:
-    if format in ("openai", "anthropic", "mcp", "planeval", "jsonschema"):
+    reader: Reader | None = None
+    if format in _STANDARD_FORMATS:
         from planner_eval.catalogs import standard_formats
 
-        return {
-            "openai": standard_formats.read_tools,
-            "anthropic": standard_formats.read_tools,
-            "mcp": standard_formats.read_tools,
-            "planeval": standard_formats.read_own,
-            "jsonschema": standard_formats.read_schemas,
-        }[format]
-    if format in ("gemini", "bedrock"):
-        from planner_eval.catalogs import standard_formats
+        return standard_formats.READERS[format]
+    if format in FORMATS:
+        from planner_eval.catalogs import benchmark_formats
 
-        return standard_formats.read_gemini if format == "gemini" else standard_formats.read_bedrock
-    from planner_eval.catalogs import benchmark_formats
-
-    reader: Reader | None = getattr(benchmark_formats, f"read_{format}", None)
-    if reader is None or format not in FORMATS:
-        reader = service("benchmark catalog")(format)
+        reader = getattr(benchmark_formats, f"read_{format}", None)
+    reader = reader or service("benchmark catalog")(format)
     if reader is None:
         raise CatalogError(f"unknown catalog format {format!r}; formats: {', '.join(FORMATS)}")
     return reader
@@ -311,43 +330,6 @@ def _decode_text(text: str, path: Path) -> Any:
     return records
 
 
-def as_catalog(data: Any, format: str | None = None, *, name: str = "catalog") -> Catalog:
-    """A catalog from data in memory: decoded JSON in any known format, or Python functions.
-
-    Args:
-        data: Decoded JSON, a function, a sequence of functions, or a Catalog (returned as it is).
-        format: One of ``planner_eval.catalogs.formats.FORMATS``; guessed from the data's shape when None.
-        name: What to call the catalog in messages.
-
-    Raises:
-        CatalogError: the data has none of the known shapes, or breaks the one it has.
-
-    >>> as_catalog([{"type": "function", "function": {"name": "now", "parameters": {}}}]).tools[0].name
-    'now'
-    """
-    return catalog_from_data(data, format, name=name)
-
-
-def read_catalog_file(source: str | Path, format: str | None = None) -> Catalog:
-    """A catalog from a file.
-
-    Args:
-        source: A JSON, JSON Lines, YAML or Python file, or ``"world:NAME"`` for the tools of a
-            simulated world (a shipped one, or the path of a world's file).
-        format: One of ``planner_eval.catalogs.formats.FORMATS``; guessed from the content when None.
-
-    Raises:
-        CatalogError: the file is missing, unreadable, or in no known format.
-    """
-    text = str(source)
-    if text.startswith("world:"):
-        catalog: Catalog = service("world catalog")(text.removeprefix("world:"))
-        return catalog
-    if not text:
-        raise CatalogError("no catalog named: give the path of a file or world:NAME")
-    return catalog_from_file(Path(source), format)
-
-
 # ----------------------------------------------------------------------
 # The tools that plans may use.
 def read_catalog(source: Any, format: str | None = None) -> Catalog:
@@ -365,12 +347,8 @@ def read_catalog(source: Any, format: str | None = None) -> Catalog:
     >>> read_catalog([{"type": "function", "function": {"name": "now", "parameters": {}}}]).tools[0].name
     'now'
     """
-    if isinstance(source, (str, os.PathLike)):
-        return read_catalog_file(os.fspath(source), format)
-    has_several = isinstance(source, (list, tuple)) and source
-    if has_several and all(isinstance(item, (str, os.PathLike)) for item in source):
-        joined = read_catalog_file(source[0], format)
-        for path in source[1:]:
-            joined = joined + read_catalog_file(path, format)
-        return joined
-    return as_catalog(list(source) if isinstance(source, tuple) else source, format)
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    if sources and all(isinstance(item, (str, os.PathLike)) for item in sources):
+        first, *others = (read_catalog_file(os.fspath(path), format) for path in sources)
+        return sum(others, first)
+    return as_catalog(sources if isinstance(source, tuple) else source, format)

@@ -21,7 +21,7 @@ import typing_extensions
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.json_schema.plain import make_validator
+from planner_eval.catalogs.json_schema.keywords import make_validator
 from planner_eval.catalogs.json_schema.types import object_schema, type_of
 from planner_eval.catalogs.standard_formats import type_of_annotation
 
@@ -116,7 +116,7 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
             else _annotation_type(parameter.annotation),
             parameter.default is _EMPTY,
             described.get(name, ""),
-            *_json_default(parameter.default, has_default=parameter.default is not _EMPTY),
+            *_json_default(parameter.default),
         )
         for name, parameter in declared.items()
     )
@@ -205,16 +205,13 @@ def _tool_of_node(node: ast.FunctionDef | ast.AsyncFunctionDef, unknown: Collect
         *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
     ]:
         kind = type_of_annotation(ast.unparse(argument.annotation), unknown) if argument.annotation else ANY
-        value = _literal(default) if default is not None else None
-        has_value = default is not None and _is_json(value) and not (value is None and not _is_none(default))
         parameters.append(
             Parameter(
                 argument.arg,
                 kind,
                 default is None,
                 described.get(argument.arg, ""),
-                value if has_value else None,
-                has_value,
+                *_literal_default(default),
             )
         )
     returns = type_of_annotation(ast.unparse(node.returns), unknown) if node.returns else ANY
@@ -280,25 +277,20 @@ def _return_type(annotation: Any) -> Type:
     return type_of(schemas[""], {"$defs": defs}) if schemas else _annotation_type(annotation)
 
 
-def _json_default(value: Any, *, has_default: bool) -> tuple[Any, bool]:
-    return (value, True) if has_default and _is_json(value) else (None, False)
-
-
-def _is_json(value: Any) -> bool:
+def _json_default(value: Any) -> tuple[Any, bool]:
+    """A default with whether there is one that JSON can hold."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        return False
-    return True
+        return None, False
+    return value, True
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
-
-
-def _literal(node: ast.expr) -> Any:
-    """The value of a literal default; None for anything that would have to be computed."""
+def _literal_default(node: ast.expr | None) -> tuple[Any, bool]:
+    """The same of a default as it is written; there is none of what would have to be computed."""
+    if node is None:
+        return None, False
     try:
-        return ast.literal_eval(node)
+        return _json_default(ast.literal_eval(node))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None
+        return None, False

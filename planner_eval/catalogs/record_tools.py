@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.catalogs.catalog import Catalog, Tool, Type
-from planner_eval.catalogs.formats import as_catalog, catalog_from_data, detect_format, read_catalog_file
+from planner_eval.catalogs.catalog import Catalog, Type
+from planner_eval.catalogs.formats import as_catalog, detect_format, read_catalog_file
 from planner_eval.plan.inference import Signatures
 from planner_eval.reading.dialects.conversations.messages import is_tool_definition
 from planner_eval.reading.files.record import Record
@@ -63,7 +63,7 @@ class RecordTools:
 
     def _read(self, listed: Any, record: Record) -> Catalog | None:
         try:
-            return catalog_from_data(listed, name="the tool list")
+            return as_catalog(listed, name="the tool list")
         except InputError as problem:
             self._lost += 1
             self._why = self._why or f"{record.where}: {problem}"
@@ -85,7 +85,7 @@ def tools_of_record(record: Record) -> Catalog | None:
         CatalogError: they cannot be read.
     """
     listed = listed_tools(record).tools
-    return None if listed is None else catalog_from_data(listed, name="the tool list")
+    return None if listed is None else as_catalog(listed, name="the tool list")
 
 
 def listed_tools(record: Record) -> ListedTools:
@@ -181,7 +181,7 @@ def signatures(catalog: Catalog) -> Signatures:
         for name in dict.fromkeys((tool.full_name, tool.name)):
             if name not in takes:
                 takes[name] = {p.name: _only_kind(p.type) for p in tool.parameters}
-                returns[name] = dict(_returned_types(tool))
+                returns[name] = {field.name: _only_kind(field.type) for field in tool.returns.fields}
     return Signatures(takes, returns, catalog.holes)
 
 
@@ -210,11 +210,6 @@ def _read_signatures(tools: Any) -> Signatures | bool:
         return signatures(as_catalog(tools, "callnavi"))
     except CatalogError:
         return True
-
-
-def _returned_types(tool: Tool) -> Iterator[tuple[str, str]]:
-    for member in tool.returns.fields:
-        yield member.name, _only_kind(member.type)
 
 
 def _only_kind(type: Type) -> str:

@@ -23,12 +23,11 @@ from planner_eval.catalogs.json_schema.keywords import (
     PARAMETERS_KEYS,
     RETURNS_KEYS,
     can_hold,
+    make_validator,
     refuse_faults,
     refuse_misplaced,
 )
-from planner_eval.catalogs.json_schema.plain import make_validator
 from planner_eval.catalogs.json_schema.types import (
-    fields_of,
     is_open,
     make_self_contained,
     schema_of,
@@ -345,12 +344,11 @@ def read_own(data: Any, name: str) -> Catalog:
     """A catalog in planeval's own format, conventions included, or records that carry one under ``tools``."""
     entries = data if isinstance(data, list) else [data]
     contents = [entry.get("tools") if isinstance(entry, Mapping) else None for entry in entries]
-    if not any(isinstance(content, Mapping) for content in contents):
-        return _read_own_catalog(data, name)
     catalogs = [_read_own_catalog(content, name) for content in contents if isinstance(content, Mapping)]
+    if not catalogs:
+        return _read_own_catalog(data, name)
     tools = union(tool for catalog in catalogs for tool in catalog.tools)
-    first = catalogs[0]
-    return Catalog(tools, name, first.text_values, first.holes, first.reports_all)
+    return replace(catalogs[0], tools=tools, name=name)
 
 
 def _read_own_catalog(data: Any, name: str) -> Catalog:
@@ -365,17 +363,15 @@ def _read_own_catalog(data: Any, name: str) -> Catalog:
 def read_schemas(data: Any, name: str) -> Catalog:
     """A catalog from JSON Schemas: one titled schema, a list of them, or an object name → schema."""
     root = data if isinstance(data, Mapping) else {}
-    if isinstance(data, Mapping):
-        named = data.get("$defs") or data.get("definitions")
-        if isinstance(data.get("title"), str) and "properties" in data:
-            pairs: Iterable[tuple[Any, Any]] = [(data["title"], data)]
-        else:
-            has_definitions = isinstance(named, Mapping) and all(
-                isinstance(definition, Mapping) for definition in named.values()
-            )
-            pairs = (named if has_definitions and named else data).items()
-    else:
+    pairs: Iterable[tuple[Any, Any]]
+    if not isinstance(data, Mapping):
         pairs = [(schema.get("title") if isinstance(schema, Mapping) else None, schema) for schema in data]
+    elif isinstance(data.get("title"), str) and "properties" in data:
+        pairs = [(data["title"], data)]
+    else:
+        named = data.get("$defs") or data.get("definitions")
+        are_schemas = isinstance(named, Mapping) and all(isinstance(s, Mapping) for s in named.values())
+        pairs = (named if are_schemas and named else data).items()
     tools = []
     for number, (title, schema) in enumerate(pairs):
         if not isinstance(schema, Mapping):
@@ -482,20 +478,18 @@ def _build_tool(name: str, app: str | None, description: str, schema: dict[str, 
     kind = type_of(schema)
     if kind.kinds and "object" not in kind.kinds:
         raise CatalogError(f'arguments are an object, so expected "type": "object", found {str(kind)!r:.60}')
-    elsewhere = "$ref" in schema or "allOf" in schema
-    inner = kind.fields if elsewhere else fields_of(schema)
-    extra = is_open(schema) if "additionalProperties" in schema else "properties" not in schema
-    if elsewhere and "additionalProperties" not in schema:
-        extra = kind.open
-    additional = kind.others if extra else None
+    if "additionalProperties" in schema:
+        extra = is_open(schema)
+    else:
+        extra = kind.open if schema.keys() & {"$ref", "allOf"} else "properties" not in schema
     return Tool(
         name,
         app,
         description,
-        inner,
+        kind.fields,
         open=extra,
         schema=schema,
-        others=additional,
+        others=kind.others if extra else None,
         written=written,
         judge=make_validator(schema),
     )
@@ -583,3 +577,13 @@ def _read_bedrock_tool(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         )
     remaining = {key: value for key, value in spec.items() if key != "inputSchema"}
     yield {**remaining, "parameters": schema["json"]}
+
+
+READERS: Mapping[str, Callable[[Any, str], Catalog]] = {
+    **dict.fromkeys(("openai", "anthropic", "mcp"), read_tools),
+    "planeval": read_own,
+    "jsonschema": read_schemas,
+    "gemini": read_gemini,
+    "bedrock": read_bedrock,
+}
+"""The reader of each of these formats."""

@@ -149,40 +149,43 @@ def _has_kind(value: Value, kinds: tuple[str, ...]) -> bool:
 def _has_format(text: str, format: str) -> bool:
     if format == "date":
         return parse_day(text) is not None
-    if format == "date-time":
-        return parse_day(text[:10]) is not None and text[10:11] in ("", "T", "t", " ") and _is_moment(text)
-    return _CLOCK.fullmatch(text) is not None
-
-
-def _is_moment(text: str) -> bool:
+    if format == "time":
+        return _CLOCK.fullmatch(text) is not None
     try:
-        return bool(datetime.fromisoformat(text))
+        datetime.fromisoformat(text)
     except ValueError:
         return False
+    return parse_day(text[:10]) is not None and text[10:11] in ("", "T", "t", " ")
 
 
 def _find_limit_problem(value: Value, kind: Type) -> tuple[str, str] | None:
     """What is beyond the limits of a number, a text's length or a list's size."""
+    text = None
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         low, high = kind.minimum, kind.maximum
-        under = low is not None and (value <= low if kind.exclusive[0] else value < low)
-        over = high is not None and (value >= high if kind.exclusive[1] else value > high)
-        if under or over:
-            edge = (
-                ("more than " if kind.exclusive[0] else "at least ") + f"{low:g}"
-                if under and low is not None
-                else ""
-            )
-            edge = edge or ("less than " if kind.exclusive[1] else "at most ") + f"{high:g}"
-            return "check.out_of_range", f"expected {edge}, found {value!r}"
-    for size, (least, most), what in (
-        (len(value) if isinstance(value, str) else None, kind.length, "characters"),
-        (len(value) if isinstance(value, list) else None, kind.size, "items"),
-    ):
-        if size is not None and ((least is not None and size < least) or (most is not None and size > most)):
-            limits = f"{least if least is not None else 0} to {most if most is not None else 'any number of'}"
-            return "check.out_of_range", f"expected {limits} {what}, found {size}"
-    return None
+        edge = ""
+        if low is not None and (value <= low if kind.exclusive[0] else value < low):
+            edge = f"{'more than' if kind.exclusive[0] else 'at least'} {low:g}"
+        elif high is not None and (value >= high if kind.exclusive[1] else value > high):
+            edge = f"{'less than' if kind.exclusive[1] else 'at most'} {high:g}"
+        text = f"expected {edge}, found {value!r}" if edge else None
+    elif isinstance(value, str):
+        text = find_size_problem(len(value), kind.length, "characters")
+    elif isinstance(value, list):
+        text = find_size_problem(len(value), kind.size, "items")
+    return None if text is None else ("check.out_of_range", text)
+
+
+def find_size_problem(size: int, limits: tuple[int | None, int | None], noun: str) -> str | None:
+    """That there are too few or too many of something.
+
+    >>> find_size_problem(3, (None, 2), "items")
+    'expected 0 to 2 items, found 3'
+    """
+    least, most = limits
+    if (least is None or size >= least) and (most is None or size <= most):
+        return None
+    return f"expected {least or 0} to {'any number of' if most is None else most} {noun}, found {size}"
 
 
 def is_same_value(value: Value, allowed: Value, *, texts: bool) -> bool:

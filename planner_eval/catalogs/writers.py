@@ -20,7 +20,13 @@ _NAME_RULES = {
 }
 """What a name of a tool may not have in it, and how long it may be."""
 
-_FORMATS_WITH_RETURNS = ("mcp", "gemini")
+_SCHEMA_KEYS = {
+    "openai": "parameters",
+    "anthropic": "input_schema",
+    "gemini": "parametersJsonSchema",
+    "mcp": "inputSchema",
+}
+_RETURNS_KEYS = {"mcp": "outputSchema", "gemini": "responseJsonSchema"}
 
 
 def write_tools(catalog: Catalog, format: str) -> Any:
@@ -44,7 +50,7 @@ def write_tools(catalog: Catalog, format: str) -> Any:
             name: {**_schema_with_note(tool, name), "title": name, "description": tool.description}
             for name, tool in named.items()
         }
-    entries = [_ENTRY_WRITERS[format](tool, name) for name, tool in named.items()]
+    entries = [_write_entry(tool, name, format) for name, tool in named.items()]
     if format == "mcp":
         return {"tools": entries}
     return [{"functionDeclarations": entries}] if format == "gemini" else entries
@@ -116,7 +122,7 @@ def function_definition(tool: Tool) -> dict[str, Any]:
 def _is_return_lost(tool: Tool, format: str) -> bool:
     returns = _returns_schema(tool)
     return returns is not None and (
-        format not in _FORMATS_WITH_RETURNS or (format == "mcp" and not _is_object(returns))
+        format not in _RETURNS_KEYS or (format == "mcp" and not _is_object(returns))
     )
 
 
@@ -131,7 +137,7 @@ def _parameters_schema(tool: Tool) -> dict[str, Any]:
     schema = object_schema(tool.parameters, open=tool.open, refer=moved.again)
     if tool.others is not None:
         schema["additionalProperties"] = schema_of(tool.others, moved.again)
-    return {**schema, "$defs": moved.found} if moved.found else schema
+    return moved.carry(schema)
 
 
 def _returns_schema(tool: Tool) -> dict[str, Any] | None:
@@ -140,8 +146,7 @@ def _returns_schema(tool: Tool) -> dict[str, Any] | None:
     if tool.returns == ANY:
         return None
     moved = MovedDefinitions()
-    schema = schema_of(tool.returns, moved.again)
-    return {**schema, "$defs": moved.found} if moved.found else schema
+    return moved.carry(schema_of(tool.returns, moved.again))
 
 
 def _schema_with_note(tool: Tool, name: str) -> dict[str, Any]:
@@ -154,42 +159,17 @@ def _schema_with_note(tool: Tool, name: str) -> dict[str, Any]:
     return {**schema, "$comment": NOTE_PREFIX + json.dumps(own, ensure_ascii=False)}
 
 
-def _write_openai(tool: Tool, name: str) -> dict[str, Any]:
-    function = {"name": name, "description": tool.description, "parameters": _schema_with_note(tool, name)}
-    return {"type": "function", "function": function}
-
-
-def _write_anthropic(tool: Tool, name: str) -> dict[str, Any]:
-    return {"name": name, "description": tool.description, "input_schema": _schema_with_note(tool, name)}
-
-
-def _write_gemini(tool: Tool, name: str) -> dict[str, Any]:
-    entry = {
-        "name": name,
-        "description": tool.description,
-        "parametersJsonSchema": _schema_with_note(tool, name),
-    }
-    returns = _returns_schema(tool)
-    return entry if returns is None else {**entry, "responseJsonSchema": returns}
-
-
-def _write_mcp(tool: Tool, name: str) -> dict[str, Any]:
+def _write_entry(tool: Tool, name: str, format: str) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "description": tool.description}
-    entry["inputSchema"] = _schema_with_note(tool, name)
+    entry[_SCHEMA_KEYS[format]] = _schema_with_note(tool, name)
+    if format == "openai":
+        return {"type": "function", "function": entry}
     returns = _returns_schema(tool)
-    if returns is not None and not _is_return_lost(tool, "mcp"):
-        entry["outputSchema"] = returns
-    if tool.action is not None:
+    if returns is not None and not _is_return_lost(tool, format):
+        entry[_RETURNS_KEYS[format]] = returns
+    if format == "mcp" and tool.action is not None:
         entry["annotations"] = {"readOnlyHint": not tool.action}
     return entry
-
-
-_ENTRY_WRITERS = {
-    "openai": _write_openai,
-    "anthropic": _write_anthropic,
-    "gemini": _write_gemini,
-    "mcp": _write_mcp,
-}
 
 
 def _write_own(tool: Tool) -> dict[str, Any]:

@@ -13,13 +13,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from planner_eval.base.errors import JudgeError, ModelError
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
+
+_T = TypeVar("_T")
 
 # ----------------------------------------------------------------------
 # The file that keeps answers: SQLite, for several threads and processes at a time.
@@ -68,18 +71,19 @@ class Store:
             except sqlite3.Error as problem:
                 raise self._wrong(f"{self.path}: the answer cannot be kept: {problem}") from None
 
-    def find(self, key: str) -> str | None:
-        """The answer kept under a key, as text."""
+    def find(self, key: str, read: Callable[[Any], _T]) -> _T | None:
+        """The answer kept under a key, as it is read from JSON data."""
         rows = self.read("SELECT reply FROM replies WHERE key = ?", (key,))
-        return rows[0][0] if rows else None
+        try:
+            return read(json.loads(rows[0][0])) if rows else None
+        except (ValueError, TypeError, KeyError):
+            message = f"{self.path}: the answer kept under {key} is damaged; delete the row"
+            raise self._wrong(message) from None
 
-    def keep(self, row: tuple[str, str, str, str, str]) -> None:
-        """Keep an answer: its key, task, model, request and text."""
+    def keep(self, key: str, task: str, model: str, request: str, reply: Mapping[str, Any]) -> None:
+        """Keep an answer."""
+        row = (key, task, model, _escape_surrogates(request), json.dumps(reply))
         self.write("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", row)
-
-    def damaged(self, key: str) -> Exception:
-        """The error of an answer that cannot be read."""
-        return self._wrong(f"{self.path}: the answer kept under {key} is damaged; delete the row")
 
     def held(self) -> str:
         """Whose answers there are, in words."""
@@ -118,6 +122,11 @@ class Store:
             connection.close()
             raise
         return connection
+
+
+def _escape_surrogates(text: str) -> str:
+    """The text without what SQLite cannot hold (half a surrogate pair)."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
@@ -179,7 +188,27 @@ class Exchange:
     detail: str
 
 
-class Cache:
+class _Kept:
+    """Whoever answers from a file."""
+
+    def __init__(self, path: Path, *, writable: bool, wrong: Callable[[str], Exception]) -> None:
+        self.path = path
+        self._store = Store(path, writable=writable, wrong=wrong)
+
+    def check(self) -> None:
+        """Refuse a file that is no cache before anything is asked; a new one is made.
+
+        Raises:
+            JudgeError: says what the file is, or that there is none; ModelError, where a model is asked.
+        """
+        self._store.check()
+
+    def close(self) -> None:
+        """Close the file; it opens again by itself."""
+        self._store.close()
+
+
+class Cache(_Kept):
     """A judge that answers from a file, and asks another judge only for what the file does not hold.
 
     Several threads and processes may use one file at a time.
@@ -200,10 +229,9 @@ class Cache:
     """
 
     def __init__(self, path: Path, judge: Judge | None = None, *, model: str = "") -> None:
-        self.path = path
+        super().__init__(path, writable=judge is not None, wrong=JudgeError)
         self.judge = judge
         self.model = model
-        self._store = Store(path, writable=judge is not None, wrong=JudgeError)
 
     def ask(self, request: JudgeRequest) -> JudgeReply:
         """The kept answer, or the judge's, which is then kept.
@@ -213,28 +241,23 @@ class Cache:
         """
         request = replace(request, model=request.model or self.model, fields=())
         key, started = request_key(request), time.perf_counter()
-        stored = self._find(key)
+        stored = self._store.find(key, _read_judge_reply)
         if stored is not None:
             self._record(request, key, started, "replayed")
             return replace(stored, cached=True)
         if self.judge is None:
-            raise JudgeError(self._nothing_kept(request))
+            raise JudgeError(
+                f"{self.path} has no answer to a request of task {request.task!r} to model "
+                f"{request.model!r} ({self._store.held()}), and no judge is there to ask"
+            )
         try:
             reply = self.judge.ask(request)
         except JudgeError as problem:
             self._record(request, key, started, "failed", str(problem))
             raise
-        self._keep(request, key, reply)
+        self._store.keep(key, request.task, request.model, json.dumps(asdict(request)), asdict(reply))
         self._record(request, key, started, "answered")
         return reply
-
-    def check(self) -> None:
-        """Refuse a file that is no cache before anything is asked; a new one is made.
-
-        Raises:
-            JudgeError: says what the file is, or that there is none.
-        """
-        self._store.check()
 
     def exchanges(self) -> list[Exchange]:
         """Every exchange so far, oldest first."""
@@ -255,24 +278,7 @@ class Cache:
             usages.setdefault(task, []).append(Usage(**json.loads(text)["usage"]))
         return [_task_usage(task, counts, usages.get(task, [])) for task, counts in outcomes.items()]
 
-    def close(self) -> None:
-        """Close the file; it opens again by itself."""
-        self._store.close()
-
     # ------------------------------------------------------------ the file
-    def _find(self, key: str) -> JudgeReply | None:
-        text = self._store.find(key)
-        if text is None:
-            return None
-        try:
-            reply = json.loads(text)
-            return JudgeReply(**reply | {"usage": Usage(**reply["usage"])})
-        except (ValueError, TypeError, KeyError):
-            raise self._store.damaged(key) from None
-
-    def _keep(self, request: JudgeRequest, key: str, reply: JudgeReply) -> None:
-        row = (key, request.task, request.model, json.dumps(asdict(request)), json.dumps(asdict(reply)))
-        self._store.keep(row)
 
     def _record(
         self, request: JudgeRequest, key: str, started: float, outcome: str, detail: str = ""
@@ -286,11 +292,9 @@ class Cache:
         )
         self._store.write(insert, row)
 
-    def _nothing_kept(self, request: JudgeRequest) -> str:
-        description = f"a request of task {request.task!r} to model {request.model!r}"
-        return (
-            f"{self.path} has no answer to {description} ({self._store.held()}), and no judge is there to ask"
-        )
+
+def _read_judge_reply(reply: Any) -> JudgeReply:
+    return JudgeReply(**reply | {"usage": Usage(**reply["usage"])})
 
 
 def _task_usage(task: str, counts: dict[str, int], usages: list[Usage]) -> TaskUsage:
@@ -306,17 +310,12 @@ def _task_usage(task: str, counts: dict[str, int], usages: list[Usage]) -> TaskU
     )
 
 
-def _escape_surrogates(text: str) -> str:
-    """The text without what SQLite cannot hold (half a surrogate pair)."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 # ----------------------------------------------------------------------
 # A model whose answers are kept in a file: nothing is paid twice, and runs can be repeated without it.
 _TASK = "predict"
 
 
-class CachedModel:
+class CachedModel(_Kept):
     """A model that answers from a file, and asks another one only for what the file does not hold.
 
     The file is one of :mod:`.store`; a judge's may be the same.
@@ -342,10 +341,10 @@ class CachedModel:
     """
 
     def __init__(self, path: Path, model: Model | None = None, *, name: str, repetition: int = 0) -> None:
+        super().__init__(path, writable=model is not None, wrong=partial(ModelError, code="missing"))
         self.model = model
         self.name = name
         self.repetition = repetition
-        self._store = Store(path, writable=model is not None, wrong=_missing_error)
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None = None, **sampling: Any
@@ -358,35 +357,19 @@ class CachedModel:
         import asyncio
 
         request = request_text(messages, tools, model=self.name, repetition=self.repetition, **sampling)
-        key = blake2b(request.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        text = self._store.find(key)
-        if text is not None:
-            try:
-                return replace(read_reply_data(json.loads(text)), cached=True)
-            except (ValueError, TypeError, KeyError):
-                raise self._store.damaged(key) from None
+        key = text_hash(request)
+        stored = self._store.find(key, read_reply_data)
+        if stored is not None:
+            return replace(stored, cached=True)
         if self.model is None:
             raise ModelError(
-                f"{self._store.path} has no answer to this request to model {self.name!r} "
+                f"{self.path} has no answer to this request to model {self.name!r} "
                 f"({self._store.held()}), and no model is there to ask",
                 code="missing",
             )
         reply = await self.model.complete(messages, tools, **sampling)
-        row = (key, _TASK, self.name, _escape_request(request), json.dumps(reply_data(reply)))
-        await asyncio.to_thread(self._store.keep, row)
+        await asyncio.to_thread(self._store.keep, key, _TASK, self.name, request, reply_data(reply))
         return reply
-
-    def check(self) -> None:
-        """Refuse a file that is no cache before anything is asked; a new one is made.
-
-        Raises:
-            ModelError: says what the file is, or that there is none.
-        """
-        self._store.check()
-
-    def close(self) -> None:
-        """Close the file; it opens again by itself."""
-        self._store.close()
 
 
 def request_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None, **sampling: Any) -> str:
@@ -400,10 +383,6 @@ def request_text(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | N
     return json.dumps(request, sort_keys=True, ensure_ascii=False)
 
 
-def _escape_request(text: str) -> str:
-    """The text without what SQLite cannot hold (half a surrogate pair)."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _missing_error(reason: str) -> ModelError:
-    return ModelError(reason, code="missing")
+def text_hash(text: str) -> str:
+    """What tells a text from others."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -234,6 +234,7 @@ class Pause(NamedTuple):
     limited: bool
 
 
+@dataclass(eq=False)
 class _Retry(Exception):
     """The try failed in a way that may pass.
 
@@ -245,20 +246,14 @@ class _Retry(Exception):
         lost: It speaks against the server, not against this one request.
     """
 
-    def __init__(
-        self,
-        reason: str,
-        pause: float | None = None,
-        *,
-        limited: bool = False,
-        silent: bool = False,
-        lost: bool = True,
-    ) -> None:
-        super().__init__(reason)
-        self.pause = pause
-        self.limited = limited
-        self.silent = silent
-        self.lost = lost
+    reason: str
+    pause: float | None = None
+    limited: bool = False
+    silent: bool = False
+    lost: bool = True
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 @dataclass(slots=True)
@@ -422,27 +417,8 @@ class Client:
         try:
             text = await client.post("/chat/completions", cast_to=str, body=body)
             completion = json.loads(text)
-        except BodyRefused as problem:
-            raise _Retry(str(problem)) from None
-        except RedirectElsewhere as problem:
-            raise self._elsewhere(problem, name, client) from None
-        except openai.APIStatusError as problem:
-            raise self._refusal(problem, name, client) from None
-        except openai.APITimeoutError:
-            raise _Retry(f"no answer within {self.timeout:g} seconds", silent=True) from None
-        except openai.APIConnectionError as problem:
-            if isinstance(problem.__cause__, BodyRefused):
-                raise _Retry(str(problem.__cause__)) from None
-            if isinstance(problem.__cause__, RedirectElsewhere):
-                raise self._elsewhere(problem.__cause__, name, client) from None
-            message = (
-                f"no connection to {self._hidden(client.base_url, client)} ({self._hidden(problem, client)})"
-            )
-            raise _Retry(message, silent=True) from None
-        except openai.OpenAIError as problem:
-            raise _Retry(f"no readable answer ({self._hidden(problem, client)})") from None
-        except (ValueError, RecursionError) as problem:  # a body that is not the JSON it claims to be
-            raise _Retry(f"no readable answer ({type(problem).__name__})") from None
+        except (BodyRefused, RedirectElsewhere, openai.OpenAIError, ValueError, RecursionError) as problem:
+            raise self._failure(problem, name, client) from None
         if isinstance(completion, Mapping) and completion.get("error") and not completion.get("choices"):
             raise _Retry(
                 f"status 200, with an error: {self._hidden(_error_text(completion['error']), client)}"
@@ -451,6 +427,27 @@ class Client:
         if isinstance(reply, str):
             raise _Retry(reply, lost=reply != NO_TEXT)
         return reply
+
+    def _failure(self, problem: Exception, name: str, client: Any) -> Exception:
+        """What a try that gave no JSON comes to."""
+        import openai
+
+        cause = problem.__cause__ if isinstance(problem, openai.APIConnectionError) else problem
+        if isinstance(cause, BodyRefused):
+            return _Retry(str(cause))
+        if isinstance(cause, RedirectElsewhere):
+            return self._elsewhere(cause, name, client)
+        if isinstance(problem, openai.APIStatusError):
+            return self._refusal(problem, name, client)
+        if isinstance(problem, openai.APITimeoutError):
+            return _Retry(f"no answer within {self.timeout:g} seconds", silent=True)
+        message = self._hidden(problem, client)
+        if isinstance(problem, openai.APIConnectionError):
+            address = self._hidden(client.base_url, client)
+            return _Retry(f"no connection to {address} ({message})", silent=True)
+        # Else a body that the package cannot read, or that is not the JSON it claims to be.
+        why = message if isinstance(problem, openai.OpenAIError) else type(problem).__name__
+        return _Retry(f"no readable answer ({why})")
 
     def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
         status = problem.status_code

@@ -21,18 +21,14 @@ from dataclasses import dataclass, field
 from functools import cache as remembered
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, ModelError
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
-from planner_eval.models.cache import CachedModel
+from planner_eval.models.cache import Cache, CachedModel
 from planner_eval.models.client import Bridge, Client, Pause, refuse_address
 from planner_eval.models.predict.folder import Rates
-from planner_eval.models.prices import price_of, read_prices
 from planner_eval.models.replies import Model, Prices
-
-if TYPE_CHECKING:
-    from planner_eval.models.cache import Cache
 
 
 # ----------------------------------------------------------------------
@@ -64,13 +60,8 @@ def open_judge(  # noqa: PLR0913 - what a user may say of a server
         InputError: a replay without a cache.
         JudgeError: the cache is a file of another kind, or is not there to be replayed.
     """
-    from planner_eval.models.cache import Cache
-
-    if replay:
-        if cache is None:
-            raise InputError("a replay needs the cache whose answers it replays")
-        return _check_cache(Cache(cache, model=model))
-
+    if replay and cache is None:
+        raise InputError("a replay needs the cache whose answers it replays")
     endpoint = EndpointJudge(
         model,
         base_url=base_url,
@@ -79,12 +70,11 @@ def open_judge(  # noqa: PLR0913 - what a user may say of a server
         prices=Prices(*prices) if prices else None,
         deadline=DEADLINE if deadline is None else deadline,
     )
-    return _check_cache(Cache(cache, endpoint, model=model)) if cache else endpoint
-
-
-def _check_cache(cache: Cache) -> Cache:
-    cache.check()
-    return cache
+    if cache is None:
+        return endpoint
+    cached = Cache(cache, None if replay else endpoint, model=model)
+    cached.check()
+    return cached
 
 
 # ----------------------------------------------------------------------
@@ -252,6 +242,8 @@ class Endpoint(NamedTuple):
         """
         if self.prices is None:
             return None
+        from planner_eval.models.prices import price_of, read_prices
+
         prices, where = read_prices(Path(self.prices)), os.fspath(self.prices)
         routing = None if router is None else price_of(router, prices, where)
         return Rates(price_of(name_of(model), prices, where), routing)

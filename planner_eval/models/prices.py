@@ -11,11 +11,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json
+from planner_eval.base.schema_models import Described, describe_expected
 from planner_eval.base.text import did_you_mean
 from planner_eval.models.replies import Prices
+
+_Price = Annotated[
+    Annotated[float, Field(ge=0, allow_inf_nan=False)], describe_expected("a price, a number of at least 0")
+]
+
+
+class PriceEntry(Described):
+    """What a model costs, in any currency."""
+
+    input: _Price = Field(description="A million tokens of questions.")
+    output: _Price = Field(description="A million tokens of answers.")
+
+
+class PricesFile(Described):
+    """What models cost."""
+
+    models: dict[str, PriceEntry] = Field(description="The models, by the names that they are asked under.")
 
 
 def read_prices(path: Path) -> dict[str, Prices]:
@@ -32,8 +53,6 @@ def read_prices(path: Path) -> dict[str, Prices]:
     {'m': Prices(input=2.5, output=10.0)}
     """
     import tomllib
-
-    from planner_eval.models.prices_schema import PricesFile
 
     try:
         text = path.read_text(encoding="utf-8-sig")

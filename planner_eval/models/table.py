@@ -279,26 +279,19 @@ def named_runs(runs: Any) -> list[NamedRun]:
     if isinstance(runs, (str, os.PathLike)):
         runs = [runs]
     expect(LIST, runs=runs)
-    if isinstance(runs, Mapping):
-        for folders in runs.values():
-            expect(LIST, run=[folders] if isinstance(folders, (str, os.PathLike)) else folders)
-    pairs: list[tuple[str | None, Any]]
-    if isinstance(runs, Mapping):
-        pairs = [
-            (None if name is None else str(name), folder)
-            for name, folders in runs.items()
-            for folder in ([folders] if isinstance(folders, (str, os.PathLike)) else folders)
-        ]
-    else:
-        pairs = [(None, folder) for folder in runs]
-    for _, folder in pairs:
-        expect(PATH, run=folder)
+    pairs: list[tuple[str | None, Any]] = []
+    for name, folders in runs.items() if isinstance(runs, Mapping) else [(None, runs)]:
+        folders = [folders] if isinstance(folders, (str, os.PathLike)) else folders
+        expect(LIST, run=folders)
+        pairs += [(None if name is None else str(name), folder) for folder in folders]
     if not pairs:
         raise InputError("there are no runs to make a table of")
-    paths = [os.path.realpath(os.fspath(folder)) for _, folder in pairs]
-    for index, path in enumerate(paths):
-        if path in paths[:index]:
-            raise InputError(f"{os.fspath(pairs[index][1])} is named twice")
+    paths: list[str] = []
+    for _, folder in pairs:
+        expect(PATH, run=folder)
+        paths.append(os.path.realpath(os.fspath(folder)))
+        if paths[-1] in paths[:-1]:
+            raise InputError(f"{os.fspath(folder)} is named twice")
     return [NamedRun(name, read_table_run(os.fspath(folder))) for name, folder in pairs]
 
 
@@ -386,13 +379,10 @@ def _split_unlike_runs(runs: list[TableRun], chosen: Layout) -> dict[str, list[T
     differ = [key for key in keys if len({str(r.asked.get(key)) for r in runs}) > 1]
     groups: dict[str, list[TableRun]] = {}
     for run in runs:
-        label = ", ".join(f"{key} {_format_asked(run.asked.get(key))}" for key in differ)
+        asked = {key: run.asked.get(key) for key in differ}
+        label = ", ".join(f"{key} {'none' if value in (None, '') else value}" for key, value in asked.items())
         groups.setdefault(label, []).append(run)
     return groups
-
-
-def _format_asked(value: Any) -> str:
-    return "none" if value in (None, "") else str(value)
 
 
 def _has_clash(runs: Sequence[TableRun], chosen: Layout) -> bool:
@@ -408,19 +398,12 @@ def _measure_column(
 ) -> MeasuredFigure:
     fitting = [run for run in runs if run.fits(column, chosen.columns)]
     if not fitting:
-        conditions = ", ".join(f"{key} {_format_alternatives(value)}" for key, value in column.where.items())
+        wanted = {key: value if isinstance(value, list) else [value] for key, value in column.where.items()}
+        asked = ", ".join(f"{key} {' or '.join(map(str, values))}" for key, values in wanted.items())
         scored = " ".join(f"--set {key}={value}" for key, value in column.settings.items())
-        what = (
-            f"is known to be asked with {conditions}"
-            if conditions
-            else f"is scored with {scored or 'no --set'}"
-        )
-        return MeasuredFigure(None, why=f"no run of it {what}")
+        what = f"known to be asked with {asked}" if asked else f"scored with {scored or 'no --set'}"
+        return MeasuredFigure(None, why=f"no run of it is {what}")
     return sources[fitting[0].path].measured(column, ids)
-
-
-def _format_alternatives(value: Any) -> str:
-    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _run_notes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
@@ -14,7 +14,7 @@ from planner_eval.benchmarks.compare import key_of, shares_of
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import LayoutColumn
-from planner_eval.benchmarks.report import Figure, Report
+from planner_eval.benchmarks.report import Report
 from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.facts import Share
@@ -65,7 +65,10 @@ class TableRun(NamedTuple):
             columns: All columns of the table.
         """
         if self.predicted is not None or self.form is None:
-            return all(_is_expected(self.asked.get(key), expected) for key, expected in column.where.items())
+            return all(
+                self.asked.get(key) in (expected if isinstance(expected, list) else [expected])
+                for key, expected in column.where.items()
+            )
         if dict(self.settings or {}) != dict(column.settings):
             return False
         return all(other.where == column.where for other in columns if other.settings == column.settings)
@@ -84,10 +87,6 @@ class TableRun(NamedTuple):
         return (
             description + (f", {unanswered:,} of them without a whole answer" if unanswered else "") + marked
         )
-
-
-def _is_expected(value: Any, expected: Any) -> bool:
-    return value in expected if isinstance(expected, list) else value == expected
 
 
 def read_table_run(path: str) -> TableRun:
@@ -228,28 +227,6 @@ class RememberingJudge:
         return self.replies[request]
 
 
-class Source(Protocol):
-    """A run whose figures can be asked for."""
-
-    def ids(self) -> frozenset[str]:
-        """The samples that it is of."""
-
-    def values(self, key: str) -> list[str]:
-        """What a key is in these samples."""
-
-    def names(self, column: LayoutColumn) -> list[str]:
-        """The figures that there are, scored as for a column."""
-
-    def measured(self, column: LayoutColumn, ids: Collection[str] | None) -> MeasuredFigure:
-        """A figure, of some samples or of all."""
-
-    def clusters(self, key: str) -> dict[str, str]:
-        """In which cluster each sample lies; InputError where one lies in none."""
-
-    def notes(self) -> list[str]:
-        """What does not count in these figures, or counts as wrong."""
-
-
 # ---------------------------------------------------------------- under a benchmark
 class BenchmarkSource:
     """A run that is scored under its benchmark, once for each of the options that columns want.
@@ -326,10 +303,13 @@ class BenchmarkSource:
         except KeyError:
             return empty._replace(why=f"there is no figure {column.figure} here, {self.variant}")
         if isinstance(figure.value, str) or figure.value is None:
-            return empty._replace(why=figure.error or figure.note or _absence_reason(figure))
+            absent = "there is nothing to count" if figure.value is None else "it was not asked for"
+            return empty._replace(why=figure.error or figure.note or absent)
         value = figure.value / (100 if self.variant in column.percent_in else 1)
         tallies = self._tallies(report, column, column_ids, value)
-        return MeasuredFigure(value, tallies, column_ids, _scale(column, figure, tallies), "", self.run.path)
+        counted = figure.denominator or len(tallies) or 1
+        scale = {"count": counted, "percent": 100}.get(column.unit, 1)
+        return MeasuredFigure(value, tallies, column_ids, scale, "", self.run.path)
 
     def clusters(self, key: str) -> dict[str, str]:
         """In which cluster each sample lies; InputError where one lies in none."""
@@ -414,17 +394,6 @@ def _require_clusters(key: str, clusters: Mapping[str, str | None]) -> dict[str,
     return {name: cluster for name, cluster in clusters.items() if cluster is not None}
 
 
-def _absence_reason(figure: Figure) -> str:
-    return "it was not asked for" if isinstance(figure.value, str) else "there is nothing to count"
-
-
-def _scale(column: LayoutColumn, figure: Figure, tallies: Mapping[str, Share | None]) -> float:
-    """What a share is shown times."""
-    if column.unit == "count":
-        return figure.denominator or len(tallies) or 1
-    return 100 if column.unit == "percent" else 1
-
-
 # ---------------------------------------------------------------- one's own
 class OwnSource:
     """Scored pairs of one's own.
@@ -488,3 +457,7 @@ class OwnSource:
                 continue
             if column.part is None or row.keys.get(column.part.key) == column.part.value:
                 yield row
+
+
+Source: TypeAlias = BenchmarkSource | OwnSource
+"""A run whose figures can be asked for."""

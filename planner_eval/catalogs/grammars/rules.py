@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, assert_never
@@ -210,57 +210,65 @@ _META_CHARS = frozenset(r"\.+*?()|[]{}^$/-#&~\"'")
 
 def write_lark(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
     """The rules as Lark, which Lark reads with LALR and with Earley, and llguidance as it stands."""
+
+    def write(expr: Expr) -> str:
+        return _write_expr(expr, lambda s: s.name.upper() if s.token else s.name, lambda c: f"/{regex(c)}/")
+
     lines = [f"// {line}" for note in notes for line in note.splitlines()]
-    lines += [
-        f"start: {_write_lark_expr(start)}",
-        *(f"{name}: {_write_lark_expr(expr)}" for name, expr in rules.rules.items()),
-    ]
+    lines += [f"start: {write(start)}", *(f"{name}: {write(expr)}" for name, expr in rules.rules.items())]
     lines += [f"{name.upper()}: /{regex(expr)}/" for name, expr in rules.tokens.items()]
     return "\n".join(lines) + "\n"
 
 
 def write_gbnf(rules: Rules, start: Expr, notes: Iterable[str]) -> str:
     """The rules as GBNF, which llama.cpp reads, and xgrammar."""
+
+    def write(expr: Expr) -> str:
+        return _write_expr(expr, lambda s: _gbnf_name(s.name), lambda c: _write_chars(c, _gbnf_char))
+
     lines = [f"# {line}" for note in notes for line in note.splitlines()]
     all_rules = {**rules.rules, **rules.tokens}
-    lines += [f"root ::= {_write_gbnf_expr(start)}"]
-    lines += [f"{_gbnf_name(name)} ::= {_write_gbnf_expr(expr)}" for name, expr in all_rules.items()]
+    lines += [f"root ::= {write(start)}"]
+    lines += [f"{_gbnf_name(name)} ::= {write(expr)}" for name, expr in all_rules.items()]
     return "\n".join(lines) + "\n"
 
 
-# ---------------------------------------------------------------- Lark
-def _write_lark_expr(expr: Expr, *, inner: bool = False) -> str:
+def _write_expr(
+    expr: Expr, name: Callable[[Symbol], str], char: Callable[[Chars], str], *, inner: bool = False
+) -> str:
+    """An expression in the notation that Lark and GBNF share, but for names and classes of characters.
+
+    Args:
+        expr: The expression.
+        name: Writes a rule's or a token's name.
+        char: Writes a class of characters.
+        inner: Whether it stands where several of something need brackets around them.
+    """
     match expr:
         case Text(text):
-            return f'"{_escape(text, _LARK_ESCAPES)}"'
-        case Symbol(name, token):
-            return name.upper() if token else name
-        case Seq() | Alt() | Repeat():
-            return _write_compound(expr, _write_lark_expr, inner=inner)
+            return f'"{text.translate(_ESCAPES)}"'
+        case Symbol():
+            return name(expr)
         case Chars():
-            return f"/{regex(expr)}/"
+            return char(expr)
+        case Repeat(item):
+            written = _write_expr(item, name, char, inner=True) + _quantifier(expr)
+        case Seq(()):
+            return '""'
+        case Seq(operands):
+            written = " ".join(_write_expr(operand, name, char, inner=True) for operand in operands)
+        case Alt(operands):
+            choices = (_write_expr(o, name, char, inner=not isinstance(o, Seq)) for o in operands)
+            written = " | ".join(choices)
         case _:
             assert_never(expr)
+    return f"({written})" if inner else written
 
 
-_LARK_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
 # ---------------------------------------------------------------- GBNF
-def _write_gbnf_expr(expr: Expr, *, inner: bool = False) -> str:
-    match expr:
-        case Text(text):
-            return f'"{_escape(text, _LARK_ESCAPES)}"'
-        case Symbol(name):
-            return _gbnf_name(name)
-        case Chars(ranges, negated):
-            return f"[{'^' if negated else ''}{''.join(_write_range(r, _gbnf_char) for r in ranges)}]"
-        case Seq() | Alt() | Repeat():
-            return _write_compound(expr, _write_gbnf_expr, inner=inner)
-        case _:
-            assert_never(expr)
-
-
 def _gbnf_name(name: str) -> str:
     return name.replace("_", "-")
 
@@ -288,8 +296,8 @@ def regex(expr: Expr) -> str:
     match expr:
         case Text(text):
             return "".join(map(_regex_char, text))
-        case Chars(ranges, negated):
-            return f"[{'^' if negated else ''}{''.join(_write_range(r, _regex_char) for r in ranges)}]"
+        case Chars():
+            return _write_chars(expr, _regex_char)
         case Seq(items):
             return "".join(f"(?:{regex(p)})" if isinstance(p, Alt) else regex(p) for p in items)
         case Alt(options):
@@ -309,23 +317,10 @@ def _regex_char(char: str) -> str:
     return f"\\x{ord(char):02x}" if char < " " or char == "\x7f" else char
 
 
-# ---------------------------------------------------------------- what both share
-def _write_range(char_range: tuple[str, str], write: Callable[[str], str]) -> str:
-    low, high = char_range
-    return write(low) if low == high else f"{write(low)}-{write(high)}"
-
-
-def _write_compound(expr: Seq | Alt | Repeat, write: Callable[..., str], *, inner: bool) -> str:
-    if isinstance(expr, Repeat):
-        text = f"{write(expr.item, inner=True)}{_quantifier(expr)}"
-        return f"({text})" if inner else text
-    if expr == EMPTY:
-        return '""'
-    operands: Sequence[Expr] = expr.parts if isinstance(expr, Seq) else expr.options
-    text = (" " if isinstance(expr, Seq) else " | ").join(
-        write(operand, inner=isinstance(expr, Seq) or not isinstance(operand, Seq)) for operand in operands
-    )
-    return f"({text})" if inner else text
+# ---------------------------------------------------------------- what all share
+def _write_chars(expr: Chars, write: Callable[[str], str]) -> str:
+    ranges = (write(low) if low == high else f"{write(low)}-{write(high)}" for low, high in expr.ranges)
+    return f"[{'^' if expr.negated else ''}{''.join(ranges)}]"
 
 
 def _quantifier(expr: Repeat) -> str:
@@ -336,14 +331,11 @@ def _quantifier(expr: Repeat) -> str:
     return f"{{{least}}}" if least == most else f"{{{least},{'' if most is None else most}}}"
 
 
-def _escape(text: str, marks: dict[str, str]) -> str:
-    return "".join(marks.get(char, char) for char in text)
-
-
 # ----------------------------------------------------------------------
 # The tokens of values: texts, numbers, dates, and how notations write them.
 _CONTROL_RANGES = (("\x00", "\x1f"), ("\x7f", "\x7f"))
 _DIGIT = chars("0-9")
+_SIXTIETHS = seq(chars("0-5"), _DIGIT)
 _MAX_FURTHER_DIGITS = 18
 """Digits behind the first one of a number that is written out: ids of 64 bits have 19 in all."""
 
@@ -402,7 +394,8 @@ def quote_json(text: str) -> str:
 # ---------------------------------------------------------------- numbers
 def integer(*, negative: bool = True) -> Expr:
     """A whole number."""
-    return seq(opt(Text("-")) if negative else EMPTY, _natural())
+    natural = Alt((Text("0"), seq(chars("1-9"), Repeat(_DIGIT, 0, _MAX_FURTHER_DIGITS))))
+    return seq(opt(Text("-")) if negative else EMPTY, natural)
 
 
 def number(*, negative: bool = True) -> Expr:
@@ -410,10 +403,6 @@ def number(*, negative: bool = True) -> Expr:
     fraction = opt(seq(".", Repeat(_DIGIT, 1, _MAX_FURTHER_DIGITS)))
     power = opt(seq(chars("eE"), opt(chars("+-")), Repeat(_DIGIT, 1, 2)))
     return seq(integer(negative=negative), fraction, power)
-
-
-def _natural() -> Expr:
-    return Alt((Text("0"), seq(chars("1-9"), Repeat(_DIGIT, 0, _MAX_FURTHER_DIGITS))))
 
 
 # ---------------------------------------------------------------- dates
@@ -448,24 +437,17 @@ def date() -> Expr:
 
 def time() -> Expr:
     """A time of day, hh:mm, with seconds or without."""
-    return seq(_two_digits_between(0, 23), ":", chars("0-5"), _DIGIT, opt(seq(":", chars("0-5"), _DIGIT)))
+    return seq(_clock(), opt(seq(":", _SIXTIETHS)))
+
+
+def _clock() -> Expr:
+    return seq(_two_digits_between(0, 23), ":", _SIXTIETHS)
 
 
 def date_time() -> Expr:
     """A day and a time."""
-    zone = alt((Text("Z"), seq(chars("+-"), _two_digits_between(0, 23), ":", chars("0-5"), _DIGIT)))
-    return seq(
-        date(),
-        "T",
-        _two_digits_between(0, 23),
-        ":",
-        chars("0-5"),
-        _DIGIT,
-        ":",
-        chars("0-5"),
-        _DIGIT,
-        opt(zone),
-    )
+    zone = alt((Text("Z"), seq(chars("+-"), _clock())))
+    return seq(date(), "T", _clock(), ":", _SIXTIETHS, opt(zone))
 
 
 FORMATS: Mapping[str, Callable[[], Expr]] = {"date": date, "time": time, "date-time": date_time}

@@ -41,13 +41,13 @@ class SchemaBuilder:
     """Makes the schemas of one grammar.
 
     Args:
-        wanted: What the plans may hold.
+        spec: What the plans may hold.
         defs: What goes under ``$defs``.
         loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
         narrow: Sentences on what is not allowed, although the catalog does.
     """
 
-    wanted: PlanSpec
+    spec: PlanSpec
     defs: dict[str, Schema] = field(default_factory=dict)
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     narrow: dict[str, None] = field(default_factory=dict)
@@ -60,26 +60,26 @@ class SchemaBuilder:
     _patterns: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._outputs = outputs_of(self.wanted.tools)
-        self._form = value_form(self.wanted.dialect)
+        self._outputs = outputs_of(self.spec.tools)
+        self._form = value_form(self.spec.dialect)
         self._ends = FiniteTypes(self._form)
 
     def plans(self) -> Schema:
         """The schema of all plans: an object, as servers that take schemas want one."""
         calls = {"calls": self._calls()}
-        if self.wanted.dialect == "plan":
+        if self.spec.dialect == "plan":
             calls = {"schema": {"type": "string", "enum": ["planeval.plan/1"]}, **calls}
         schema = closed_object(calls, calls)
         return {**schema, "$defs": self.defs} if self.defs else schema
 
     def _calls(self) -> Schema:
-        most = self.wanted.most
-        if self.wanted.dialect == "json" or not self.wanted.unrolled:
+        most = self.spec.most
+        if self.spec.dialect == "json" or not self.spec.unrolled:
             return {"type": "array", "items": self._call(0), "maxItems": most}
         lengths: list[Schema] = []
-        for label in LABEL_PREFIXES if self.wanted.dialect == "nestful" else LABEL_PREFIXES[:1]:
+        for label in LABEL_PREFIXES if self.spec.dialect == "nestful" else LABEL_PREFIXES[:1]:
             self._labels = (label,)  # one plan's labels are alike
-            calls = [self._call(position) for position in self.wanted.places]
+            calls = [self._call(position) for position in self.spec.places]
             lengths += [] if lengths else [{"type": "array", "items": calls[0], "maxItems": 0}]
             lengths += [
                 {"type": "array", "minItems": size, "maxItems": size, "prefixItems": calls[:size]}
@@ -90,12 +90,12 @@ class SchemaBuilder:
     def _call(self, position: int) -> Schema:
         call_schemas = [
             self._shared(f"call_{number}_{position}", call)
-            for number, tool in enumerate(self.wanted.tools, 1)
+            for number, tool in enumerate(self.spec.tools, 1)
             if (call := self._tool(tool, position)) is not None
         ]
         if not call_schemas and position < 2:
             raise InputError(
-                f"no tool can be called in {self.wanted.dialect}: a required value cannot be written"
+                f"no tool can be called in {self.spec.dialect}: a required value cannot be written"
             )
         return (
             call_schemas[0]
@@ -104,13 +104,13 @@ class SchemaBuilder:
         )
 
     def _tool(self, tool: Tool, position: int) -> Schema | None:
-        positions = (position,) if position else self.wanted.producers(0)
+        positions = (position,) if position else self.spec.producers(0)
         fields: Schema = {"name": {"type": "string", "enum": [tool.full_name]}}
-        if self.wanted.dialect == "nestful":
+        if self.spec.dialect == "nestful":
             labels = [f"{label}{p}" for label in self._labels for p in positions]
             labels = [f"${label}" for label in labels if label.startswith("var")] + labels
             fields["label"] = self._shared(f"label_{position}", {"type": "string", "enum": labels})
-        elif self.wanted.dialect == "plan":
+        elif self.spec.dialect == "plan":
             fields = {"id": {"type": "string", "enum": [f"c{p}" for p in positions]}, **fields}
         free = tool.open and not tool.parameters
         arguments = self._free(position, tool.others) if free else self._fields(tool.parameters, position)
@@ -166,7 +166,7 @@ class SchemaBuilder:
             listed = [
                 constant
                 for constant in kind.enum
-                if find_problem(constant, plain, texts=self.wanted.texts) is None
+                if find_problem(constant, plain, texts=self.spec.texts) is None
             ]
             constants = [constant for constant in listed if self._form.constant(constant) is not None]
             texts = {"type": "string"} if all(isinstance(constant, str) for constant in constants) else {}
@@ -202,14 +202,14 @@ class SchemaBuilder:
     def _text(self, kind: Type) -> Schema:
         if kind.format is not None and kind.format in FORMATS:
             return {"pattern": token_pattern(FORMATS[kind.format]())}
-        refers = {"pattern": _NO_REFERENCE} if self.wanted.dialect == "nestful" else {}
+        refers = {"pattern": _NO_REFERENCE} if self.spec.dialect == "nestful" else {}
         return {**refers, **_drop_none({"minLength": kind.length[0], "maxLength": kind.length[1]})}
 
     def _references(self, position: int) -> list[Schema]:
-        producers = [str(p) for p in self.wanted.producers(position)]
-        if not producers or self.wanted.dialect == "json":
+        producers = [str(p) for p in self.spec.producers(position)]
+        if not producers or self.spec.dialect == "json":
             return []
-        if self.wanted.dialect == "nestful":
+        if self.spec.dialect == "nestful":
             key = (position, self._labels)  # every value of a call may refer to the same calls
             if key not in self._patterns:
                 self._patterns[key] = token_pattern(nestful_reference(producers, self._outputs, self._labels))
@@ -244,7 +244,7 @@ class SchemaBuilder:
         value = self.value(additional or ANY, position)
         if value is None:
             return closed_object({}, [])
-        if self.wanted.dialect == "plan":
+        if self.spec.dialect == "plan":
             return {
                 "type": "object",
                 "patternProperties": {_UNMARKED_NAME: value},

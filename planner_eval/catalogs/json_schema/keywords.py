@@ -1,17 +1,21 @@
-"""The keywords of JSON Schema 2020-12: misspelt, misplaced, or without a check."""
+"""The keywords of JSON Schema 2020-12: misspelt, misplaced, without a check, or more than types say."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.text import close_names
 from planner_eval.catalogs.catalog import KINDS, Catalog
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import resolve_reference
+from planner_eval.catalogs.json_schema.types import find_references, resolve_reference
+
+if TYPE_CHECKING:
+    from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
 
 # ----------------------------------------------------------------------
 # The keywords of JSON Schema 2020-12: which there are, what each may hold, and which are misspelt.
@@ -46,10 +50,6 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _is_pattern(value: Any) -> bool:
-    return isinstance(value, str) and Pattern(value).readable
-
-
 _NUMBER = _KeywordForm(_is_number, "a number")
 _COUNT = _KeywordForm(_is_count, "a whole number, 0 or more")
 _TEXTS = _KeywordForm(_are_texts, "a list of names")
@@ -64,7 +64,9 @@ _KEYWORD_FORMS: dict[str, _KeywordForm] = {
     **dict.fromkeys(("minProperties", "maxProperties", "minContains", "maxContains"), _COUNT),
     "multipleOf": _KeywordForm(lambda value: _is_number(value) and value > 0, "a number above 0"),
     "type": _KeywordForm(lambda value: value != [], "a kind of value or a list of such"),
-    "pattern": _KeywordForm(_is_pattern, "a regular expression"),
+    "pattern": _KeywordForm(
+        lambda value: isinstance(value, str) and Pattern(value).readable, "a regular expression"
+    ),
     "uniqueItems": _FLAG,
     "enum": _KeywordForm(lambda value: isinstance(value, list), "a list of values"),
     "required": _KeywordForm(lambda value: isinstance(value, bool) or _are_texts(value), "a list of names"),
@@ -268,22 +270,110 @@ def _is_argument_list(value: Any) -> bool:
 
 
 # ----------------------------------------------------------------------
-# What the JSON Schemas of a catalog ask for and types, or no check, have no place for.
+# Whether a type says all that a JSON Schema does: then a check of types is enough, and quick.
+_TYPED_KEYWORDS = frozenset(
+    (
+        *("type", "enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+        *("minLength", "maxLength", "minItems", "maxItems", "items", "properties", "required"),
+        *("additionalProperties", "anyOf", "$ref"),
+    )
+)
+"""What a type has a place for."""
 _UNTYPED_KEYWORDS = (
     *("pattern", "multipleOf", "uniqueItems", "contains", "minContains", "maxContains", "prefixItems"),
     *("not", "if", "patternProperties", "propertyNames", "minProperties", "maxProperties"),
     *("dependentRequired", "dependentSchemas", "dependencies", "unevaluatedProperties", "unevaluatedItems"),
     "oneOf",
 )
-_TYPED_KEYWORDS = frozenset(
-    (
-        *("type", "enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-        *("minLength", "maxLength", "minItems", "maxItems", "items", "properties", "required"),
-        *("additionalProperties", "anyOf", "oneOf", "allOf", "$ref"),
+"""What it has none for."""
+_PLAIN_KEYWORDS = _TYPED_KEYWORDS | {"nullable"}
+_CHECKED_KEYWORDS = frozenset((*_UNTYPED_KEYWORDS, "allOf", "then", "else", "$dynamicRef", "additionalItems"))
+_CONTAINER_KEYWORDS = frozenset(("properties", "items", "additionalProperties", "required"))
+
+
+def make_validator(schema: Mapping[str, Any]) -> ArgumentsValidator | None:
+    """What holds arguments against a schema that says more than a type can; None where a type is enough.
+
+    >>> make_validator({"type": "object", "properties": {"x": {"type": "integer"}}})
+    """
+    if is_plain(schema):
+        return None
+    from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
+
+    return ArgumentsValidator(schema)
+
+
+def is_plain(schema: Any) -> bool:
+    """Whether a check of types finds all that a schema of arguments asks for, and nothing else.
+
+    >>> is_plain({"type": "object", "properties": {"x": {"type": ["integer", "null"]}}})
+    True
+    >>> is_plain({"type": "object", "properties": {"x": {"type": "string", "pattern": "^[a-z]+$"}}})
+    False
+    """
+    top = {"type": "object", **schema} if isinstance(schema, Mapping) else schema
+    left = [(top, 0)]
+    while left:
+        subschema, depth = left.pop()
+        if subschema is True:
+            continue
+        if not isinstance(subschema, Mapping) or depth > _MAX_DEPTH or not _is_plain(subschema):
+            return False
+        left += [(inner, depth + 1) for inner in _typed_schemas(subschema)]
+    return True
+
+
+def _is_plain(schema: Mapping[str, Any]) -> bool:
+    stated = {
+        key
+        for key in schema.keys() & (_PLAIN_KEYWORDS | _CHECKED_KEYWORDS)
+        if schema[key] is not None or key == "const"
+    }
+    if "uniqueItems" in stated and schema["uniqueItems"] is False:
+        stated.discard("uniqueItems")
+    if stated & _CHECKED_KEYWORDS or ("$ref" in stated and stated != {"$ref"}):
+        return False
+    if "anyOf" in stated and not stated <= {"anyOf", "type"}:
+        return False
+    if stated & _CONTAINER_KEYWORDS and (
+        not schema.get("type") or {"array", "object"} <= set(schema["type"])
+    ):
+        return False
+    if schema.get("additionalProperties") not in (None, True) and _has_undescribed_field(schema):
+        return False
+    if any(isinstance(value, (list, dict)) for value in schema.get("enum") or ()):
+        return False
+    if isinstance(schema.get("const"), (list, dict)) or {"enum", "const"} <= stated:
+        return False
+    return not any(
+        {f"{end}imum", f"exclusive{end.capitalize()}imum"} <= stated
+        and not isinstance(schema[f"exclusive{end.capitalize()}imum"], bool)
+        for end in ("min", "max")
     )
-)
+
+
+def _has_undescribed_field(schema: Mapping[str, Any]) -> bool:
+    """Whether a field is required that the schema does not list."""
+    needed = schema.get("required")
+    return isinstance(needed, list) and not set(needed) <= set(schema.get("properties") or ())
+
+
+def _typed_schemas(schema: Mapping[str, Any]) -> list[Any]:
+    subschemas = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or ())]
+    for key in ("$defs", "definitions"):
+        if isinstance(schema.get(key), Mapping):
+            subschemas += schema[key].values()
+    subschemas += [schema["items"]] if schema.get("items") is not None else []
+    additional = schema.get("additionalProperties")
+    return [*subschemas, additional] if isinstance(additional, Mapping) else subschemas
+
+
+# ----------------------------------------------------------------------
+# What the JSON Schemas of a catalog ask for and types, or no check, have no place for.
 _COMBINING_KEYWORDS = ("anyOf", "oneOf", "allOf")
 _NAMED_SCHEMA_KEYWORDS = ("properties", "$defs", "definitions")
+_MERGED_KEYWORDS = _TYPED_KEYWORDS | {"oneOf", "allOf"}
+_OVERLAID_KEYWORDS = _MERGED_KEYWORDS - {"properties", "required", "type"}
 
 
 def untyped_keywords(catalog: Catalog) -> dict[str, list[str]]:
@@ -328,14 +418,15 @@ def _find_self_references(schema: Any) -> Iterator[str]:
     if not isinstance(schema, Mapping):
         return
     followed: dict[str, set[str]] = {}
-    left = list(_references(schema))
+    left = list(find_references(schema))
     while left:
         reference = left.pop()
         if reference not in followed:
             try:
-                followed[reference] = set(_references(resolve_reference(reference, schema), same=True))
+                target = resolve_reference(reference, schema)
             except CatalogError:  # an example of a value may look like a reference
-                followed[reference] = set()
+                target = None
+            followed[reference] = set(find_references(target, _COMBINING_KEYWORDS))
             left += followed[reference]
     try:
         TopologicalSorter(followed).prepare()
@@ -343,40 +434,20 @@ def _find_self_references(schema: Any) -> Iterator[str]:
         yield "a $ref to nothing but itself"
 
 
-def _references(schema: Any, *, same: bool = False) -> Iterator[str]:
-    """The references in a schema, at any depth; or only those that say of the `same` value what it is."""
-    left = [schema]
-    while left:
-        node = left.pop()
-        if isinstance(node, Mapping):
-            if isinstance(node.get("$ref"), str):
-                yield node["$ref"]
-            left += (node.get(key) for key in _COMBINING_KEYWORDS) if same else node.values()
-        elif isinstance(node, list):
-            left += node
-
-
 def _find_merge_losses(schema: Mapping[str, Any]) -> Iterator[str]:
     """What several schemas say of one thing, of which a type has one."""
-    if isinstance(schema.get("$ref"), str) and schema.keys() & _TYPED_KEYWORDS - {"$ref"}:
+    if isinstance(schema.get("$ref"), str) and schema.keys() & _MERGED_KEYWORDS - {"$ref"}:
         yield "what stands beside a $ref"
-    if _has_overlaid_parts(schema):
+    if schema.get("allOf") and _has_overlaid_parts(schema):
         yield "allOf"
 
 
 def _has_overlaid_parts(schema: Mapping[str, Any]) -> bool:
     """Whether several parts under allOf say something of one thing: of these a type has the last."""
-    subschemas = [schema, *(s for s in schema.get("allOf") or () if isinstance(s, Mapping))]
-    counts = Counter(key for s in subschemas if s is not schema or schema.get("allOf") for key in s)
-    fields = Counter(name for s in subschemas for name in s.get("properties") or ())
-    return bool(schema.get("allOf")) and (
-        any(
-            count > 1
-            for key, count in counts.items()
-            if key in _TYPED_KEYWORDS - {"properties", "required", "type"}
-        )
-        or any(count > 1 for count in fields.values())
-    )
+    parts = [schema, *(s for s in schema["allOf"] if isinstance(s, Mapping))]
+    keywords = Counter(key for part in parts for key in part.keys() & _OVERLAID_KEYWORDS)
+    fields = Counter(name for part in parts for name in part.get("properties") or ())
+    return any(count > 1 for count in (*keywords.values(), *fields.values()))
 
 
 def _find_untyped(schema: Any, depth: int = 0) -> Iterator[str]:
@@ -388,13 +459,8 @@ def _find_untyped(schema: Any, depth: int = 0) -> Iterator[str]:
     yield from _find_merge_losses(schema)
     if depth == 0:  # alternatives for all arguments together are read as none
         yield from (keyword for keyword in ("anyOf", "oneOf") if schema.get(keyword))
-    for keyword in _NAMED_SCHEMA_KEYWORDS:
-        if isinstance(schema.get(keyword), Mapping):
-            for inner in schema[keyword].values():
-                yield from _find_untyped(inner, depth + 1)
-    for keyword in _COMBINING_KEYWORDS:
-        if isinstance(schema.get(keyword), list):
-            for inner in schema[keyword]:
-                yield from _find_untyped(inner, depth + 1)
-    for keyword in ("items", "additionalProperties"):
-        yield from _find_untyped(schema.get(keyword) or None, depth + 1)
+    named = [schema[k].values() for k in _NAMED_SCHEMA_KEYWORDS if isinstance(schema.get(k), Mapping)]
+    listed = [schema[k] for k in _COMBINING_KEYWORDS if isinstance(schema.get(k), list)]
+    single = [schema.get(k) or None for k in ("items", "additionalProperties")]
+    for inner in chain(*named, *listed, single):
+        yield from _find_untyped(inner, depth + 1)

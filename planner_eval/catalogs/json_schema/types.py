@@ -8,7 +8,7 @@ nobody listed is a mistake, whatever JSON Schema's own default is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
@@ -29,11 +29,13 @@ class SchemaRoute(NamedTuple):
     """How a schema was come to, from the one that is read.
 
     Args:
+        root: The document in which references are looked up.
         seen: The references and keys that led here.
         left: Counts what is read: references to references double at each level, so few lines say very much.
         known: The types that came again in this document, each once.
     """
 
+    root: Schema
     seen: tuple[str, ...]
     left: Iterator[int]
     known: dict[str, RecursiveType]
@@ -53,18 +55,16 @@ class SchemaRoute(NamedTuple):
         return self._replace(seen=(*self.seen, step))
 
 
-def _start_route(recurring_types: dict[str, RecursiveType] | None = None) -> SchemaRoute:
-    return SchemaRoute((), iter(range(_MAX_SCHEMAS)), {} if recurring_types is None else recurring_types)
+def _start_route(root: Schema, known: dict[str, RecursiveType] | None = None) -> SchemaRoute:
+    return SchemaRoute(root, (), iter(range(_MAX_SCHEMAS)), {} if known is None else known)
 
 
-def type_of(schema: Any, root: Schema | None = None, *, route: SchemaRoute | None = None) -> Type:
-    """The type that a JSON Schema describes.
+def type_of(schema: Any, root: Schema | None = None) -> Type:
+    """The type that a JSON Schema describes; a circular reference to nothing but itself is anything.
 
     Args:
         schema: A schema: an object, True (anything) or False (read as anything).
         root: The document in which ``$ref`` is looked up; `schema` itself when None.
-        route: How it was come to; a circular reference is :class:`.catalog.Again`, or anything, where it is
-            to nothing but itself.
 
     Raises:
         CatalogError: something in it is no schema, or it is too deep or too large.
@@ -72,24 +72,26 @@ def type_of(schema: Any, root: Schema | None = None, *, route: SchemaRoute | Non
     >>> str(type_of({"type": ["integer", "null"]}))
     'integer or null'
     """
+    return _read_type(schema, _start_route(schema if root is None else root))
+
+
+def _read_type(schema: Any, route: SchemaRoute) -> Type:
     if isinstance(schema, bool):
         return ANY
     if not isinstance(schema, Mapping):
         raise CatalogError(f"expected a JSON Schema object, found {schema!r:.80}")
-    route = route or _start_route()
-    root = schema if root is None else root
     if "$ref" in schema:
-        return _read_reference(schema, root, route)
+        return _read_reference(schema, route)
     if schema.get("allOf"):
         followed: list[str] = []
-        merged = _merge_all_of(schema, root, route, followed)
-        for reference in followed:
+        merged = _merge_all_of(schema, route, followed)
+        for reference in (*followed, "allOf"):
             route = route.to(reference)
-        return type_of(merged, root, route=route.to("allOf"))
+        return _read_type(merged, route)
     kinds = _kinds(schema)
     low, high, exclusive = _limits(schema)
     items = schema.get("items")
-    fields = fields_of(schema, root, route=route)
+    fields = _read_fields(schema, route)
     return Type(
         kinds=kinds,
         enum=_enum(schema),
@@ -99,17 +101,15 @@ def type_of(schema: Any, root: Schema | None = None, *, route: SchemaRoute | Non
         exclusive=exclusive,
         length=(_count(schema, "minLength"), _count(schema, "maxLength")),
         size=(_count(schema, "minItems"), _count(schema, "maxItems")),
-        items=type_of(items, root, route=route.to("items")) if isinstance(items, Mapping) else None,
+        items=_read_type(items, route.to("items")) if isinstance(items, Mapping) else None,
         fields=fields,
         open=is_open(schema),
-        any_of=tuple(type_of(variant, root, route=route.to("anyOf")) for variant in _variants(schema)),
-        others=_unlisted_type(schema, root, route),
+        any_of=tuple(_read_type(variant, route.to("anyOf")) for variant in _variants(schema)),
+        others=_unlisted_type(schema, route),
     )
 
 
-def fields_of(
-    schema: Schema, root: Schema | None = None, *, route: SchemaRoute | None = None
-) -> tuple[Parameter, ...]:
+def _read_fields(schema: Schema, route: SchemaRoute) -> tuple[Parameter, ...]:
     """The properties of an object's schema, as parameters or fields.
 
     A name that is required and not described is a field of any type.
@@ -118,16 +118,14 @@ def fields_of(
     if not isinstance(properties, Mapping):
         raise CatalogError(f"expected an object of properties, found {properties!r:.80}")
     needed = _required(schema)
-    route = route or _start_route()
     fields = []
     for name, property_schema in properties.items():
         inner = property_schema if isinstance(property_schema, Mapping) else {}
-        needs = name in needed or inner.get("required") is True
         fields.append(
             Parameter(
                 str(name),
-                type_of(property_schema, schema if root is None else root, route=route.to("properties")),
-                required=needs,
+                _read_type(property_schema, route.to("properties")),
+                required=name in needed or inner.get("required") is True,
                 description=str(inner.get("description") or ""),
                 default=inner.get("default"),
                 has_default="default" in inner,
@@ -225,19 +223,30 @@ def resolve_reference(reference: Any, root: Schema) -> Any:
 
 def _find_anchor(reference: str, root: Schema) -> Any:
     """What has the name of a reference as its anchor."""
-    left: list[Any] = [root]
-    while left:
-        node = left.pop()
-        if isinstance(node, Mapping):
-            if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
-                return node
-            left += reversed(list(node.values()))
-        elif isinstance(node, list):
-            left += reversed(node)
+    for node in find_objects(root):
+        if reference[1:] in (node.get("$anchor"), node.get("$dynamicAnchor")):
+            return node
     raise CatalogError(f"$ref {reference!r:.80} points to nothing")
 
 
-def _read_reference(schema: Schema, root: Schema, route: SchemaRoute) -> Type:
+def find_objects(data: Any, keys: Collection[str] | None = None) -> Iterator[Schema]:
+    """The objects in JSON data, in its order and outer ones first; below the top, only those at some keys."""
+    left = [data]
+    while left:
+        node = left.pop()
+        if isinstance(node, Mapping):
+            yield node
+            left += reversed([value for key, value in node.items() if keys is None or key in keys])
+        elif isinstance(node, list):
+            left += reversed(node)
+
+
+def find_references(schema: Any, keys: Collection[str] | None = None) -> Iterator[str]:
+    """The references in a schema; those at some keys alone are of the same value as it."""
+    return (n["$ref"] for n in find_objects(schema, keys) if isinstance(n.get("$ref"), str))
+
+
+def _read_reference(schema: Schema, route: SchemaRoute) -> Type:
     reference = schema["$ref"]
     if reference in route.seen:
         since = route.seen[route.seen.index(reference) :]
@@ -245,27 +254,27 @@ def _read_reference(schema: Schema, root: Schema, route: SchemaRoute) -> Type:
             return ANY
         if reference not in route.known:
             route.known[reference] = RecursiveType(
-                reference, root, partial(_read_recursive_type, recurring_types=route.known)
+                reference, route.root, partial(_read_recursive_type, recurring_types=route.known)
             )
         return Type(again=route.known[reference])
-    return type_of(resolve_reference(reference, root), root, route=route.to(str(reference)))
+    return _read_type(resolve_reference(reference, route.root), route.to(str(reference)))
 
 
 def _read_recursive_type(reference: str, root: Schema, *, recurring_types: dict[str, RecursiveType]) -> Type:
-    return _read_reference({"$ref": reference}, root, _start_route(recurring_types))
+    return _read_reference({"$ref": reference}, _start_route(root, recurring_types))
 
 
-def _unlisted_type(schema: Schema, root: Schema, route: SchemaRoute) -> Type | None:
+def _unlisted_type(schema: Schema, route: SchemaRoute) -> Type | None:
     """The type of fields that are not listed; None where it may be any."""
     additional = schema.get("additionalProperties")
     if not isinstance(additional, Mapping):
         return None
-    kind = type_of(additional, root, route=route.to("additionalProperties"))
+    kind = _read_type(additional, route.to("additionalProperties"))
     return None if kind == ANY else kind
 
 
 def _merge_all_of(
-    schema: Schema, root: Schema, route: SchemaRoute, followed: list[str], through: tuple[str, ...] = ()
+    schema: Schema, route: SchemaRoute, followed: list[str], through: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """The schema with its allOf parts laid over one another, properties and required joined.
 
@@ -283,13 +292,13 @@ def _merge_all_of(
                     raise CatalogError("allOf refers to itself")
                 continue
             followed.append(led[-1])
-            subschema = {"allOf": [resolve_reference(subschema["$ref"], root)]}
+            subschema = {"allOf": [resolve_reference(subschema["$ref"], route.root)]}
         if isinstance(subschema, bool):
             continue
         if not isinstance(subschema, Mapping):
             raise CatalogError(f"expected a JSON Schema object in allOf, found {subschema!r:.80}")
         further = (
-            _merge_all_of(subschema, root, route.to("allOf"), followed, led)
+            _merge_all_of(subschema, route.to("allOf"), followed, led)
             if subschema.get("allOf")
             else subschema
         )
@@ -385,13 +394,11 @@ def make_self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> d
     >>> make_self_contained({"properties": {"on": {"$ref": "#/$defs/Day"}}}, root)
     {'properties': {'on': {'$ref': '#/$defs/Day'}}, '$defs': {'Day': {'type': 'string'}}}
     """
-    if all(_can_resolve(reference, schema) for reference in _references(schema)):
+    if all(_can_resolve(reference, schema) for reference in find_references(schema)):
         return dict(schema)
     moved = MovedDefinitions(schema, root)
-    moved_schema: dict[str, Any] = moved.over(
-        {key: value for key, value in schema.items() if key not in _DEFINITION_KEYWORDS}
-    )
-    return {**moved_schema, "$defs": moved.found} if moved.found else moved_schema
+    remaining = {key: value for key, value in schema.items() if key not in _DEFINITION_KEYWORDS}
+    return moved.carry(moved.over(remaining))
 
 
 class MovedDefinitions:
@@ -401,6 +408,10 @@ class MovedDefinitions:
         self.roots = roots
         self.names: dict[str, str] = {}
         self.found: dict[str, Any] = {}
+
+    def carry(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """A schema with the definitions that were moved for it."""
+        return {**schema, "$defs": self.found} if self.found else schema
 
     def again(self, kind: RecursiveType) -> dict[str, Any]:
         """What refers to a type inside itself."""
@@ -444,16 +455,3 @@ def _can_resolve(reference: str, root: Mapping[str, Any]) -> bool:
     except CatalogError:
         return False
     return True
-
-
-def _references(schema: Any) -> list[str]:
-    references, left = [], [schema]
-    while left:
-        node = left.pop()
-        if isinstance(node, Mapping):
-            if isinstance(node.get("$ref"), str):
-                references.append(node["$ref"])
-            left += node.values()
-        elif isinstance(node, list):
-            left += node
-    return references

@@ -19,7 +19,13 @@ from jsonschema.exceptions import ValidationError
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.value_errors import describe_value, find_problem, is_same_value, read_as_kind
+from planner_eval.catalogs.value_errors import (
+    describe_value,
+    find_problem,
+    find_size_problem,
+    is_same_value,
+    read_as_kind,
+)
 from planner_eval.plan.model import Ref, Template, Unresolved
 
 # ----------------------------------------------------------------------
@@ -68,7 +74,7 @@ def _applied_schemas(validator: Any, value: Mapping[str, Any], schema: Mapping[s
             if validator.evolve(schema=alternative).is_valid(value)
         )
     if "if" in schema:
-        good, sure = validator.format_checker.surely(validator.evolve(schema=schema["if"]), value)
+        good, sure = validator.format_checker.surely(validator, schema["if"], value)
         if good:
             yield schema["if"]
             yield schema.get("then", True)
@@ -85,6 +91,8 @@ _FREE_REPEATS = 4
 """How often a value is held against the same alternatives where none of those around it are tried again."""
 _MAX_REPEATS = 3_000
 """So many times more is one list or object held against the alternatives that it was held against before."""
+_NUMBERS = (int, float)
+_STRICT = (True, True)
 _Errors: TypeAlias = Iterator["KeywordError"]
 
 
@@ -188,11 +196,12 @@ class ValidationRun:
         if self.again < 0:
             raise EndlessError
 
-    def surely(self, validator: Any, value: Any) -> KeywordVerdict:
-        """Whether a value holds, and whether no undecided pattern was let pass for that.
+    def surely(self, validator: Any, schema: Any, value: Any) -> KeywordVerdict:
+        """Whether a value holds against a part of the schema, and no undecided pattern was let pass for that.
 
         A list or object is held against a part of the schema once, whatever is around either.
         """
+        validator = validator.evolve(schema=schema)
         if not isinstance(value, (dict, list)):
             return self._held(validator, value)[0]
         key = (id(validator.schema), id(value))
@@ -239,12 +248,6 @@ def _guard_keyword(function: Callable[..., Any]) -> Callable[..., Any]:
     return check_value
 
 
-def _check_against_type(value: Any, kind: Type, run: ValidationRun) -> _Errors:
-    fault = find_problem(value, kind, texts=run.texts)
-    if fault is not None:
-        yield KeywordError(fault[1], fault[0])
-
-
 # ---------------------------------------------------------------- any value
 def _check_type(validator: Any, kinds: list[str], value: Any, schema: Any) -> _Errors:
     run, expected = validator.format_checker, Type(tuple(kinds), format=schema.get("format"))
@@ -288,13 +291,13 @@ def _can_equal(value: Any, allowed: Any, run: ValidationRun) -> bool:
 
 def _check_not(validator: Any, schema: Any, value: Any, _around: Any) -> _Errors:
     run = validator.format_checker
-    if not run.open(value) and run.surely(validator.evolve(schema=schema), value) == (True, True):
+    if not run.open(value) and run.surely(validator, schema, value) == (True, True):
         yield KeywordError(f"the tool excludes {describe_value(value)} here", "check.not_allowed")
 
 
 def _check_if(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
     run = validator.format_checker
-    good, sure = run.surely(validator.evolve(schema=schema), value)
+    good, sure = run.surely(validator, schema, value)
     if not good:
         yield from validator.descend(value, around.get("else", True), schema_path="else")
     elif sure and not run.open(value):
@@ -303,17 +306,13 @@ def _check_if(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
 
 def _check_any_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
     run = validator.format_checker
-    if not any(run.surely(validator.evolve(schema=alternative), value).good for alternative in schemas):
+    if not any(run.surely(validator, alternative, value).good for alternative in schemas):
         yield _no_alternative_error(validator, schemas, value)
 
 
 def _check_one_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Errors:
     run = validator.format_checker
-    good = [
-        verdict
-        for alternative in schemas
-        if (verdict := run.surely(validator.evolve(schema=alternative), value)).good
-    ]
+    good = [verdict for alternative in schemas if (verdict := run.surely(validator, alternative, value)).good]
     if not good:
         yield _no_alternative_error(validator, schemas, value)
     elif len(good) > 1 and not run.open(value):
@@ -332,24 +331,30 @@ def _no_alternative_error(validator: Any, schemas: Any, value: Any) -> KeywordEr
     return KeywordError("", tries=[list(validator.descend(value, alternative)) for alternative in schemas])
 
 
-def _check_format(validator: Any, format: Any, value: Any, _schema: Any) -> _Errors:
-    if isinstance(value, str) and isinstance(format, str):
-        yield from _check_against_type(value, Type(("string",), format=format), validator.format_checker)
-
-
 # ---------------------------------------------------------------- numbers, texts
-def _make_limit_check(name: str, *, strict: bool = False) -> Callable[..., _Errors]:
-    def check_limit(validator: Any, limit: Any, value: Any, _schema: Any) -> _Errors:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            exclusive = (strict, strict)
-            kind = (
-                Type(minimum=limit, exclusive=exclusive)
-                if name == "minimum"
-                else Type(maximum=limit, exclusive=exclusive)
-            )
-            yield from _check_against_type(value, kind, validator.format_checker)
+def _check_by_type(checked: Any, make: Callable[[Any, Mapping[str, Any]], Type]) -> Callable[..., _Errors]:
+    """A keyword that a type can say of values of some classes.
+
+    Args:
+        checked: The classes.
+        make: Makes the type of what the keyword holds and of the schema around it.
+    """
+
+    def check_limit(validator: Any, limit: Any, value: Any, schema: Any) -> _Errors:
+        if isinstance(value, checked) and not isinstance(value, bool):
+            problem = find_problem(value, make(limit, schema), texts=validator.format_checker.texts)
+            if problem is not None:
+                yield KeywordError(problem[1], problem[0])
 
     return check_limit
+
+
+def _length_type(_limit: Any, schema: Mapping[str, Any]) -> Type:
+    return Type(length=_limits_of(schema, "Length"))
+
+
+def _size_type(_limit: Any, schema: Mapping[str, Any]) -> Type:
+    return Type(size=_limits_of(schema, "Items"))
 
 
 def _check_multiple_of(_validator: Any, unit: Any, value: Any, _schema: Any) -> _Errors:
@@ -368,12 +373,6 @@ def _exact_fraction(value: float) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(repr(value))
 
 
-def _check_length(validator: Any, _most: Any, value: Any, schema: Any) -> _Errors:
-    if isinstance(value, str):
-        kind = Type(length=(schema.get("minLength"), schema.get("maxLength")))
-        yield from _check_against_type(value, kind, validator.format_checker)
-
-
 def _check_pattern(validator: Any, pattern: Any, value: Any, _schema: Any) -> _Errors:
     if isinstance(value, str) and validator.format_checker.matches(pattern, value) is False:
         text = f"expected a text that matches {pattern!r:.80}, found {describe_value(value)}"
@@ -381,10 +380,6 @@ def _check_pattern(validator: Any, pattern: Any, value: Any, _schema: Any) -> _E
 
 
 # ---------------------------------------------------------------- lists
-def _check_size(validator: Any, _most: Any, value: Any, schema: Any) -> _Errors:
-    if isinstance(value, list):
-        kind = Type(size=(schema.get("minItems"), schema.get("maxItems")))
-        yield from _check_against_type(value, kind, validator.format_checker)
 
 
 def _check_items(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
@@ -449,7 +444,7 @@ def _check_contains(validator: Any, schema: Any, value: Any, around: Any) -> _Er
         )
         yield KeywordError(text, "check.out_of_range")
     elif most is not None and len(definite) > most:
-        sure = sum(run.surely(inner, item).sure for item in definite)
+        sure = sum(run.surely(validator, schema, item).sure for item in definite)
         text = f"expected at most {most} of the items to be {_describe_condition(schema)}, found {sure}"
         if sure > most:
             yield KeywordError(text, "check.out_of_range")
@@ -489,11 +484,8 @@ def _check_required(_validator: Any, names: Any, value: Any, _schema: Any) -> _E
 def _check_additional_properties(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
     if not isinstance(value, dict) or schema is True:
         return
-    run, listed, patterns = (
-        validator.format_checker,
-        around.get("properties") or {},
-        _property_patterns(around),
-    )
+    run, listed = validator.format_checker, around.get("properties") or {}
+    patterns = tuple(around.get("patternProperties") or ())
     for key, item in value.items():
         if key in listed or any(run.matches(pattern, key) is not False for pattern in patterns):
             continue
@@ -501,10 +493,6 @@ def _check_additional_properties(validator: Any, schema: Any, value: Any, around
             yield _unknown_field_error(key, listed)
         else:
             yield from validator.descend(item, schema, path=key)
-
-
-def _property_patterns(schema: Any) -> tuple[str, ...]:
-    return tuple(schema.get("patternProperties") or ())
 
 
 def _unknown_field_error(key: str, listed: Any) -> KeywordError:
@@ -530,13 +518,15 @@ def _check_property_names(validator: Any, schema: Any, value: Any, _around: Any)
                 break
 
 
-def _check_property_count(validator: Any, _most: Any, value: Any, schema: Any) -> _Errors:
-    least, most = schema.get("minProperties"), schema.get("maxProperties")
-    if not isinstance(value, dict):
-        return
-    if (least is not None and len(value) < least) or (most is not None and len(value) > most):
-        limits = f"{0 if least is None else least} to {'any number of' if most is None else most}"
-        yield KeywordError(f"expected {limits} fields, found {len(value)}", "check.out_of_range")
+def _check_property_count(_validator: Any, _most: Any, value: Any, schema: Any) -> _Errors:
+    if isinstance(value, dict):
+        text = find_size_problem(len(value), _limits_of(schema, "Properties"), "fields")
+        if text is not None:
+            yield KeywordError(text, "check.out_of_range")
+
+
+def _limits_of(schema: Mapping[str, Any], counted: str) -> tuple[int | None, int | None]:
+    return schema.get(f"min{counted}"), schema.get(f"max{counted}")
 
 
 def _check_dependent_required(_validator: Any, needed: Any, value: Any, _schema: Any) -> _Errors:
@@ -574,16 +564,16 @@ _KEYWORD_CHECKS: dict[str, Callable[..., _Errors]] = {
     "if": _check_if,
     "anyOf": _check_any_of,
     "oneOf": _check_one_of,
-    "format": _check_format,
+    "format": _check_by_type(str, lambda name, _: Type(format=name if isinstance(name, str) else None)),
     "multipleOf": _check_multiple_of,
     "pattern": _check_pattern,
     "items": _check_items,
-    "minimum": _make_limit_check("minimum"),
-    "maximum": _make_limit_check("maximum"),
-    "exclusiveMinimum": _make_limit_check("minimum", strict=True),
-    "exclusiveMaximum": _make_limit_check("maximum", strict=True),
-    **dict.fromkeys(("minLength", "maxLength"), _check_length),
-    **dict.fromkeys(("minItems", "maxItems"), _check_size),
+    "minimum": _check_by_type(_NUMBERS, lambda limit, _: Type(minimum=limit)),
+    "maximum": _check_by_type(_NUMBERS, lambda limit, _: Type(maximum=limit)),
+    "exclusiveMinimum": _check_by_type(_NUMBERS, lambda limit, _: Type(minimum=limit, exclusive=_STRICT)),
+    "exclusiveMaximum": _check_by_type(_NUMBERS, lambda limit, _: Type(maximum=limit, exclusive=_STRICT)),
+    **dict.fromkeys(("minLength", "maxLength"), _check_by_type(str, _length_type)),
+    **dict.fromkeys(("minItems", "maxItems"), _check_by_type(list, _size_type)),
     **dict.fromkeys(("minProperties", "maxProperties"), _check_property_count),
     "uniqueItems": _check_unique,
     "contains": _check_contains,

@@ -18,15 +18,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import PlanevalError
+from planner_eval.benchmarks.benchmark import asking_of
 from planner_eval.execution.program import Options
 from planner_eval.execution.run import execute_plan
 from planner_eval.models.pipelines.direct_pipelines import (
     choose_apps,
-    example_turns,
     label_calls,
+    result_messages,
+    shown_messages,
     turn_message,
 )
 from planner_eval.models.pipelines.pipeline import (
+    Exchange,
     Failure,
     Message,
     ModelCall,
@@ -79,33 +82,15 @@ def isolated_steps(task: Task, setup: Setup) -> Steps:
     first = yield from choose_apps(task, setup)
     lines: dict[str, list[str]] = {}
     for app in first.apps:
-        text = setup.prompts.fill(
-            "appbench/agent", app_api_list=api_lines(task.tools, app), today=setup.today
-        )
-        demonstrations = example_turns(agent_examples(setup.examples, app, setup.shots))
-        lines[app] = agent_lines(
-            reply_text(
-                (yield from ask("agent", [system_message(text), *demonstrations, user_message(task.query)]))
-            )
-        )
+        lines[app] = yield from _ask_agent(task, setup, app, "agent")
     rounds = [dict(lines)]
     while len(rounds) <= setup.rounds and (
         lacking := [app for app in lines if unknown_arguments(lines[app])]
     ):
         for app in lacking:
-            text = setup.prompts.fill(
-                "appbench/agent-again",
-                app_api_list=api_lines(task.tools, app),
-                returned_arguments=", ".join(_other_returned_names(lines, app)),
-                today=setup.today,
-            )
-            demonstrations = example_turns(
-                agent_examples(setup.examples, app, setup.shots, results_known=True)
-            )
-            reply = yield from ask(
-                "agent-again", [system_message(text), *demonstrations, user_message(task.query)]
-            )
-            lines[app] = agent_lines(reply_text(reply)) or lines[app]
+            names = ", ".join(_other_returned_names(lines, app))
+            again = yield from _ask_agent(task, setup, app, "agent-again", returned_arguments=names)
+            lines[app] = again or lines[app]
         rounds.append(dict(lines))
         if rounds[-1] == rounds[-2]:
             break
@@ -113,6 +98,14 @@ def isolated_steps(task: Task, setup: Setup) -> Steps:
     stop = "unknown_values" if left else "answered"
     stages = {**first._asdict(), "rounds": rounds, "unknown_values": left}
     return Outcome("\n".join(plan_lines(lines)), stages, stop)
+
+
+def _ask_agent(task: Task, setup: Setup, app: str, stage: str, **fields: str) -> Exchange[list[str]]:
+    """Ask an app's agent; what other apps return is known once it is asked again."""
+    apis = api_lines(task.tools, app)
+    text = setup.prompts.fill(f"appbench/{stage}", app_api_list=apis, today=setup.today, **fields)
+    examples = agent_examples(setup.examples, app, setup.shots, results_known=stage == "agent-again")
+    return agent_lines(reply_text((yield from ask(stage, shown_messages(text, examples, task.query)))))
 
 
 def agent_examples(
@@ -309,12 +302,7 @@ def _step_messages(step: ReactStep, contents: Sequence[Any], names: dict[str, st
     seen = [as_json(content) for content in contents]
     if step.written == "tool_calls":
         turn = turn_message(ReplyTurn(step.calls, step.text, step.written), Offer((), names))
-        ids = [call["id"] for call in turn["tool_calls"]]
-        results = [
-            {"role": "tool", "tool_call_id": id_, "content": text}
-            for id_, text in zip(ids, seen, strict=True)
-        ]
-        return [turn, *results]
+        return [turn, *result_messages(turn, seen)]
     return [assistant_message(step.text), user_message("\n".join(f"Observation: {text}" for text in seen))]
 
 
@@ -324,16 +312,12 @@ def _outcome(
     error = None
     if stop == "max_steps":
         error = Failure("max_steps", f"no final answer was stated in {len(step_records)} steps")
-    calls = label_calls(made_calls) if task.form == "nestful" else _calls_json(made_calls)
-    return Outcome(calls, {"steps": list(step_records), "final_answer": final}, stop, error)
-
-
-def _calls_json(made_calls: Sequence[ModelCall]) -> str:
     calls = [
         {"name": call.name, "arguments": call.written if call.arguments is None else dict(call.arguments)}
         for call in made_calls
     ]
-    return json.dumps(calls, ensure_ascii=False)
+    prediction = label_calls(made_calls) if task.form == "nestful" else as_json(calls)
+    return Outcome(prediction, {"steps": list(step_records), "final_answer": final}, stop, error)
 
 
 REACT = Pipeline(
@@ -380,11 +364,16 @@ def tool_runner(box: Sandbox, offered: Collection[str] | None = None) -> CallRun
         refused = [_refusal(call, offered) for call in calls]
         sound = [call for call, why in zip(calls, refused, strict=True) if why is None]
         history = list(before) if box.source.stateful else []
-        plan = Plan(tuple(_call(number, call) for number, call in enumerate([*history, *sound])))
+        plan = Plan(
+            tuple(
+                Call(f"call_{number}", call.name, tuple((call.arguments or {}).items()))
+                for number, call in enumerate([*history, *sound])
+            )
+        )
         rows = iter(execute_plan(plan, box).calls[len(history) :]) if sound else iter(())
         before.extend(sound)
         return Observations(
-            tuple(_call_output(next(rows)) if why is None else {"error": why} for why in refused)
+            tuple({"error": why} if why is not None else _call_output(next(rows)) for why in refused)
         )
 
     return make
@@ -429,14 +418,10 @@ def _refusal(called: ModelCall, offered: Collection[str] | None) -> str | None:
     return "the arguments are no JSON object" if called.arguments is None else None
 
 
-def _call(number: int, called: ModelCall) -> Call:
-    return Call(f"call_{number}", called.name, tuple((called.arguments or {}).items()))
-
-
 def _call_output(row: Any) -> Any:
-    if row.error is not None:
-        return {"error": _shorten(f"{row.error.kind}: {row.error.message}")}
-    return _json_data(row.value)
+    if row.error is None:
+        return _json_data(row.value)
+    return {"error": _shorten(f"{row.error.kind}: {row.error.message}")}
 
 
 def _json_data(value: Any) -> Any:
@@ -499,3 +484,17 @@ def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | N
         return Observations(over=True) if state.outcome is not None else Observations(state.replies)
 
     return make
+
+
+def benchmark_caller(sample: Sample, form: str, box: Sandbox) -> CallRunner:
+    """Makes the calls of a sample as its benchmark does.
+
+    Args:
+        sample: The sample.
+        form: Its benchmark.
+        box: Where the tools run; used by one caller at a time.
+    """
+    asking = asking_of(form)
+    assert asking is not None, "only such a benchmark has calls of its own"
+    call = asking.caller(sample, box)
+    return lambda calls: Observations(tuple(call([made.written for made in calls])))

@@ -10,14 +10,19 @@ import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.models.pipelines.demonstrations import own_gold_plans, word_overlap, word_set
-from planner_eval.models.pipelines.pipeline import OWN_TASKS, as_catalog
+from planner_eval.models.pipelines.demonstrations import (
+    list_shortfalls,
+    own_gold_plans,
+    word_overlap,
+    word_set,
+)
+from planner_eval.models.pipelines.pipeline import OWN_TASKS, read_tools
 from planner_eval.models.pipelines.tool_lists import app_catalogue, apps_in_order, functions_data
 
 CLOSENESS = ("random", "close", "same-signature")
@@ -26,8 +31,6 @@ CLOSENESS = ("random", "close", "same-signature")
 DISTRACTORS_MARK = "tools: gold+distractors"
 """The mark of a run whose tools were chosen so."""
 
-_MAX_NAMED = 3
-"""Samples that a note names."""
 
 _BYTES_PER_TOKEN = 3
 """Bytes that are counted as a token: JSON has more for each, so that what is counted to fit does."""
@@ -140,20 +143,17 @@ def too_few_tools_message(choice: ToolChoice, offers: Mapping[str, OfferedTools]
     >>> too_few_tools_message(ToolChoice(5), {"a": OfferedTools([], 5, 9), "b": OfferedTools([], 2, 2)})
     '--run distractors=5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
     """
-    requested = choice.number or 0
-    short = {name: offer for name, offer in offers.items() if offer.others < requested}
+    short = {name: offer for name, offer in offers.items() if offer.others < (choice.number or 0)}
     if not short:
         return None
-    shortfalls = [
+    listed = (
         f"{name} {offer.others} of {offer.there}"
         + (f" for --run budget={choice.budget}" if offer.others < offer.there else "")
-        for name, offer in islice(short.items(), _MAX_NAMED)
-    ]
-    if remaining := [offer.others for offer in islice(short.values(), _MAX_NAMED, None)]:
-        low, high = min(remaining), max(remaining)
-        shortfalls.append(f"{len(remaining):,} more samples {low if low == high else f'{low} to {high}'}")
+        for name, offer in short.items()
+    )
+    named = list_shortfalls(listed, [offer.others for offer in short.values()], " samples")
     who = f"{len(short):,} of {format_count(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
-    return f"--run distractors={requested}: {who}, of all other tools that there are: {', '.join(shortfalls)}"
+    return f"--run distractors={choice.number}: {who}, of all other tools that there are: {named}"
 
 
 def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
@@ -202,17 +202,12 @@ def gold_tools(sample: Sample, form: str) -> frozenset[str]:
     return frozenset(str(call["function"]["name"]) for call in calls if call["function"].get("name"))
 
 
-def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    inner = tool.get("function")
-    return inner if isinstance(inner, Mapping) else tool
-
-
 def _comparable_tools(tools: Any, form: str) -> list[ComparedTool]:
     """What can be on offer, each by itself."""
     if form == "appbench":
         return [_compared_app(app) for app in apps_in_order(tools)]
     if form == OWN_TASKS:
-        catalog = as_catalog([] if tools is None else tools)
+        catalog = read_tools([] if tools is None else tools)
         data = functions_data(catalog)
         return [
             _compared_tool(function)._replace(tool=tool, name=tool.full_name)
@@ -226,42 +221,37 @@ def _format_offer(chosen: list[Any], tools: Any, form: str) -> Any:
     if form == "appbench":
         return {**tools, "apps": chosen}
     if form == OWN_TASKS:
-        return replace(as_catalog(tools), tools=tuple(chosen))
+        return replace(read_tools(tools), tools=tuple(chosen))
     return chosen
 
 
 def _compared_app(app: Mapping[str, Any]) -> ComparedTool:
     """An app, compared by the words of its APIs and all that they take."""
-    descriptions = [app.get("description"), *(api.get("description") for api in app.get("apis") or ())]
+    name, apis = str(app["app"]), app.get("apis") or ()
+    descriptions = (str(described.get("description")) for described in (app, *apis))
     kinds = ("required_arguments", "optional_arguments")
-    arguments = [
-        argument for api in app.get("apis") or () for kind in kinds for argument in api.get(kind) or ()
-    ]
+    arguments = (argument for api in apis for kind in kinds for argument in api.get(kind) or ())
     signature = frozenset(f"{argument.get('name')}: {argument.get('type')}" for argument in arguments)
-    name = str(app["app"])
     size = estimate_tokens(app_catalogue({"apps": [app]}))
-    return ComparedTool(app, name, word_set(" ".join(map(str, (name, *descriptions)))), signature, size)
+    return ComparedTool(app, name, word_set(" ".join((name, *descriptions))), signature, size)
 
 
 def _compared_tool(tool: Mapping[str, Any]) -> ComparedTool:
-    function = _function(tool)
+    inner = tool.get("function")
+    function = inner if isinstance(inner, Mapping) else tool
     parameters = function.get("parameters")
     parameters = parameters.get("properties", parameters) if isinstance(parameters, Mapping) else parameters
-    pairs = (
-        parameters.items()
-        if isinstance(parameters, Mapping)
-        else ((str(parameter), "") for parameter in parameters or ())
+    if not isinstance(parameters, Mapping):
+        parameters = dict.fromkeys(map(str, parameters or ()), "")
+    types = (
+        (name, schema.get("type") if isinstance(schema, Mapping) else schema)
+        for name, schema in parameters.items()
     )
-    signature = frozenset(f"{name}: {_schema_type(kind)}" for name, kind in pairs)
+    signature = frozenset(f"{name}: {kind}" for name, kind in types)
     size = estimate_tokens(json.dumps(tool, ensure_ascii=False))
     name = str(function.get("name"))
-    return ComparedTool(
-        tool, name, word_set(f"{_split_name(name)} {function.get('description')}"), signature, size
-    )
-
-
-def _schema_type(schema: Any) -> str:
-    return str(schema.get("type")) if isinstance(schema, Mapping) else str(schema)
+    words = word_set(f"{_split_name(name)} {function.get('description')}")
+    return ComparedTool(tool, name, words, signature, size)
 
 
 def _split_name(name: str) -> str:
@@ -279,14 +269,10 @@ def _order_candidates(
     if choice.closeness == "random":
         return candidates
 
+    compared = attrgetter("words" if choice.closeness == "close" else "signature")
+
     def close(candidate: ComparedTool) -> float:
-        if choice.closeness == "close":
-            return max(
-                (word_overlap(candidate.words, needed_tool.words) for needed_tool in needed), default=0.0
-            )
-        return max(
-            (word_overlap(candidate.signature, needed_tool.signature) for needed_tool in needed), default=0.0
-        )
+        return max((word_overlap(compared(candidate), compared(tool)) for tool in needed), default=0.0)
 
     return sorted(candidates, key=close, reverse=True)
 

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,9 @@ USED_OPTIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 """The pipelines whose prompts show demonstrations, with the data sets, and the texts that may lack a place
 for them: a user's own."""
+
+_MAX_NAMED = 3
+"""Samples that a note names."""
 
 _WORD = re.compile(r"\w+")
 
@@ -276,6 +280,15 @@ def _rejected_messages(where: str, left: Sequence[str], total: int) -> tuple[str
     )
 
 
+def list_shortfalls(listed: Iterable[str], counts: Sequence[int], noun: str = "") -> str:
+    """The first samples that get too little, and between which counts the others lie."""
+    listed, others = list(islice(listed, _MAX_NAMED)), counts[_MAX_NAMED:]
+    if others:
+        low, high = min(others), max(others)
+        listed.append(f"{len(others):,} more{noun} {low if low == high else f'{low} to {high}'}")
+    return ", ".join(listed)
+
+
 def too_few_shots_message(pool: Pool, shot_counts: Mapping[str, int]) -> str | None:
     """Says which samples are shown fewer demonstrations than are asked for; None where none is.
 
@@ -289,13 +302,10 @@ def too_few_shots_message(pool: Pool, shot_counts: Mapping[str, int]) -> str | N
     short = [(name, count) for name, count in shot_counts.items() if count < pool.asked.number]
     if not short:
         return None
-    listed = [f"{name} {count}" for name, count in short[:3]]
-    if remaining := [count for _, count in short[3:]]:
-        low, high = min(remaining), max(remaining)
-        listed.append(f"{len(remaining):,} more {low if low == high else f'{low} to {high}'}")
+    listed = list_shortfalls((f"{name} {count}" for name, count in short), [count for _, count in short])
     are = "is" if len(short) == 1 else "are"
     who = f"{len(short):,} of {format_count(len(shot_counts), 'sample')} {are} shown fewer"
-    return f"--shots {pool.asked.number}: {who}, of all that can be shown: {', '.join(listed)}"
+    return f"--shots {pool.asked.number}: {who}, of all that can be shown: {listed}"
 
 
 def near_duplicate_messages(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
@@ -311,9 +321,9 @@ def near_duplicate_messages(pool: Pool, samples: Sequence[Sample]) -> Iterator[s
     """
     count = sum(pool.near(sample.query) > 0 for sample in samples)
     if count:
-        are = "sample is not shown its" if len(samples) == 1 else "samples are not shown their"
-        are = are.replace("samples are not shown their", "samples is not shown its") if count == 1 else are
-        message = f"{count:,} of {len(samples):,} {are} near duplicates: --run near-duplicates shows them"
+        are = "is not shown its" if count == 1 else "are not shown their"
+        who = f"{count:,} of {format_count(len(samples), 'sample')}"
+        message = f"{who} {are} near duplicates: --run near-duplicates shows them"
         yield f"--shots {pool.asked.number}: {message}"
 
 

@@ -7,22 +7,21 @@ asked twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from planner_eval.base.text import format_count
+from planner_eval.benchmarks.asking import CallTexts
 from planner_eval.benchmarks.benchmark import asking_of
-from planner_eval.models.pipelines.benchmark_pipelines import dialog_steps
 from planner_eval.models.pipelines.pipeline import (
-    CallRequest,
+    Exchange,
     Failure,
     Message,
     ModelCall,
-    Observations,
     Outcome,
     Pipeline,
-    Request,
     Steps,
     Task,
     act,
@@ -32,7 +31,6 @@ from planner_eval.models.pipelines.pipeline import (
     user_message,
 )
 from planner_eval.models.pipelines.replies import (
-    KnownNames,
     ReplyTurn,
     distinct,
     known_names,
@@ -63,7 +61,6 @@ from planner_eval.models.pipelines.tool_lists import (
     format_tools,
     offer_of,
 )
-from planner_eval.models.replies import Reply
 from planner_eval.reading.dialects import get
 
 # ----------------------------------------------------------------------
@@ -85,7 +82,7 @@ def flat_steps(task: Task, setup: Setup) -> Steps:
 def flat_messages(task: Task, setup: Setup) -> list[Message]:
     """The messages of the one request, by data set."""
     if task.form == "appbench":
-        return appbench_messages(task, setup, app_catalogue(task.tools))
+        return _appbench_messages(task, setup)
     if task.form == "nestful":
         tools = as_json(as_json(task.tools)) if setup.official else as_json(task.tools)
         return _nestful_messages(tools, task.query, setup)
@@ -101,19 +98,21 @@ def flat_messages(task: Task, setup: Setup) -> list[Message]:
     return [system_message(text.rstrip()), *task.messages]
 
 
-def appbench_messages(task: Task, setup: Setup, catalogue: str) -> list[Message]:
-    """AppBench's request for calls, with some apps or all; demonstrations are turns of the talk."""
-    text = setup.prompts.fill("appbench/plan", app_api_list=catalogue, today=setup.today)
-    return [system_message(text), *example_turns(setup.examples), user_message(task.query)]
-
-
-def example_turns(examples: Sequence[Example]) -> list[Message]:
-    """Demonstrations as turns of a conversation."""
-    return [
+def shown_messages(text: str, examples: Sequence[Example], query: str) -> list[Message]:
+    """AppBench's request: what to do, demonstrations as turns of the talk, the instruction."""
+    turns = [
         message
         for example in examples
         for message in (user_message(example.query), assistant_message(example.answer))
     ]
+    return [system_message(text), *turns, user_message(query)]
+
+
+def _appbench_messages(task: Task, setup: Setup, apps: Sequence[str] | None = None) -> list[Message]:
+    """The request for calls, with some apps or all."""
+    catalogue = app_catalogue(task.tools, apps)
+    text = setup.prompts.fill("appbench/plan", app_api_list=catalogue, today=setup.today)
+    return shown_messages(text, setup.examples, task.query)
 
 
 def callnavi_text(
@@ -187,9 +186,7 @@ class ChosenApps(NamedTuple):
     fallback: str | None
 
 
-def choose_apps(
-    task: Task, setup: Setup
-) -> Generator[Request | CallRequest, Reply | Observations, ChosenApps]:
+def choose_apps(task: Task, setup: Setup) -> Exchange[ChosenApps]:
     """Ask which apps are needed."""
     everything = [str(app["app"]) for app in apps_in_order(task.tools)]
     messages = [
@@ -224,7 +221,7 @@ def official_apps(text: str, apps: Sequence[str]) -> list[str]:
 def hierarchical_steps(task: Task, setup: Setup) -> Steps:
     """Ask for apps, then for calls with the APIs of these."""
     first = yield from choose_apps(task, setup)
-    messages = appbench_messages(task, setup, app_catalogue(task.tools, first.apps))
+    messages = _appbench_messages(task, setup, first.apps)
     catalogue = {"apps": [app for app in apps_in_order(task.tools) if app["app"] in first.apps]}
     fields = request_fields(replace(task, tools=catalogue), setup)
     reply = yield from ask("plan", messages, constraint=fields)
@@ -261,8 +258,11 @@ def route_then_fill_steps(task: Task, setup: Setup) -> Steps:
     names = known_names(text, [str(tool["name"]) for tool in task.tools])
     stages = {"route_text": text, "route": names.known, "unknown": names.unknown}
     if not names.known:
-        return Outcome("", stages, stop="no_route", error=Failure("no_route", _no_route_message(names)))
-    chosen = _select_tools(task.tools, names.known)
+        unknown = f"; it named {', '.join(names.unknown[:5])}, which the list does not hold"
+        why = "the router named no API of the list" + (unknown if names.unknown else "")
+        return Outcome("", stages, stop="no_route", error=Failure("no_route", why))
+    by_name = {tool["name"]: tool for tool in reversed(task.tools)}
+    chosen = [by_name[name] for name in distinct(names.known)]
     filling = callnavi_text("callnavi/fill", chosen, task, setup, setup.examples)
     reply = yield from ask("fill", [user_message(filling)])
     return Outcome(plan_text(reply), stages)
@@ -306,19 +306,6 @@ def _last_call(answer: str) -> str:
     """
     demonstration = json.loads(answer)
     return json.dumps({key: demonstration[key][-1:] for key in ("API", "parameters")}, ensure_ascii=False)
-
-
-def _no_route_message(names: KnownNames) -> str:
-    unknown = (
-        f"; it named {', '.join(names.unknown[:5])}, which the list does not hold" if names.unknown else ""
-    )
-    return f"the router named no API of the list{unknown}"
-
-
-def _select_tools(tools: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """The APIs of these names, each once, in the router's order."""
-    by_name = {tool["name"]: tool for tool in reversed(tools)}
-    return [by_name[name] for name in distinct(names)]
 
 
 ROUTE = Pipeline("route", "the names of the APIs alone", route_steps, {"callnavi": ("callnavi/route",)})
@@ -416,12 +403,9 @@ def conversation_steps(task: Task, setup: Setup) -> Steps:
         output.append(turn_message(turn, offer, own_names=True))
         if seen.over:
             return Outcome(output, {"calls_from": written}, "over")
-        messages.append(turn_message(turn, offer))
-        results = [
-            _result_message(call, content, number)
-            for number, (call, content) in _numbered_results(turn, seen.contents)
-        ]
-        messages += results
+        texts = [content if isinstance(content, str) else as_json(content) for content in seen.contents]
+        results = result_messages(output[-1], texts)
+        messages += [turn_message(turn, offer), *results]
         output += results
     why = f"the model was still calling tools after {format_count(most, 'turn')}"
     return Outcome(output, {"calls_from": written}, "max_turns", Failure("max_turns", why))
@@ -469,6 +453,14 @@ def turn_message(turn: ReplyTurn, offer: Offer, *, own_names: bool = False) -> d
     return message | ({"tool_calls": calls} if calls else {})
 
 
+def result_messages(turn: Message, texts: Sequence[str]) -> list[Message]:
+    """What the calls of a turn came to, as messages of the protocol."""
+    return [
+        {"role": "tool", "tool_call_id": call["id"], "content": text}
+        for call, text in zip(turn["tool_calls"], texts, strict=True)
+    ]
+
+
 def label_calls(calls: Sequence[ModelCall]) -> str:
     """Calls as NESTful writes them: an argument ``label`` is the call's, others are numbered in order.
 
@@ -486,13 +478,22 @@ def label_calls(calls: Sequence[ModelCall]) -> str:
     return json.dumps(records, ensure_ascii=False)
 
 
-def _numbered_results(turn: ReplyTurn, contents: Sequence[Any]) -> Any:
-    return enumerate(zip(turn.calls, contents, strict=True), 1)
-
-
-def _result_message(call: ModelCall, content: Any, number: int) -> Message:
-    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    return {"role": "tool", "tool_call_id": call.id or f"call_{number}", "content": text}
+def dialog_steps(name: str, task: Task, setup: Setup) -> Steps:
+    """Hold a benchmark's own dialog: ask what it asks, have the calls made that it wants made."""
+    asking = asking_of(task.form)
+    assert asking is not None, "the pipeline serves such data sets alone"
+    dialog = asking.dialog(name, task.visible, task.tools, setup.steps)
+    sent: Any = None
+    while True:
+        try:
+            step = dialog.send(sent)
+        except StopIteration as end:
+            result = end.value
+            return Outcome(result.prediction, stop=result.stop, beside=result.beside)
+        if isinstance(step, CallTexts):
+            sent = (yield from act([ModelCall("", None, text) for text in step.texts])).contents
+        else:
+            sent = yield from ask("call", step.messages, tools=step.tools)
 
 
 FUNCTION_CALLING = Pipeline(
@@ -513,5 +514,14 @@ STEPWISE = Pipeline(
     "a conversation in which ComplexEval answers",
     conversation_steps,
     {"complexfuncbench": ()},
+    acts=True,
+)
+
+
+PROMPT = Pipeline(
+    "prompt",
+    "calls in text, as the benchmark's own runner asks",
+    partial(dialog_steps, "prompt"),
+    {"bfcl": ()},
     acts=True,
 )

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from planner_eval.base.errors import CatalogError, InputError
 from planner_eval.benchmarks.benchmark import asking_of
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 Message: TypeAlias = Mapping[str, Any]
 """A chat message as the protocol has it."""
 
-_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
+NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
+"""Nothing beside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,9 @@ class Request:
     stage: str
     messages: tuple[Message, ...]
     tools: tuple[Message, ...] | None = None
-    sampling: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
+    sampling: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
     router: bool = False
-    constraint: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
+    constraint: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
 
 
 class ModelCall(NamedTuple):
@@ -116,13 +117,17 @@ class Outcome:
     """
 
     prediction: Any
-    stages: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
+    stages: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
     stop: str = "answered"
     error: Failure | None = None
-    beside: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
+    beside: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
 
 
-Steps: TypeAlias = Generator["Request | CallRequest", "Reply | Observations", Outcome]
+_T = TypeVar("_T")
+Exchange: TypeAlias = Generator[Request | CallRequest, Reply | Observations, _T]
+"""Some requests, with what comes of them."""
+
+Steps: TypeAlias = Exchange[Outcome]
 """A sample under way."""
 
 
@@ -154,9 +159,9 @@ def ask(
     *,
     tools: Sequence[Message] | None = None,
     router: bool = False,
-    constraint: Mapping[str, Any] = _NO_FIELDS,
+    constraint: Mapping[str, Any] = NO_FIELDS,
     **sampling: Any,
-) -> Generator[Request | CallRequest, Reply | Observations, Reply]:
+) -> Exchange[Reply]:
     """Have the model asked; gives its reply.
 
     >>> steps = ask("plan", [user_message("Who?")])
@@ -171,7 +176,7 @@ def ask(
     return reply
 
 
-def act(calls: Sequence[ModelCall]) -> Generator[Request | CallRequest, Reply | Observations, Observations]:
+def act(calls: Sequence[ModelCall]) -> Exchange[Observations]:
     """Have calls made; gives what they came to."""
     seen = yield CallRequest(tuple(calls))
     if not isinstance(seen, Observations):
@@ -257,11 +262,16 @@ def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
             + (", or lay AppBench's catalogue.json beside the data" if form == "appbench" else "")
         )
     messages = conversation(sample, form)
-    if not sample.query and not any(_has_content(message) for message in messages):
+    contents = (message.get("content") for message in messages if isinstance(message, Mapping))
+    if not sample.query and not any(contents):
         raise InputError(f"sample {sample.id!r} has no question")
-    tools = _read_own_tools(offered, sample.id) if form == OWN_TASKS else offered
     asking = asking_of(form)
-    return Task(form, sample.query, messages, tools, None if asking is None else asking.visible(sample))
+    visible = None if asking is None else asking.visible(sample)
+    try:
+        tools = read_tools(offered) if form == OWN_TASKS else offered
+    except InputError as problem:
+        raise InputError(f"sample {sample.id!r}: {problem}") from None
+    return Task(form, sample.query, messages, tools, visible)
 
 
 def conversation(sample: Sample, form: str) -> tuple[Message, ...]:
@@ -277,28 +287,15 @@ def digest(query: str, messages: Sequence[Message]) -> str:
     return blake2b(serialized.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _has_content(message: Message) -> bool:
-    return isinstance(message, Mapping) and bool(message.get("content"))
-
-
-def _read_own_tools(tools: Any, identity: str) -> Catalog:
-    try:
-        return as_catalog(tools)
-    except InputError as problem:
-        raise InputError(f"sample {identity!r}: {problem}") from None
-
-
-def as_catalog(tools: Any) -> Catalog:
-    """Tools of one's own as a catalog.
+def read_tools(tools: Any, format: str | None = None) -> Catalog:
+    """Tools as a catalog.
 
     Raises:
         InputError: they cannot be read.
     """
-    from planner_eval.catalogs.formats import catalog_from_data
+    from planner_eval.catalogs.formats import as_catalog
 
-    if isinstance(tools, Catalog):
-        return tools
     try:
-        return catalog_from_data(tools, name="the tools")  # the sample's name is nothing that a model may see
+        return as_catalog(tools, format, name="the tools")  # a sample's name is nothing that a model may see
     except CatalogError as problem:
         raise InputError(str(problem)) from None

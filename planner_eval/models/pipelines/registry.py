@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
-from planner_eval.models.pipelines import agent_pipelines, benchmark_pipelines, direct_pipelines
+from planner_eval.models.pipelines import agent_pipelines, direct_pipelines
 from planner_eval.models.pipelines.pipeline import Pipeline
 
 PIPELINES: Mapping[str, Pipeline] = {
@@ -19,7 +19,7 @@ PIPELINES: Mapping[str, Pipeline] = {
         direct_pipelines.ROUTE_THEN_FILL,
         direct_pipelines.BACKWARD,
         direct_pipelines.FUNCTION_CALLING,
-        benchmark_pipelines.PROMPT,
+        direct_pipelines.PROMPT,
         agent_pipelines.REACT,
         direct_pipelines.STEPWISE,
         direct_pipelines.DIALOG,

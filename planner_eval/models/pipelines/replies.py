@@ -311,46 +311,29 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
     Raises:
         InputError: says what applies where.
     """
-    if setup.history != "gold" and chosen.name != "dialog":
+    name, own = chosen.name, form == "own"
+    asked = name if own else f"{name} of {form}"
+    if setup.history != "gold" and name != "dialog":
+        raise InputError(f"--run history={setup.history} applies only with --pipeline dialog, not {name}")
+    if setup.explain_references and (name, form) != ("flat", "nestful"):
+        message = "--run explain-references applies only to NESTful's prompt of flat"
+        raise InputError(f"{message}, not to {name} of {form}")
+    refuse_texts(setup.prompts, name, form, chosen.serves[form])
+    if setup.dialect is not None and not (own and name == "flat"):
+        raise InputError(f"--dialect applies only to flat with tasks of your own, not to {asked}")
+    if setup.listing and form != "callnavi" and not (own and name in ("flat", "react")):
+        raise InputError(f"--run list-form applies only to prompts that list tools, not to {asked}")
+    makes_calls = name in ("react", "stepwise") or (own and name == "function-calling" and setup.makes_calls)
+    if setup.steps is not None and not makes_calls and asking_of(form) is None:
         raise InputError(
-            f"--run history={setup.history} applies only with --pipeline dialog, not {chosen.name}"
-        )
-    if setup.explain_references and (chosen.name, form) != ("flat", "nestful"):
-        message = f"--run explain-references applies only to NESTful's prompt of flat, not to {chosen.name}"
-        raise InputError(f"{message} of {form}")
-    refuse_texts(setup.prompts, chosen.name, form, chosen.serves[form])
-    if setup.dialect is not None and (chosen.name, form) != ("flat", "own"):
-        message = f"--dialect applies only to flat with tasks of your own, not to {chosen.name}"
-        raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
-    if setup.listing and not _lists_tools(chosen.name, form):
-        message = f"--run list-form applies only to prompts that list tools, not to {chosen.name}"
-        raise InputError(f"{message}{'' if form == 'own' else f' of {form}'}")
-    if setup.steps is not None and not _makes_calls(setup, chosen.name, form):
-        message = (
             "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools, "
-            "BFCL's questions of several turns"
+            f"BFCL's questions of several turns; not to {asked}"
         )
-        raise InputError(f"{message}; not to {chosen.name}{'' if form == 'own' else f' of {form}'}")
-    _refuse_date(setup.today, form)
-    if setup.constrain is not None:
-        refuse_unserved(setup.constrain, chosen.name, form, setup.notation)
-
-
-def _lists_tools(name: str, form: str) -> bool:
-    """Whether a pipeline's prompt lists tools in a form that can be chosen, not the data set's own."""
-    return form == "callnavi" or (form == "own" and name in ("flat", "react"))
-
-
-def _makes_calls(setup: Setup, name: str, form: str) -> bool:
-    many_turns = name == "function-calling" and form == "own" and setup.makes_calls
-    return name in ("react", "stepwise") or many_turns or asking_of(form) is not None
-
-
-def _refuse_date(today: str, form: str) -> None:
-    """Refuse a day of AppBench's instructions that is none, or that nothing reads."""
-    if form != "appbench" and today != Setup().today:
+    if form != "appbench" and setup.today != Setup().today:
         raise InputError(
             f"--run today applies only to AppBench, whose instructions are read on a day, not to {form}"
         )
-    if parse_day(today) is None:
-        raise InputError(f"--run today is {shorten(repr(today), 40)}, expected a day, yyyy-mm-dd")
+    if parse_day(setup.today) is None:
+        raise InputError(f"--run today is {shorten(repr(setup.today), 40)}, expected a day, yyyy-mm-dd")
+    if setup.constrain is not None:
+        refuse_unserved(setup.constrain, name, form, setup.notation)

@@ -17,12 +17,11 @@ from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
 from planner_eval.base.text import close_names, did_you_mean, shorten
 from planner_eval.benchmarks.judging import PromptFile, Template, fill, find_template
-from planner_eval.catalogs.grammars.grammar import Grammar, make_grammar, refuse_unknown
+from planner_eval.catalogs.grammars.grammar import make_grammar, refuse_unknown
 from planner_eval.models.pipelines.pipeline import Message
 from planner_eval.models.pipelines.tool_lists import catalog_of
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Catalog
     from planner_eval.models.pipelines.pipeline import Task
 
 
@@ -228,10 +227,8 @@ def request_fields(task: Task, setup: Setup) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": json_schema}}
 
 
-@lru_cache(maxsize=16)
-def _cached_grammar(catalog: Catalog, dialect: str, target: str, max_calls: int) -> Grammar:
-    """The grammar of a catalog that many samples share."""
-    return make_grammar(catalog, dialect, target, max_calls)
+_cached_grammar = lru_cache(maxsize=16)(make_grammar)
+"""The grammar of a catalog that many samples share."""
 
 
 def unwrap_answer(text: str, task: Task, setup: Setup) -> str:

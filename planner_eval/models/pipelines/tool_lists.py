@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
 
-from planner_eval.base.errors import CatalogError, InputError
+from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
 from planner_eval.catalogs.json_schema.types import schema_of
-from planner_eval.models.pipelines.pipeline import Task
+from planner_eval.models.pipelines.pipeline import Task, read_tools
 from planner_eval.reading.dialects import get
 from planner_eval.reading.dialects.read import parse
 
@@ -257,15 +257,8 @@ def catalog_of(task: Task) -> Catalog:
     Raises:
         InputError: they cannot be read.
     """
-    if isinstance(task.tools, Catalog):
-        return task.tools
-    from planner_eval.catalogs.formats import catalog_from_data
-
     format = "openai" if task.form in ("functionchat", "complexfuncbench") else task.form
-    try:
-        return catalog_from_data(task.tools, format, name="the tools")
-    except CatalogError as problem:
-        raise InputError(str(problem)) from None
+    return read_tools(task.tools, format)
 
 
 def _endpoint_function(function: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -17,11 +17,17 @@ from planner_eval.benchmarks.benchmark import BENCHMARKS, asking_of
 from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.pipelines.direct_pipelines import label_calls, opening_messages
-from planner_eval.models.pipelines.pipeline import OWN_TASKS, Message, ModelCall, Task, assistant_message
+from planner_eval.models.pipelines.pipeline import (
+    OWN_TASKS,
+    Message,
+    ModelCall,
+    Request,
+    Task,
+    assistant_message,
+)
 from planner_eval.models.pipelines.setup import Setup
 from planner_eval.models.pipelines.tool_lists import Offer, offer_of
-from planner_eval.models.predict.predict import prepare_run
-from planner_eval.models.predict.prepare import Prepared
+from planner_eval.models.predict.prepare import Prepared, prepare_run
 from planner_eval.models.predict.tasks import gold_words, keep_left_out, numbered_id
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
@@ -61,16 +67,18 @@ def export_samples(ready: Prepared, to: str, golds: GoldReader = gold_plan) -> I
         to: One of :data:`EXPORT_FORMATS`.
         golds: Their gold plans.
     """
-    records = _chat_records(ready, golds) if to == "chat-jsonl" else _tool_records(ready, golds)
-    for sample, make in records:
+    chat = to == "chat-jsonl"
+    pairs: Iterable[tuple[Sample, Any]] = (
+        ready.first_requests() if chat else zip(ready.samples, ready.tasks, strict=True)
+    )
+    make = _chat_record if chat else _tool_record
+    for sample, asked in pairs:
         try:
-            yield ExportedSample(sample.id, make())
+            if isinstance(asked, str):
+                raise InputError(asked)
+            yield ExportedSample(sample.id, make(sample, asked, ready, golds))
         except PlanevalError as problem:
             yield ExportedSample(sample.id, None, str(problem).split("\n")[0])
-
-
-RecordMakers: TypeAlias = "Iterator[tuple[Sample, Callable[[], Mapping[str, Any]]]]"
-"""Samples, and how the record of each is made; InputError where it cannot be."""
 
 
 def _require_gold(sample: Sample, golds: GoldReader) -> Plan:
@@ -86,20 +94,13 @@ def _refuse_unequal(read_back: Plan, gold: Plan) -> None:
 
 
 # ---------------------------------------------------------------- as text
-def _chat_records(ready: Prepared, golds: GoldReader) -> RecordMakers:
-    for sample, request in ready.first_requests():
-
-        def make(sample: Sample = sample, request: Any = request) -> Mapping[str, Any]:
-            if isinstance(request, str):
-                raise InputError(request)
-            plan = _require_gold(sample, golds)
-            notation = ready.setup.notation if ready.form == OWN_TASKS else ready.form
-            calls = bool(plan.calls) or plan.answer is not None or ready.form != OWN_TASKS
-            text = _answer_text(sample, plan, ready) if calls else gold_words(plan.text)
-            _refuse_unequal(parse(text, dialect=notation if calls else None), plan)
-            return {"messages": [*request.messages, assistant_message(text)]}
-
-        yield sample, make
+def _chat_record(sample: Sample, request: Request, ready: Prepared, golds: GoldReader) -> Mapping[str, Any]:
+    plan = _require_gold(sample, golds)
+    notation = ready.setup.notation if ready.form == OWN_TASKS else ready.form
+    calls = bool(plan.calls) or plan.answer is not None or ready.form != OWN_TASKS
+    text = _answer_text(sample, plan, ready) if calls else gold_words(plan.text)
+    _refuse_unequal(parse(text, dialect=notation if calls else None), plan)
+    return {"messages": [*request.messages, assistant_message(text)]}
 
 
 def _answer_text(sample: Sample, plan: Plan, ready: Prepared) -> str:
@@ -115,23 +116,14 @@ def _answer_text(sample: Sample, plan: Plan, ready: Prepared) -> str:
 
 
 # ---------------------------------------------------------------- as calls
-def _tool_records(ready: Prepared, golds: GoldReader) -> RecordMakers:
-    for sample, task in zip(ready.samples, ready.tasks, strict=True):
-
-        def make(sample: Sample = sample, task: Task | str = task) -> Mapping[str, Any]:
-            if isinstance(task, str):
-                raise InputError(task)
-            offer = offer_of(task)
-            if ready.form == "complexfuncbench":
-                talk = _convert_conversation(sample.gold, offer, _require_gold(sample, golds))
-            else:
-                talk = [
-                    *opening_messages(task, ready.setup),
-                    _gold_turn(sample, offer, golds, own=ready.form == OWN_TASKS),
-                ]
-            return {"messages": talk, "tools": list(offer.tools)}
-
-        yield sample, make
+def _tool_record(sample: Sample, task: Task, ready: Prepared, golds: GoldReader) -> Mapping[str, Any]:
+    offer = offer_of(task)
+    if ready.form == "complexfuncbench":
+        talk = _convert_conversation(sample.gold, offer, _require_gold(sample, golds))
+    else:
+        turn = _gold_turn(sample, offer, golds, own=ready.form == OWN_TASKS)
+        talk = [*opening_messages(task, ready.setup), turn]
+    return {"messages": talk, "tools": list(offer.tools)}
 
 
 def _gold_turn(sample: Sample, offer: Offer, golds: GoldReader, *, own: bool) -> Message:
@@ -149,9 +141,8 @@ def _gold_turn(sample: Sample, offer: Offer, golds: GoldReader, *, own: bool) ->
         )
     if not plan.calls:
         return assistant_message(gold_words(plan.text))
-    message = _calls_message(
-        list(zip((call.tool for call in plan.calls), _call_arguments(plan), strict=True)), offer, 0
-    )
+    names = (call.tool for call in plan.calls)
+    message = _calls_message(list(zip(names, _call_arguments(plan), strict=True)), offer)
     if own:  # score reads such calls as they stand
         read = parse([{**message, "tool_calls": _restore_names(message, offer)}])
     else:
@@ -179,7 +170,7 @@ def _rename_calls(read_back: Plan, plan: Plan) -> Plan:
     return replace(read_back, calls=tuple(replace(call, app=app, name=name) for call, (app, name) in pairs))
 
 
-def _calls_message(calls: Sequence[tuple[str, Any]], offer: Offer, before: int) -> dict[str, Any]:
+def _calls_message(calls: Sequence[tuple[str, Any]], offer: Offer, before: int = 0) -> dict[str, Any]:
     """A message with calls, under the names that are on offer."""
     sent = {own: name for name, own in offer.names.items()}
     for name, _ in calls:

@@ -6,15 +6,12 @@ import os
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import (
-    COUNT,
     FUNCTION,
     MAPPING,
     NAME,
-    NAMES,
     PATH,
     POSITIVE_COUNT,
     InputError,
@@ -23,8 +20,6 @@ from planner_eval.base.errors import (
     instance_of,
 )
 from planner_eval.benchmarks.benchmark import asking_of
-from planner_eval.benchmarks.datasets.published import load_json
-from planner_eval.catalogs.formats import read_catalog
 from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.client import Bridge
@@ -38,70 +33,24 @@ from planner_eval.models.judges import (
 )
 from planner_eval.models.pipelines.candidates import ToolChoice
 from planner_eval.models.pipelines.demonstrations import ShotOptions
-from planner_eval.models.pipelines.pipeline import OWN_TASKS
+from planner_eval.models.pipelines.pipeline import NO_FIELDS
 from planner_eval.models.pipelines.setup import Setup, refuse_sampling, sampling_of
 from planner_eval.models.predict.folder import JOURNAL_PATH, ModelRun, finish, open_journal
-from planner_eval.models.predict.prepare import Prepared, prepare, request_record
+from planner_eval.models.predict.prepare import Prepared, prepare_run, request_record
 from planner_eval.models.predict.run import AskOptions, Job, Journal, job_keys, run_jobs, unique_keys
-from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Model
 from planner_eval.reading.files.task_fields import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
 from planner_eval.results.runs.worker import InterruptOnSignal
 
 _DEFAULT_SETUP = Setup()
-_NO_SETTINGS: Mapping[str, Any] = {}
-
-
 _DEFAULT_ENDPOINT = Endpoint()
-
-
-def prepare_run(  # noqa: PLR0913 - the options of a public function
-    samples: Any,
-    *,
-    pipeline: str | None = None,
-    benchmark: str | None = None,
-    catalog: Any = None,
-    setup: Setup = _DEFAULT_SETUP,
-    ids: Sequence[str] = (),
-    limit: int | None = None,
-    data_cache: str | None = None,
-    shots: ShotOptions | None = None,
-    choice: ToolChoice | None = None,
-    categories: Sequence[str] = (),
-) -> Prepared:
-    """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`."""
-    expect_or_none(NAME, pipeline=pipeline, benchmark=benchmark)
-    expect(NAMES, ids=ids, categories=categories)
-    expect_or_none(COUNT, limit=limit)
-    expect(instance_of(Setup, "Setup(…) of planner_eval.models.pipelines.setup"), setup=setup)
-    expect_or_none(PATH, data_cache=data_cache)
-    expect_or_none(
-        instance_of(ShotOptions, "ShotOptions(…) of planner_eval.models.pipelines.demonstrations"),
-        shots=shots,
-    )
-    expect_or_none(
-        instance_of(ToolChoice, "ToolChoice(…) of planner_eval.models.pipelines.candidates"), choice=choice
-    )
-    source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
-    tasks = read_tasks(source, benchmark, cache=data_cache)
-    if catalog is not None and tasks.form not in (OWN_TASKS, "appbench"):
-        raise InputError(
-            f"the samples of {tasks.form} bring the tools that they were published with: a catalog is for "
-            "tasks of one's own, and for AppBench"
-        )
-    tools = None if catalog is None else _catalog(catalog, tasks.form)
-    named = source if isinstance(source, str) else ""
-    return prepare(
-        tasks, pipeline, setup, tools=tools, ids=ids, limit=limit, source=named,
-        shots=shots, choice=choice, cache=data_cache, categories=categories,
-    )  # fmt: skip
 
 
 def first_requests(
     prepared: Prepared,
     *,
-    sampling: Mapping[str, Any] = _NO_SETTINGS,
+    sampling: Mapping[str, Any] = NO_FIELDS,
     tools: Any = None,
     isolation: str | None = None,
     say: Callable[[str], None] = lambda message: None,
@@ -138,7 +87,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
     router: str | None = None,
     out: str | os.PathLike[str] | None = None,
     setup: Setup = _DEFAULT_SETUP,
-    sampling: Mapping[str, Any] = _NO_SETTINGS,
+    sampling: Mapping[str, Any] = NO_FIELDS,
     ids: Sequence[str] = (),
     limit: int | None = None,
     repeat: int = 1,
@@ -288,13 +237,6 @@ def _sampling(ready: Prepared, changes: Mapping[str, Any]) -> dict[str, Any]:
     """What every request asks with."""
     refuse_sampling(changes, ready.pipeline.name, constrained=ready.setup.constrain is not None)
     return sampling_of(ready.form, changes)
-
-
-def _catalog(catalog: Any, form: str) -> Any:
-    """The tools for samples that bring none: AppBench's as they stand, others as a catalog."""
-    if form == "appbench" and isinstance(catalog, (str, os.PathLike)):
-        return load_json(Path(catalog))
-    return catalog if form == "appbench" else read_catalog(catalog)
 
 
 def _open_tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractContextManager[Any]:

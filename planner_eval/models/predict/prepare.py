@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
-from types import MappingProxyType
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval._version import __version__
-from planner_eval.base.errors import InputError
+from planner_eval.base.errors import (
+    COUNT,
+    NAME,
+    NAMES,
+    PATH,
+    InputError,
+    expect,
+    expect_or_none,
+    instance_of,
+)
 from planner_eval.base.text import did_you_mean, format_count
-from planner_eval.benchmarks.benchmark import asking_of, benchmark
-from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.models.pipelines.agent_pipelines import CallRunner, run_example, simulated_api, tool_runner
-from planner_eval.models.pipelines.benchmark_pipelines import benchmark_caller
+from planner_eval.benchmarks.benchmark import asking_of
+from planner_eval.benchmarks.benchmark import benchmark as benchmark_of
+from planner_eval.benchmarks.datasets.published import Sample, load_json
+from planner_eval.catalogs.formats import read_catalog
+from planner_eval.models.pipelines.agent_pipelines import (
+    benchmark_caller,
+    run_example,
+    simulated_api,
+    tool_runner,
+)
 from planner_eval.models.pipelines.candidates import (
     DISTRACTORS_MARK,
     OfferedTools,
@@ -41,20 +57,27 @@ from planner_eval.models.pipelines.demonstrations import (
     shots_data,
     too_few_shots_message,
 )
-from planner_eval.models.pipelines.pipeline import Pipeline, Request, Steps, Task, digest, visible_task
-from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES, pipeline
+from planner_eval.models.pipelines.pipeline import (
+    NO_FIELDS,
+    OWN_TASKS,
+    Pipeline,
+    Request,
+    Steps,
+    Task,
+    digest,
+    visible_task,
+)
+from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES
+from planner_eval.models.pipelines.registry import pipeline as find_pipeline
 from planner_eval.models.pipelines.replies import refuse_setup
-from planner_eval.models.pipelines.setup import Example, Setup
+from planner_eval.models.pipelines.setup import Example, Prompts, Setup
 from planner_eval.models.pipelines.tool_lists import catalog_of
 from planner_eval.models.predict.run import Job
-from planner_eval.models.predict.tasks import Tasks
+from planner_eval.models.predict.tasks import Tasks, read_tasks
 from planner_eval.reading.files.task_fields import DEMONSTRATIONS_FIELD, TEST_SET_MARK, Demonstrations
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Sandbox
-
-
-_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 class FirstRequest(NamedTuple):
@@ -62,6 +85,9 @@ class FirstRequest(NamedTuple):
 
     sample: Sample
     request: Request | str
+
+
+_DEFAULT_SETUP = Setup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +133,8 @@ class Prepared:
         pool = self.pool
         messages = [None if self.choice is None else too_few_tools_message(self.choice, self.offers)]
         if pool is not None and self.pipeline.name not in ("react", "isolated"):
-            messages.append(
-                too_few_shots_message(pool, {sample.id: self._there(pool, sample) for sample in self.samples})
-            )
+            counts = {s.id: pool.there(s.query, self._leaked_apps(pool, s)) for s in self.samples}
+            messages.append(too_few_shots_message(pool, counts))
         messages.append(None if self.pipeline.name == "react" else self._marked())
         left = () if pool is None else (*pool.notes, *near_duplicate_messages(pool, self.samples))
         return [
@@ -140,8 +165,9 @@ class Prepared:
         other = "; name others with --run demos=FILE" if pool.asked.source is None else ""
         return f"--shots {pool.asked.number}: {demonstrations.mark}{other}"
 
-    def _there(self, pool: Pool, sample: Sample) -> int:
-        return pool.there(sample.query, gold_apps(sample) if pool.asked.by == "gold-apps" else ())
+    def _leaked_apps(self, pool: Pool, sample: Sample) -> Collection[str]:
+        """Gold's apps, where demonstrations are chosen by them."""
+        return gold_apps(sample) if pool.asked.by == "gold-apps" else ()
 
     def jobs(
         self,
@@ -164,7 +190,7 @@ class Prepared:
                 sample.id,
                 partial(self._begin, task, setup),
                 self._acting(sample, task, box),
-                _task_digest(task),
+                "" if isinstance(task, str) else digest(task.query, task.messages),
                 number if repeat > 1 else None,
                 partial(self.beside, sample),
             )
@@ -258,7 +284,7 @@ class Prepared:
                 yield partial(self._shown, self.pool, sample, task)
 
     def _shown(self, pool: Pool, sample: Sample, task: Task) -> Setup:
-        apps = gold_apps(sample) if pool.asked.by == "gold-apps" else ()
+        apps = self._leaked_apps(pool, sample)
         key, by_agent = (sample.id, sample.query), self.pipeline.name == "isolated"
         if by_agent:
             shots = pool.chosen(task.query, _tool_names(task), apps, number=None)
@@ -266,7 +292,8 @@ class Prepared:
         else:
             shots = self.chosen.get(key) or pool.chosen(task.query, _tool_names(task), apps)
             self.chosen[key] = shots
-        return replace(self.setup, examples=tuple(map(_make_example, shots)), shots=pool.asked.number)
+        examples = tuple(Example(shot.query, shot.answer) for shot in shots)
+        return replace(self.setup, examples=examples, shots=pool.asked.number)
 
     def _played(
         self,
@@ -297,15 +324,9 @@ class Prepared:
             return partial(simulated_api, sample, runner="gpt" if self.setup.official else "glm")
         if asking_of(self.form) is not None:
             return None if box is None else partial(benchmark_caller, sample, self.form, box)
-        return partial(_tool_runner, task, box) if box is not None else None
-
-
-def _task_digest(task: Task | str) -> str:
-    return "" if isinstance(task, str) else digest(task.query, task.messages)
-
-
-def _make_example(shot: Shot) -> Example:
-    return Example(shot.query, shot.answer)
+        if box is None:
+            return None
+        return lambda: tool_runner(box, [tool.full_name for tool in catalog_of(task).tools])
 
 
 def _agent_shots(shots: Sequence[Shot], sample: Sample, number: int) -> tuple[Shot, ...]:
@@ -321,96 +342,70 @@ def _tool_names(task: Task) -> frozenset[str]:
     return frozenset(tool.full_name for tool in catalog_of(task).tools)
 
 
-def _tool_runner(task: Task, box: Sandbox) -> CallRunner:
-    return tool_runner(box, [tool.full_name for tool in catalog_of(task).tools])
-
-
-def prepare(  # noqa: PLR0913
-    tasks: Tasks,
-    name: str | None,
-    setup: Setup,
+def prepare_run(  # noqa: PLR0913 - the options of a public function
+    samples: Any,
     *,
-    tools: Any = None,
+    pipeline: str | None = None,
+    benchmark: str | None = None,
+    catalog: Any = None,
+    setup: Setup = _DEFAULT_SETUP,
     ids: Sequence[str] = (),
     limit: int | None = None,
-    source: str = "",
+    data_cache: str | None = None,
     shots: ShotOptions | None = None,
     choice: ToolChoice | None = None,
-    cache: str | None = None,
     categories: Sequence[str] = (),
 ) -> Prepared:
-    """Everything that can be wrong before anything is asked.
-
-    Args:
-        tasks: The samples.
-        name: The pipeline; the data set's usual one when left out.
-        setup: What it is told.
-        tools: The tools on offer, where the samples bring none.
-        ids: Only the samples of these ids.
-        limit: Only so many samples, the first.
-        source: Where the samples come from.
-        shots: Which demonstrations are shown.
-        choice: Which tools are on offer, where not those that the samples have.
-        cache: The cache folder of data sets.
-        categories: Only the samples of these categories, which may be patterns.
+    """Read what is to be asked, and find what is wrong with it before anything is; as for :func:`predict`.
 
     Raises:
         InputError: there is no such pipeline or sample, or none can be asked.
     """
-    if tasks.form not in DEFAULT_PIPELINES:
-        title = benchmark(tasks.form).title
+    expect_or_none(NAME, pipeline=pipeline, benchmark=benchmark)
+    expect(NAMES, ids=ids, categories=categories)
+    expect_or_none(COUNT, limit=limit)
+    expect(instance_of(Setup, "Setup(…) of planner_eval.models.pipelines.setup"), setup=setup)
+    expect_or_none(PATH, data_cache=data_cache)
+    expect_or_none(
+        instance_of(ShotOptions, "ShotOptions(…) of planner_eval.models.pipelines.demonstrations"),
+        shots=shots,
+    )
+    expect_or_none(
+        instance_of(ToolChoice, "ToolChoice(…) of planner_eval.models.pipelines.candidates"), choice=choice
+    )
+    source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
+    tasks = source if isinstance(source, Tasks) else read_tasks(source, benchmark, cache=data_cache)
+    form, source = tasks.form, source if isinstance(source, str) else ""
+    tools = None if catalog is None else _read_offered_tools(catalog, form)
+    if form not in DEFAULT_PIPELINES:
+        title = benchmark_of(form).title
         raise InputError(
             f"no pipeline asks as {title} does: make answers with its own runner, and score these"
         )
-    chosen = pipeline(name or DEFAULT_PIPELINES[tasks.form], tasks.form)
-    refuse_setup(setup, chosen, tasks.form)
+    chosen = find_pipeline(pipeline or DEFAULT_PIPELINES[form], form)
+    refuse_setup(setup, chosen, form)
     pool = None
     if shots is not None:
-        if (chosen.name, tasks.form) not in USED_OPTIONS:
-            raise InputError(f"the prompts of {chosen.name} show no demonstrations for {tasks.form}")
-        lacking = [
-            prompt
-            for prompt in USED_OPTIONS[chosen.name, tasks.form]
-            if "{examples}" not in setup.prompts.texts[prompt]
-        ]
-        if lacking:
-            raise InputError(
-                f"{lacking[0]}.txt of --run prompts has no {{examples}}: --shots shows them there"
-            )
-        pool = read_pool(shots, tasks.form, tasks.samples, source, dialect=setup.notation, cache=cache)
-    if choice is not None and asking_of(tasks.form) is not None:
-        raise InputError(
-            f"--run distractors and budget: {tasks.form} offers the tools of its questions alone"
-        )
-    offered = (
-        None
-        if choice is None
-        else tool_chooser(choice, tasks.form, tasks.samples, tools=tools, source=source)
-    )
-    samples, unasked = _askable(
-        _select_samples(_of_categories(tasks.samples, categories), ids), tasks.form, chosen.name
-    )
+        _refuse_shots(chosen.name, form, setup.prompts)
+        pool = read_pool(shots, form, tasks.samples, source, dialect=setup.notation, cache=data_cache)
+    if choice is not None and asking_of(form) is not None:
+        raise InputError(f"--run distractors and budget: {form} offers the tools of its questions alone")
+    offered = None
+    if choice is not None:
+        offered = tool_chooser(choice, form, tasks.samples, tools=tools, source=source)
+    selected = _select_samples(_of_categories(tasks.samples, categories), ids)
+    askable, unasked = _askable(selected, form, chosen.name)
     if ids and unasked:
         raise InputError(unasked[0])
-    samples = samples[:limit]
-    offers = [_offer(sample, offered) for sample in samples]
-    seen = [
-        _visible_task(sample, tasks.form, tools, offer) for sample, offer in zip(samples, offers, strict=True)
-    ]
-    if not samples or all(isinstance(task, str) for task in seen):
-        raise InputError(
-            str(seen[0]) if seen else "; ".join(unasked) or "there is nothing to ask: no sample is there"
-        )
-    chosen_tools = {
-        sample.id: offer
-        for sample, offer in zip(samples, offers, strict=True)
-        if isinstance(offer, OfferedTools)
-    }
-    selection, all_ids = (tuple(samples), tuple(seen)), tuple(sample.id for sample in tasks.samples)
-    golds = {} if pool is None else gold_call_texts(tasks.form, samples, tasks.samples, source)
+    seen, offers = _visible_tasks(askable[:limit], form, tools, offered)
+    if all(isinstance(task, str) for task in seen):
+        why = seen[0] if seen else "; ".join(unasked) or "there is nothing to ask: no sample is there"
+        raise InputError(str(why))
+    samples, every = tuple(askable[:limit]), tuple(sample.id for sample in tasks.samples)
+    golds = {} if pool is None else gold_call_texts(form, samples, tasks.samples, source)
     prepared = Prepared(
-        tasks.form, chosen, setup, *selection, source, pool, choice, chosen_tools, all_ids, golds,
-        cache=cache, unasked=tuple(unasked),
+        form, chosen, setup, samples, tuple(seen), source, pool, choice, offers, every, golds,
+        cache=data_cache, unasked=tuple(unasked),
     )  # fmt: skip
     requests = (request for _, request in prepared.first_requests())
     problems = list(takewhile(lambda request: isinstance(request, str), requests))
@@ -419,6 +414,44 @@ def prepare(  # noqa: PLR0913
     if pool is not None:  # what is said of demonstrations is known once all are chosen
         deque(requests, maxlen=0)
     return prepared
+
+
+def _visible_tasks(
+    samples: Sequence[Sample], form: str, tools: Any, offered: ToolChooser | None
+) -> tuple[list[Task | str], dict[str, OfferedTools]]:
+    """What may be seen of each sample, or why it cannot be asked; and the tools that were chosen for it."""
+    seen: list[Task | str] = []
+    offers: dict[str, OfferedTools] = {}
+    for sample in samples:
+        try:
+            if offered is not None:
+                offers[sample.id] = offered(sample)
+            own = tools if offered is None else offers[sample.id].tools
+            seen.append(visible_task(sample, form, tools=own))
+        except InputError as problem:
+            seen.append(str(problem))
+    return seen, offers
+
+
+def _read_offered_tools(catalog: Any, form: str) -> Any:
+    """The tools for samples that bring none: AppBench's as they stand, others as a catalog."""
+    if form == OWN_TASKS:
+        return read_catalog(catalog)
+    if form == "appbench":
+        return load_json(Path(catalog)) if isinstance(catalog, (str, os.PathLike)) else catalog
+    raise InputError(
+        f"the samples of {form} bring the tools that they were published with: a catalog is for "
+        "tasks of one's own, and for AppBench"
+    )
+
+
+def _refuse_shots(pipeline: str, form: str, prompts: Prompts) -> None:
+    """Refuse demonstrations where no prompt shows them."""
+    if (pipeline, form) not in USED_OPTIONS:
+        raise InputError(f"the prompts of {pipeline} show no demonstrations for {form}")
+    for name in USED_OPTIONS[pipeline, form]:
+        if "{examples}" not in prompts.texts[name]:
+            raise InputError(f"{name}.txt of --run prompts has no {{examples}}: --shots shows them there")
 
 
 def _of_categories(samples: Sequence[Sample], patterns: Sequence[str]) -> Sequence[Sample]:
@@ -454,22 +487,6 @@ def _askable(samples: Sequence[Sample], form: str, pipeline: str) -> tuple[list[
     return [sample for sample, why in zip(samples, whys, strict=True) if why is None], messages
 
 
-def _offer(sample: Sample, offered: ToolChooser | None) -> OfferedTools | str | None:
-    try:
-        return None if offered is None else offered(sample)
-    except InputError as problem:
-        return str(problem)
-
-
-def _visible_task(sample: Sample, form: str, tools: Any, offer: OfferedTools | str | None) -> Task | str:
-    if isinstance(offer, str):
-        return offer
-    try:
-        return visible_task(sample, form, tools=tools if offer is None else offer.tools)
-    except InputError as problem:
-        return str(problem)
-
-
 def _select_samples(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sample]:
     if not ids:
         return list(samples)
@@ -486,7 +503,7 @@ def request_record(
     request: Request | str,
     sampling: Mapping[str, Any],
     offer: OfferedTools | None = None,
-    extra: Mapping[str, Any] = _NO_FIELDS,
+    extra: Mapping[str, Any] = NO_FIELDS,
 ) -> dict[str, Any]:
     """A first request as a record, for people who want to see it before they pay for it."""
     if isinstance(request, str):

@@ -7,14 +7,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
 
 from planner_eval.base.errors import InputError, ModelError, PlanevalError
-from planner_eval.models.cache import request_text
-from planner_eval.models.pipelines.pipeline import CallRequest, Failure, Observations, Outcome, Request, Steps
+from planner_eval.models.cache import request_text, text_hash
+from planner_eval.models.pipelines.pipeline import (
+    NO_FIELDS,
+    CallRequest,
+    Failure,
+    Observations,
+    Outcome,
+    Request,
+    Steps,
+)
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
 from planner_eval.reading.dialects.conversations.api_answers import answer_state
 
@@ -200,7 +206,6 @@ def has_failed_request(row: Mapping[str, Any]) -> bool:
 
 # ----------------------------------------------------------------------
 # Many samples through a pipeline at once: concurrency, rows in the samples' order, going on after a stop.
-_NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +226,7 @@ class Job:
     acting: Callable[[], CallRunner] | None = None
     task: str = ""
     repetition: int | None = None
-    beside: Callable[[], Mapping[str, Any]] = lambda: _NO_FIELDS
+    beside: Callable[[], Mapping[str, Any]] = lambda: NO_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +243,7 @@ class AskOptions:
 
     model: Callable[[int], Model]
     router: Callable[[int], Model] | None = None
-    sampling: Mapping[str, Any] = field(default_factory=lambda: _NO_FIELDS)
+    sampling: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
     concurrency: int = 8
     messages: bool = True
 
@@ -429,7 +434,7 @@ class _SampleRun:
         sampling = {**self.asking.sampling, **request.sampling}
         parameters = {**sampling, **request.constraint}
         prompt = request_text(request.messages, request.tools, router=request.router or None, **parameters)
-        hash = blake2b(prompt.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        hash = text_hash(prompt)
         number = len(self.requests)
         if number < len(self.kept) and self.kept[number].hash == hash:
             reply = self.kept[number].reply
@@ -452,8 +457,7 @@ class _SampleRun:
         logged: dict[str, Any] = {"stage": request.stage, "prompt": hash, "sampling": sampling}
         logged |= {"router": True} if request.router and self.asking.router else {}
         if request.constraint:  # too long to stand in every row
-            constraint = json.dumps(request.constraint, sort_keys=True).encode()
-            logged["constraint"] = blake2b(constraint, digest_size=16).hexdigest()
+            logged["constraint"] = text_hash(json.dumps(request.constraint, sort_keys=True))
         if self.asking.messages:
             shared = 0
             for earlier, current in zip(self.before, request.messages, strict=False):

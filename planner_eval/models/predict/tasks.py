@@ -12,7 +12,6 @@ from planner_eval.benchmarks.answers import DATASET_PREFIX, gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS, benchmark
 from planner_eval.benchmarks.datasets.published import Sample, load_json, load_jsonl, published_datasets
 from planner_eval.models.pipelines.pipeline import OWN_TASKS
-from planner_eval.plan.model import Call
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import ID_FIELDS, choose_content, id_text
 from planner_eval.reading.files.files import PlanFile
@@ -147,16 +146,19 @@ def refuse_shown_gold(fields: Mapping[str, Any], messages: Messages, named: str)
         gold, shown_calls = parse(fields[field]).calls, parse(since).calls
     except (ParseError, InputError):  # what cannot be read is said where it is scored
         return
-    if gold and shown_calls and all(_is_same_call(*pair) for pair in zip(gold, shown_calls, strict=False)):
+    if (
+        gold
+        and shown_calls
+        and all(
+            call.tool == shown.tool and call.arguments == shown.arguments
+            for call, shown in zip(gold, shown_calls, strict=False)
+        )
+    ):
         raise InputError(
             f"task {named!r}: its conversation shows the calls of its {field!r}: {shown_calls[0].tool} is "
             "gold and in the prompt; end the conversation before them, or name as gold only what comes after "
             "them"
         )
-
-
-def _is_same_call(first: Call, second: Call) -> bool:
-    return first.tool == second.tool and first.arguments == second.arguments
 
 
 # ----------------------------------------------------------------------
@@ -214,14 +216,7 @@ def read_tasks(
 
 def _benchmark_of(name: str) -> str | None:
     sets = published_datasets().values()
-    return next(
-        (
-            data_set.benchmark
-            for data_set in sets
-            if name in (data_set.name, data_set.benchmark) and data_set.benchmark
-        ),
-        None,
-    )
+    return next((s.benchmark for s in sets if s.benchmark and name in (s.name, s.benchmark)), None)
 
 
 def _read_own_tasks(records: Iterable[Any], source: str = "the tasks") -> list[Sample]:
