@@ -466,6 +466,161 @@ def change_prompted(pick: random.Random, text: str, calls: Sequence[Any]) -> str
     return pick.choice(ways)()
 
 
+JAVA_STATEMENTS = (
+    "if (ready) { {c}; }",
+    "if (ready) {c};",
+    "if (a > 1 && b != null) { {c}; } else if (c) { log(a); } else { return; }",
+    'if (!check(a)) throw new IllegalStateException("no");\n{c};',
+    "try { {c}; } catch (Exception e) { e.printStackTrace(); }",
+    "try { {c}; } catch (IOException | RuntimeException e) { } finally { close(); }",
+    "try (Reader r = new Reader(a)) { {c}; }",
+    "try { {c} } catch (Exception e) { }",
+    "for (int i = 0; i < 3; i++) { {c}; }",
+    "for (String name : names) { {c}; }",
+    "for (;;) {c};",
+    "while (true) { {c}; break; }",
+    "do { {c}; } while (i < 3);",
+    "switch (kind) { case 1: {c}; break; default: other(); }",
+    "switch (kind) { case A, B -> {c}; default -> { } }",
+    "synchronized (this) { {c}; }",
+    "{ {c}; }",
+    "{ {c} }",
+    "return {c};",
+    "var result = {c};",
+    "final Map<String, Object> result = {c};",
+    "String result = {c}.toString();",
+    "result = {c};",
+    "System.out.println({c});",
+    "int i, j = 2;\n{c};",
+    "int[] a = {1, 2};\n{c};",
+    "String a = null; {c};",
+    "// call it\n{c};",
+    "/* call it */ {c}",
+    "import java.util.*;\n{c};",
+    "import static java.util.Map.of;\n\n{c};",
+    "package a.b;\n{c};",
+    "void run() { {c}; }",
+    "public static void main(String[] args) throws Exception { {c}; }",
+    "public class Main { public static void main(String... args) { {c}; } }",
+    "class A extends B<C> implements D, E { private int x = 1; A() { super(); } void m() { {c}; } }",
+    "@Override\npublic void run(final int a, List<String> b) { {c}; }",
+    "Runnable r = () -> {c};",
+    "Runnable r = () -> { {c}; };",
+    "executor.submit(() -> { {c}; });",
+    "new Thread(() -> {c}).start();",
+    "label: {c};",
+    "assert {c};",
+    'assert a : "b";\n{c};',
+    "{c};;",
+    "{c}; {c};",
+    "{c}\n{c}",
+    "else { {c}; }",
+    "if ready { {c}; }",
+    "if (ready) then {c};",
+    "try { {c}; }",
+    "def run(): {c}",
+    "Result: {c}",
+    "while (true) {c}",
+    "enum Kind { A, B; void m() { {c}; } }",
+    "interface A { void m(); default void n() { {c}; } }",
+    "record P(int x, int y) { }\n{c};",
+    "throw {c};",
+    "int x = (int) {c};",
+    "Object o = a ? {c} : null;",
+    "continue; {c};",
+    "yield {c};",
+)
+"""Statements around Java's calls, right and wrong ones."""
+JAVASCRIPT_STATEMENTS = (
+    "if (ready) { {c}; }",
+    "if (ready) {c};",
+    "if (ready) {c}",
+    "if (a > 1 && b !== null) { {c}; } else if (c) { log(a) } else { return; }",
+    "if (!check(a)) throw new Error('no');\n{c};",
+    "if (a) b();\nelse c();\n{c}",
+    "try { {c}; } catch (error) { console.error(error); }",
+    "try { {c} } catch { } finally { close() }",
+    "try { {c}; } catch ({message}) { }\n{c}",
+    "for (let i = 0; i < 3; i++) { {c}; }",
+    "for (const name of names) { {c}; }",
+    "for (const name in names) {c};",
+    "for await (const x of y) { {c} }",
+    "for (;;) { {c}; break; }\n{c};",
+    "while (true) { {c}; break; }",
+    "while (true) { break }\n{c};",
+    "do { {c}; } while (i < 3);\n{c}",
+    "switch (kind) { case 1: {c}; break; default: other(); }",
+    "switch (kind) { }\n{c};",
+    "with (a) { {c} }",
+    "{ {c}; }",
+    "{ {c} }",
+    "{ let a = 1; }\n{c};",
+    "return {c};",
+    "const result = {c};",
+    "const result = await {c};\nconsole.log(result);",
+    "let a = 1, b;\n{c};",
+    "const {a, b: [c], ...d} = e;\n{c};",
+    "const [a, , b = 2] = e;\n{c}",
+    "result = {c};",
+    "console.log({c});",
+    "await {c};",
+    "{c}.then(result => console.log(result));",
+    "{c}.then((a) => { b(a); }).catch(console.error);",
+    "// call it\n{c};",
+    "/* call it */ {c}",
+    "import a from 'b';\n{c};",
+    "import {a, b as c} from 'd';\n{c};",
+    "import * as a from 'b'; {c}",
+    "import 'a';\n{c}",
+    "export default {c};",
+    "export const a = 1;\n{c};",
+    "export {a, b};\n{c};",
+    "function run() { {c}; }",
+    "function run(a, b = 1, {c: d}, ...rest) { return {c}; }\nrun();",
+    "function run(a) { if (a) { return 1; } }\n{c};",
+    "async function main() { await {c}; }\nmain();",
+    "function* g() { yield {c}; }",
+    "class A extends B { constructor() { super(); } static async m() { {c}; } get x() { return 1; } y = 2; }",
+    "class A { m() { return 1 } }\n{c};",
+    "(async () => { await {c}; })();",
+    "(function () { {c}; })();",
+    "const run = () => {c};\nrun();",
+    "const run = async (a) => { {c}; };\n{c};",
+    "label: {c};",
+    "debugger;\n{c};",
+    "'use strict';\n{c};",
+    "{c};;",
+    "{c}; {c};",
+    "{c}\n{c}",
+    "else { {c}; }",
+    "if ready { {c}; }",
+    "if (ready) then {c};",
+    "try { {c}; }",
+    "def run(): {c}",
+    "Result: {c}",
+    "var a = function () { {c} };",
+    "let a = `x ${b}`; {c};",
+    "new Promise((a, b) => { {c}; });",
+    "throw {c};",
+    "a ? {c} : null;",
+    "break; {c};",
+    "continue\n{c}",
+    "!{c};",
+    "void {c};",
+    "a, {c};",
+    "({c});",
+    "const a = {b() { return 1; }, get c() { return 2; }, [d]: 3};\n{c};",
+)
+"""Statements around JavaScript's calls, right and wrong ones."""
+
+
+def wrap_calls(pick: random.Random, calls: Sequence[Any], language: str) -> str:
+    """Calls inside of a statement, or behind it."""
+    statement = pick.choice(JAVA_STATEMENTS if language == "java" else JAVASCRIPT_STATEMENTS)
+    text = program_text(calls)[1:-1]
+    return statement.replace("{c}", pick.choice((text, text, program_text(calls[:1])[1:-1])))
+
+
 # ----------------------------------------------------------------------
 # Cases.
 def real_answers(folder: Path | None) -> dict[str, list[tuple[str, Any]]]:
@@ -490,7 +645,12 @@ def _decoded(result: Any) -> list[Any] | None:
 
 
 def cases(
-    count: int, seed: int, *, reference: Path | None = None, styles: Sequence[str] = ()
+    count: int,
+    seed: int,
+    *,
+    reference: Path | None = None,
+    styles: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> Iterator[Case]:
     """So many answers, the same for the same seed.
 
@@ -499,10 +659,11 @@ def cases(
         seed: Of what is drawn.
         reference: Where recorded answers lie.
         styles: Languages in which prompted answers may be written beside those of ``format_sensitivity``.
+        only: Categories to which prompted answers are made, instead of any to all.
     """
     pick = random.Random(seed)
     data = data_folder(NOT_INSTALLED)
-    names = [name for name, category in CATEGORIES.items() if category.check not in ("multi_turn",)]
+    names = list(only) or [name for name, c in CATEGORIES.items() if c.check != "multi_turn"]
     samples = {name: {sample.id: sample for sample in read_category(data, name)} for name in names}
     real = real_answers(reference)
     few: tuple[list[Any], ...]
@@ -530,8 +691,10 @@ def cases(
         assert calls is not None
         for _ in range(pick.choice((0, 1, 1, 1, 2, 3))):
             calls = change_calls(pick, calls, category.language)
-        prompted = category.check == "format" or (
-            pick.random() < 0.3 and category.language in ("python", *styles)
+        prompted = (
+            bool(only)
+            or category.check == "format"
+            or (pick.random() < 0.3 and category.language in ("python", *styles))
         )
         if prompted:
             yield Case(sample, _prompted_result(pick, sample, calls, category.language), calls=False)
@@ -545,7 +708,8 @@ def _prompted_result(pick: random.Random, sample: Sample, calls: list[Any], lang
     dotted = {name.replace(".", "_"): name for name in (tool["name"] for tool in sample.tools or ())}
     calls = [{dotted.get(name, name): value for name, value in call.items()} for call in calls]
     if language != "python":
-        text = program_text(calls)
+        text = wrap_calls(pick, calls, language) if pick.random() < 0.5 else program_text(calls)
+        text = pick.choice((text, text[1:-1])) if text.startswith("[") else text
     elif style == "json":
         text = json_text(calls)
     elif style.endswith("xml"):
@@ -594,11 +758,19 @@ def _agentic_result(pick: random.Random, sample: Sample) -> Any:
 
 
 class Difference(NamedTuple):
-    """A case of which the two say otherwise."""
+    """A case of which the two say otherwise.
+
+    Args:
+        case: The answer.
+        published: What the published code says.
+        here: What we say.
+        broken: The answer is no whole Java or JavaScript; the published parser guesses what it lacks.
+    """
 
     case: Case
     published: Answered
     here: Verdict
+    broken: bool
 
 
 def compare(code: Official, case: Case) -> tuple[Answered, Difference | None]:
@@ -610,7 +782,11 @@ def compare(code: Official, case: Case) -> tuple[Answered, Difference | None]:
     messages = [verdict.error] if isinstance(verdict.error, str) else list(verdict.error)
     wanted = [published.messages] if isinstance(published.messages, str) else list(published.messages)
     same = (verdict.valid, verdict.error_type) == published[:2] and repr(messages) == repr(wanted)
-    return published, None if same else Difference(case, published, verdict)
+    if same:
+        return published, None
+    language = CATEGORIES[case.sample.category].language
+    broken = not case.calls and language != "python" and code.is_broken(language, case.result)
+    return published, Difference(case, published, verdict, broken)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -618,8 +794,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=5_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--programs", action="store_true", help="only texts in Java and JavaScript")
     parser.add_argument("--show", type=int, default=10)
-    given = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     code = official()
     if code is None:
         print("bfcl_eval is not installed")
@@ -627,18 +804,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     from tests.conftest import reference_folder
 
     styles = ("java", "javascript") if code.has_parsers else ()
+    categories = [f"simple_{style}" for style in styles] if options.programs else []
     kinds: Counter[str] = Counter()
     differing: Counter[str] = Counter()
-    for case in cases(given.count, given.seed, reference=reference_folder(), styles=styles):
+    for case in cases(
+        options.count, options.seed, reference=reference_folder(), styles=styles, only=categories
+    ):
         published, difference = compare(code, case)
         kinds[str(published.kind)] += 1
         if difference:
-            differing[f"{published.kind} / {difference.here.error_type}"] += 1
-            if differing.total() <= given.show:
+            whole = "broken: " if difference.broken else ""
+            differing[f"{whole}{published.kind} / {difference.here.error_type}"] += 1
+            if differing.total() <= options.show:
                 print(case.sample.id, json.dumps(case.result, default=str)[:400], case.calls)
                 print("  published:", str(published)[:300])
                 print("  here:     ", str(difference.here)[:300])
-    print(f"{given.count:,} answers, {differing.total():,} differ: {dict(differing)}")
+    print(f"{options.count:,} answers, {differing.total():,} differ: {dict(differing)}")
     print(dict(kinds.most_common()))
     return int(bool(differing))
 

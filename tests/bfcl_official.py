@@ -74,6 +74,14 @@ class Official(NamedTuple):
     utils: Any
     has_parsers: bool
 
+    def is_broken(self, language: str, text: str) -> bool:
+        """Whether a prompted answer is no whole text in that language, so that its parser has to guess."""
+        text = text.strip("`\n ")
+        text = (text if text.startswith("[") else f"[{text}") + ("" if text.endswith("]") else "]")
+        name = {"java": "java", "javascript": "js"}[language]
+        parser = import_module(f"bfcl_eval.model_handler.parser.{name}_parser").parser
+        return bool(parser.parse(text[1:-1].encode("utf-8", "replace")).root_node.has_error)
+
     def handler(self, *, calls: bool) -> Any:
         """What decodes answers of a model that calls functions, or is prompted."""
         handler = self.handler_class.__new__(self.handler_class)

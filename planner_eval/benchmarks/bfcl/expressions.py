@@ -2,8 +2,8 @@
 
 The published code parses them with tree-sitter, which goes on where a text is broken: it puts a token where
 one is absent, unless to take what stands before for an error is cheaper. Here a small parser finds the calls
-of expressions, and one token of a text may be absent where models leave one out. Of statements only those are
-read that hold an expression.
+of expressions, and one token of a text may be absent where models leave one out. The languages
+add statements, in which models wrap calls.
 
 Source: package bfcl-eval 2026.3.23, ``model_handler/parser/java_parser.py``, ``js_parser.py``.
 """
@@ -56,7 +56,8 @@ class Token(NamedTuple):
     """A token of a text.
 
     Args:
-        kind: ``"name"``, ``"sign"``, ``"string"``, ``"number"``, ``"template"``, ``"block"`` or ``"end"``.
+        kind: ``"name"``, ``"sign"``, ``"string"``, ``"number"``, ``"template"``, ``"block"``, ``"stray"`` or
+            ``"end"``.
         text: The token.
         start: Where it begins.
         end: Where it ends.
@@ -88,14 +89,17 @@ class ExpressionParser:
         self.tokens = self._tokens()
         self.position = 0
         self.repaired = False
+        self.unended: list[Node] = []
         self.following = self._signs_behind()
 
     def _tokens(self) -> list[Token]:
         tokens, position = [], 0
         while position < len(self.text):
             matched = self.TOKENS.match(self.text, position)
-            if matched is None or matched.end() == position:
-                raise self.error()
+            if matched is None or matched.end() == position:  # wrong but in the text of an element
+                tokens.append(Token("stray", self.text[position], position, position + 1))
+                position += 1
+                continue
             kind = str(matched.lastgroup)
             if kind != "blank":
                 tokens.append(Token(kind, matched.group(), matched.start(), matched.end()))
@@ -109,7 +113,11 @@ class ExpressionParser:
 
     # ------------------------------------------------------------------ what a language adds
     def statement(self) -> Node:
-        """A statement without its semicolon."""
+        """A statement with its semicolon."""
+        raise NotImplementedError
+
+    def block(self) -> Node:
+        """Statements in braces."""
         raise NotImplementedError
 
     def prefix(self) -> Node | None:
@@ -147,7 +155,7 @@ class ExpressionParser:
         token = self.token
         if (text is not None and token.text != text) or (kind is not None and token.kind != kind):
             raise self.error()
-        if token.kind == "end":
+        if token.kind in ("end", "stray"):
             raise self.error()
         self.position += 1
         return token
@@ -168,6 +176,15 @@ class ExpressionParser:
         end = self.tokens[self.position - 1].end if self.position else self.token.start
         return Node(kind, end, end)
 
+    def absent_operand(self) -> Node:
+        """An operand that is absent behind a sign that asks for one."""
+        before = self.tokens[self.position - 1].text if self.position else ""
+        asks = before in ("?", self.ARROW) and self.token.text in (";", ":", ")")
+        node = self.absent("identifier") if asks else None
+        if node is None:
+            raise self.error()
+        return node
+
     def sign(self, text: str) -> Node:
         """A sign; of several that were read as one only the first.
 
@@ -186,6 +203,17 @@ class ExpressionParser:
             return Node("sign", token.start, token.start + len(text))
         return self.leaf("sign", self.take(text))
 
+    def closing_brace(self) -> Node:
+        """``}``, which may be absent at the end of a text that lacks nothing else."""
+        return self._absent_at_end() or self.sign("}")
+
+    def body(self) -> Node:
+        """The statement that an ``if``, a loop or a label is of; absent as the closing brace may be."""
+        return self._absent_at_end() or self.statement()
+
+    def _absent_at_end(self) -> Node | None:
+        return self.absent("sign") if self.token.kind == "end" and not self.unended else None
+
     def is_assigned(self) -> bool:
         """Whether the next token begins the value of a named argument."""
         before = self.tokens[self.position - 1] if self.position else None
@@ -198,11 +226,13 @@ class ExpressionParser:
     def attempt(self, read: Callable[[], Node]) -> Node | None:
         """What `read` reads; None, and nothing is taken, where it cannot."""
         start, tokens, repaired = self.position, list(self.tokens), self.repaired
+        unended = len(self.unended)
         self.repaired = True  # a guess is not repaired
         try:
             return read()
         except SyntaxError:
             self.position, self.tokens = start, tokens
+            del self.unended[unended:]
             return None
         finally:
             self.repaired = repaired
@@ -254,7 +284,7 @@ class ExpressionParser:
             self.position = start
             return None
         parts.append(self.sign(self.ARROW))
-        parts += self.balanced() if self.has("{") else [self.expression()]
+        parts.append(self.block() if self.has("{") else self.expression())
         return self.node("lambda", parts)
 
     def _signs_behind(self) -> dict[int, str]:
