@@ -287,7 +287,7 @@ def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> N
     assert any("6 further answers to a sample that has one, not counted" in said for said in notes)
 
 
-def test_of_repeated_answers_to_own_tasks_the_first_count(tmp_path: Path) -> None:
+def test_repeated_answers_to_own_tasks_are_trials_that_all_count(tmp_path: Path) -> None:
     asked: set[str] = set()
     task = {"tools": [{"name": "now"}], "gold": "now()"}
     file = write(tmp_path / "tasks.jsonl", (task | {"id": n, "query": f"The time, {n}?"} for n in "abcd"))
@@ -302,8 +302,10 @@ def test_of_repeated_answers_to_own_tasks_the_first_count(tmp_path: Path) -> Non
 
     pe.predict(str(file), Tiring(), out=tmp_path / "run", repeat=3, concurrency=1)
     table = pe.table([tmp_path / "run"], metrics=["exact"])
-    assert (table.rows[0].cells[0].value, table.rows[0].cells[0].n) == (1, 4)
-    assert any("the first answer to each counts, 8 further ones not" in said for said in table.notes)
+    assert (table.rows[0].cells[0].value, table.rows[0].cells[0].n) == (pytest.approx(1 / 3), 12)
+    assert not any("the first answer to each counts" in said for said in table.notes)
+    trials = pe.score(pe.pair(tmp_path / "run" / "rows.jsonl", file)).trials
+    assert [round(e.hat, 2) for e in trials.passes] == [0.33, 0, 0]
 
 
 def test_samples_without_an_answer_are_said_to_be_wrong(tmp_path: Path) -> None:

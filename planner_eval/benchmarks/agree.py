@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import NAME, NAMES, InputError, expect_or_none
 from planner_eval.base.text import one_line
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
+from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.reading.files.fields import ABSENT, choose_id, has_field, id_text, value_at
 from planner_eval.reading.files.frames import table_rows
 from planner_eval.reading.files.opening import open_path, read_content
 from planner_eval.reading.files.shapes import Item
+from planner_eval.reading.files.trials import VERDICT_FIELDS as RECORDED_FIELDS
 from planner_eval.results.agreement import Agreement, Verdict, Verdicts, agreement
+from planner_eval.results.score import score
+from planner_eval.results.trials import RIGHT_FROM
 
 # ----------------------------------------------------------------------
 # Files of verdicts: a yes or no, or a class, for each record of an evaluation.
@@ -125,9 +132,47 @@ def _read_verdict(file: str, number: int, item: Item, key: str | None, field: st
 
 # ----------------------------------------------------------------------
 # Two sets of verdicts on the same records, a judge's and a person's.
+RECORDED_NAMES = ("same as gold", "recorded")
+"""What the two verdicts on the answers of one file are called."""
+
+
+def recorded_verdicts(source: Any, policy: AnyPolicy = DEFAULT_POLICY) -> tuple[Verdicts, Verdicts]:
+    """Whether the answers of a file are the same as gold, and the verdicts that its run recorded of them.
+
+    Args:
+        source: A file whose records hold answers, gold and a recorded verdict; or the folder of a run that
+            was scored.
+        policy: How values compare.
+
+    Raises:
+        InputError: the file cannot be used, or no record holds a verdict.
+    """
+    is_folder = isinstance(source, (str, os.PathLike)) and os.path.isdir(source)
+    source = Path(source) if isinstance(source, str) else source
+    report = score(source) if is_folder else score(source, source, policy=policy, metrics=["exact"])
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "records"
+    rows = tuple(report.rows)
+    if not any(row.verdict for row in rows):
+        raise InputError(
+            f"{name}: no record holds a recorded verdict, a yes, a no or a number from 0 to 1 in a field "
+            f"{', '.join(RECORDED_FIELDS)}; name a second file of verdicts"
+        )
+    ours, recorded = [], []
+    for row in rows:
+        judged = row.state in JUDGED_STATES
+        ours.append(Verdict(row.id, ("no", "yes")[row.state == "same"] if judged else None))
+        verdict = None if row.verdict is None else ("no", "yes")[row.verdict.value >= RIGHT_FROM]
+        recorded.append(Verdict(row.id, verdict))
+    field = next(row.verdict.field for row in rows if row.verdict)
+    return (
+        Verdicts(RECORDED_NAMES[0], tuple(ours), f"policy {policy_of(policy).name}"),
+        Verdicts(f"{RECORDED_NAMES[1]} {field}", tuple(recorded), f'field "{field}"'),
+    )
+
+
 def agree(
     first: Any,
-    second: Any,
+    second: Any = None,
     *,
     positive: str | None = None,
     id_field: str | None = None,
@@ -139,7 +184,9 @@ def agree(
     Args:
         first: The verdicts that are looked at, a judge's: a file, a list of records with an id and a verdict,
             or a mapping from ids to verdicts. A verdict is a yes or no in any of its words, or a class.
-        second: The reference, a person's, likewise.
+        second: The reference, a person's, likewise. When left out the first is a file of answers, with gold
+            and what its run recorded of them, or a run that was scored: the verdicts are whether an answer
+            is the same as gold, the reference is what was recorded.
         positive: The class that counts as yes, all others as no.
         id_field: The field that names a record; recognised when left out.
         verdict_field: The field that holds its verdict; recognised when left out.
@@ -157,9 +204,14 @@ def agree(
     expect_or_none(NAMES, names=names)
     if names is not None and (isinstance(names, str) or len(names) != 2):
         raise InputError(f"names is {names!r}, expected two names")
-    verdicts = [
-        read_verdicts(source, id_field=id_field, verdict_field=verdict_field) for source in (first, second)
-    ]
+    verdicts = (
+        [*recorded_verdicts(first)]
+        if second is None
+        else [
+            read_verdicts(source, id_field=id_field, verdict_field=verdict_field)
+            for source in (first, second)
+        ]
+    )
     if names is not None or verdicts[0].name == verdicts[1].name:
         verdicts = [
             v._replace(name=name) for v, name in zip(verdicts, names or ("first", "second"), strict=True)

@@ -15,7 +15,7 @@ from planner_eval.cli.sources import refuse_stdin_twice
 
 @click.command("agree", cls=Command)
 @click.argument("first", metavar="VERDICTS")
-@click.argument("second", metavar="REFERENCE")
+@click.argument("second", metavar="REFERENCE", required=False)
 @click.option(
     "--positive",
     metavar="CLASS",
@@ -34,7 +34,7 @@ from planner_eval.cli.sources import refuse_stdin_twice
 @output_option
 def command(
     first: str,
-    second: str,
+    second: str | None,
     positive: str | None,
     id_field: str | None,
     verdict_field: str | None,
@@ -45,14 +45,15 @@ def command(
     """Say how far a judge's verdicts agree with a person's: agreement, Cohen's kappa, errors of either kind.
 
     VERDICTS and REFERENCE are files of records with an id and a verdict (pass, no, 1, a class), paired by id:
-    JSON lines, JSON, CSV, TSV, an object from ids to verdicts, or FunctionChat-Bench's own report. Exit
-    code: 0 compared, 1 below a threshold of --fail-under, or records left over, 2 usage, 3 nothing could be
-    compared.
+    JSON lines, JSON, CSV, TSV, an object from ids to verdicts, or FunctionChat-Bench's own report. A file of
+    answers with gold and a recorded reward, success or score, or a run that planeval score keeps, stands
+    alone: whether answers are the same as gold is held against what was recorded. Exit code: 0 compared, 1
+    below a threshold of --fail-under, or records left over, 2 usage, 3 nothing could be compared.
     """
     from planner_eval.results.views.agreement import write_agreement
 
     limits = [parse_threshold(text) for text in fail_under]
-    refuse_stdin_twice(first, second)
+    refuse_stdin_twice(first, *([second] if second is not None else []))
     agreement = pe.agree(first, second, positive=positive, id_field=id_field, verdict_field=verdict_field)
     checked = [
         check_limit(limit, agreement.figure(limit.name), lower=limit.name.startswith("false"))

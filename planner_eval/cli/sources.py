@@ -165,7 +165,7 @@ def read_sides(
 
         strict = how.repair is False
         files = [
-            read_run_answers(file, run, dialect=how.dialect, strict=strict)
+            read_run_answers(file, run, dialect=how.dialect, strict=strict, trials=True)
             for file, run in zip(files, predicted, strict=True)
         ]
     say_reading(gold)
@@ -351,7 +351,7 @@ def read_answers(path: str, *, repeated: bool = False) -> PredictedRun:
 
     run = read_predicted_run(path)
     missing, noun, lack = run.unasked, "sample", "without a whole answer"
-    if repeated and run.repeat > 1:
+    if (repeated or run.counts_trials) and run.repeat > 1:
         missing, noun, lack = run.lost, "answer", "not whole"
     if missing:
         counts = "count as wrong" if run.form == "own" else "count as they are"

@@ -36,6 +36,7 @@ from planner_eval.reading.files.files import PlanFile, read_plan
 from planner_eval.reading.files.record import Record, have_ids
 from planner_eval.reading.files.several import prefix_ids_by_file
 from planner_eval.reading.files.storing import DEFAULT_STORE, Store
+from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.parse import (
     Source,
     empty_plan_file,
@@ -208,6 +209,11 @@ class PairedFiles(NamedTuple):
         return have_ids(self.gold.records)
 
     @property
+    def trials(self) -> bool:
+        """Whether records are trials of tasks."""
+        return any(record.task is not None for record in islice(self.gold.records, 200))
+
+    @property
     def said(self) -> str:
         """What was read as answers and as gold, in one line."""
         return f"answers: {self.pred.said}; gold: {self.gold.said}"
@@ -246,7 +252,7 @@ def pair(
     expect(instance_of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
     left, right = _read_both_files(pred, gold, reading, store)
     _refuse_same_field(left, right, reading)
-    left, right = prefix_ids_by_file(left, right)
+    left, right = label_trials(*prefix_ids_by_file(left, right))
     ids = (id,) if isinstance(id, str) else tuple(id or ())
     if len(ids) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=ids[0]),))

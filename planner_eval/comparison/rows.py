@@ -29,6 +29,7 @@ from planner_eval.reading.files.pairing import (
 from planner_eval.reading.files.record import Record, pair_name
 from planner_eval.reading.files.several import prefix_ids_by_file
 from planner_eval.reading.files.storing import DEFAULT_STORE, Store
+from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.parse import Source, enable_inference, read_as
 
 
@@ -504,7 +505,7 @@ class Reading(NamedTuple):
                 have to, as :func:`pair` does it.
             gold: The gold plans.
         """
-        pairs = [prefix_ids_by_file(pred, gold) for pred in preds]
+        pairs = [label_trials(*prefix_ids_by_file(pred, gold)) for pred in preds]
         files = (*(pred for pred, _ in pairs), pairs[0][1])
         unsure = (
             message for pred, right in pairs for message in warn_doubtful_pairing(pred, right, by=self.by)

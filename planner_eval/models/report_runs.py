@@ -231,7 +231,7 @@ def _select_asked(name: str, answers: Any, golds: Any, reading: Reading) -> tupl
         return answers, golds
     model_run = read_predicted_run(folder)
     strict = reading.repair is False
-    answers = read_run_answers(answers, model_run, dialect=reading.dialect, strict=strict)
+    answers = read_run_answers(answers, model_run, dialect=reading.dialect, strict=strict, trials=True)
     return answers, select_asked_golds(golds, model_run)
 
 

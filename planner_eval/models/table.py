@@ -330,7 +330,7 @@ def _own_source(
     model_run = run.predicted
     golds = select_asked_golds(DEFAULT_READING.golds(gold_of(model_run, gold)), model_run)
     rows = DEFAULT_READING.answers(model_run.rows)
-    answers = read_run_answers(rows, model_run)
+    answers = read_run_answers(rows, model_run, trials=True)
     report = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
     noted = (note.removeprefix(f"{run.path}: ") for note in answers.notes if note not in rows.notes)
     notes = [*filter(None, [repeats_message(model_run)]), *noted]

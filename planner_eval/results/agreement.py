@@ -120,7 +120,7 @@ class Agreement:
         by: ``"id"`` or ``"position"``.
         classes: The classes, ``yes`` before ``no``.
         cells: Records with both verdicts, by the first's class and in each row by the second's.
-        figures: Agreement, kappa, and of yes or no the false positives and negatives.
+        figures: Agreement, kappa, and of yes or no the false positives and negatives, precision and recall.
         shifts: A row a class.
         rows: A row a record.
         made: How the figures were made.
@@ -340,6 +340,8 @@ def _errors(cells: Cells) -> list[AgreementFigure]:
         share("false negatives", under, of, "no where the reference says yes, of all records"),
         share("false positive rate", over, over + wrong, "of the reference's no"),
         share("false negative rate", under, right + under, "of the reference's yes"),
+        share("precision", right, right + over, "of its yes those that the reference confirms"),
+        share("recall", right, right + under, "of the reference's yes those that it finds"),
     ]
 
 

@@ -8,8 +8,11 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from planner_eval.base.text import format_count
 from planner_eval.comparison.metrics import METRICS
+from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.columns import Column
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.drawing.scene import Arrow, Box, Scene, name_text
@@ -25,6 +28,7 @@ from planner_eval.results.report import (
 )
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Totals, count_records, totals_of
+from planner_eval.results.trials import TaskCount, TrialSums, pass_hat_k
 
 # ----------------------------------------------------------------------
 # The samples that two systems were both judged on, side by side, and what is counted of them.
@@ -109,6 +113,7 @@ def join_rows(
     """The samples that both were judged on, in the first's order; adds up the rows of each side.
 
     Both stand in gold's order as a rule, so that each has its partner beside it and none needs to be kept.
+    Trials of one task are joined in their order, whatever each system calls them.
 
     Args:
         first: The one's rows.
@@ -118,23 +123,56 @@ def join_rows(
     first_rows, second_rows = (
         _select_judged(rows, totals) for rows, totals in zip((first, second), side_totals, strict=True)
     )
-    for first_row, second_row in zip_longest(first_rows, second_rows):
-        if first_row is None or second_row is None or first_row.id != second_row.id:
+    for first_entry, second_entry in zip_longest(first_rows, second_rows):
+        if first_entry is None or second_entry is None or first_entry[0] != second_entry[0]:
             break
-        yield first_row, second_row
+        yield first_entry[1], second_entry[1]
     else:
         return
-    remaining = {row.id: row for row in (second_row, *second_rows) if row is not None}
-    for row in (first_row, *first_rows):
-        if row is not None and row.id in remaining:
-            yield row, remaining[row.id]
+    remaining = dict(entry for entry in (second_entry, *second_rows) if entry is not None)
+    for entry in (first_entry, *first_rows):
+        if entry is not None and entry[0] in remaining:
+            yield entry[1], remaining[entry[0]]
 
 
-def _select_judged(rows: Iterable[ScoredRow], totals: Totals) -> Iterator[ScoredRow]:
+def _select_judged(rows: Iterable[ScoredRow], totals: Totals) -> Iterator[tuple[tuple[str, int], ScoredRow]]:
+    """The judged rows, each under its task and which of its trials it is."""
+    trials: Counter[str] = Counter()
     for row in rows:
         totals.add(row)
+        if row.state not in JUDGED_STATES:
+            continue
+        if row.task is None:
+            yield (row.id, 1), row
+        else:
+            trials[row.task] += 1
+            yield (row.task, trials[row.task]), row
+
+
+def _count_tasks(rows: Sequence[ScoredRow]) -> dict[str, TaskCount]:
+    """How often each task was tried and right; all judged trials count, also those without a partner."""
+    sums = TrialSums()
+    for row in rows:
         if row.state in JUDGED_STATES:
-            yield row
+            sums.add(row if row.task is not None else replace(row, task=row.id))
+    return sums.tasks
+
+
+def _pass_lines(
+    first: Mapping[str, TaskCount], second: Mapping[str, TaskCount], most: int, seed: int
+) -> tuple[Line, ...]:
+    """pass^k of two systems, a task a sample, for each k from 2 up to the most trials that all have."""
+    columns: PairedColumns = {}
+    for k in range(2, most + 1):
+        column = columns[f"pass^{k}"] = Column()
+        for task, counts in first.items():
+            column.add(
+                tuple(
+                    Share(pass_hat_k(c.trials, c.right, k), 1) if c.trials >= k else None
+                    for c in (counts, second.get(task, TaskCount()))
+                )
+            )
+    return _lines(columns, seed) if columns else ()
 
 
 # ----------------------------------------------------------------------
@@ -169,9 +207,19 @@ def make_comparison(
     Raises:
         InputError: a sample lies in no cluster, and they are asked for.
     """
+    tasks = [_count_tasks(rows) for rows in runs] if cluster == TASK_KEY else [{}] * len(runs)
     contrasts = [
         _contrast((runs[0], other), metrics, (names[0], name), made, by, seed, cluster)
         for other, name in zip(runs[1:], names[1:], strict=True)
+    ]
+    most = min(max((counts.trials for counts in system.values()), default=0) for system in tasks)
+    contrasts = [
+        replace(
+            contrast,
+            lines=(*contrast.lines, *_pass_lines(tasks[0], second, most, seed)),
+            tasks={task: (c, second.get(task, TaskCount())) for task, c in tasks[0].items()},
+        )
+        for contrast, second in zip(contrasts, tasks[1:], strict=True)
     ]
     return Comparison(_correct_contrasts(contrasts))
 
@@ -211,10 +259,21 @@ def _contrast(
         },
         (_sort_by_count(joined_pairs.mistaken[0]), _sort_by_count(joined_pairs.mistaken[1])),
         runs,
-        f"{origin}, {interval_note(cluster, count_clusters(columns))}, seed {seed}",
+        f"{origin}, {interval_note(cluster, count_clusters(columns))}, seed {seed}"
+        f"{_unpaired_trials(names, side_totals, joined_pairs.n) if cluster == TASK_KEY else ''}",
         causes=(_sort_by_count(joined_pairs.causes[0]), _sort_by_count(joined_pairs.causes[1])),
         both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
     )
+
+
+def _unpaired_trials(names: Sequence[str], totals: Sequence[Totals], joined: int) -> str:
+    """How many trials of each system have no partner in the other: of figures only pass^k counts them."""
+    clauses = [
+        f"{format_count(side.judged - joined, 'trial')} of {name}"
+        for name, side in zip(names, totals, strict=True)
+        if side.judged > joined
+    ]
+    return f", without {' and '.join(clauses)} that {names[0]} and {names[1]} do not share" if clauses else ""
 
 
 def _count_unanswered(states: Counter[str]) -> int:

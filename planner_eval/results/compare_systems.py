@@ -13,6 +13,7 @@ from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison, Contrast
@@ -154,6 +155,7 @@ def _compare_pairings(  # noqa: PLR0913 - the options of a public function
     cluster: str | None,
 ) -> Comparison:
     keys = by or (*STRUCTURE_KEYS, *BREAKDOWN_FIELDS)
+    cluster = cluster or (TASK_KEY if any(paired.trials for paired in pairings) else None)
     jobs = [scoring_job(paired, metrics, policy, keys, cluster, mends=True) for paired in pairings]
     used_names = KnownNames()
     systems = []

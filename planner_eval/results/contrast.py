@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
@@ -14,6 +14,9 @@ from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Records, unreadable_text
+
+if TYPE_CHECKING:
+    from planner_eval.results.trials import TaskCount
 
 _MAX_NAMED = 5
 SIGNIFICANCE_LEVEL = 0.05
@@ -97,6 +100,7 @@ class Contrast:
         lacks: What no gold plan has that figures count.
         causes: For each system code of a root cause → how often.
         both_read: The same over what both answered readably; None where that is all.
+        tasks: Where samples are trials: how often each task was tried and right under either system.
     """
 
     names: tuple[str, str]
@@ -115,6 +119,7 @@ class Contrast:
     lacks: tuple[str, ...] = ()
     causes: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     both_read: BothRead | None = None
+    tasks: Mapping[str, tuple[TaskCount, TaskCount]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:

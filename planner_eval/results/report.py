@@ -12,10 +12,12 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.metrics.facts import Counts, Tally
 from planner_eval.comparison.rows import STATES
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.intervals import Interval, intervals
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow
 from planner_eval.results.totals import Totals
+from planner_eval.results.trials import TrialReport, trial_report
 
 if TYPE_CHECKING:
     from planner_eval.results.causes import Causes
@@ -145,6 +147,11 @@ class Report:
         """What each root cause costs, where that was asked for."""
         return None if self.totals.causes is None else self.totals.causes.causes
 
+    @property
+    def trials(self) -> TrialReport | None:
+        """Trials of tasks and recorded verdicts, where there are any."""
+        return trial_report(self.totals.trials)
+
     def states(self) -> dict[str, int]:
         """How many pairs are in which state."""
         return {state: self.totals.states[state] for state in STATES if self.totals.states[state]}
@@ -197,6 +204,8 @@ def interval_note(cluster: str | None, count: int) -> str:
         return "95 % intervals"
     if count == 1:
         return f"no intervals, for 1 cluster of {cluster} says nothing of others"
+    if cluster == TASK_KEY:
+        return f"95 % intervals over {count:,} tasks"
     return f"95 % intervals over {count:,} clusters of {cluster}"
 
 

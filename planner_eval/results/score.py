@@ -31,6 +31,7 @@ from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Poli
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.plan.model import Plan
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source, is_one_plan, parse
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
@@ -186,6 +187,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     by = (by,) if isinstance(by, str) else by
     paired = repair_predictions(pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading))
     chosen = policy_of(policy)
+    cluster = cluster or (TASK_KEY if paired.trials else None)
     job = scoring_job(
         paired, choose_metrics(metrics), chosen, by, cluster, kept=folder is not None, causes=causes
     )

@@ -18,6 +18,7 @@ from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
+from planner_eval.reading.files.trials import RecordedVerdict
 
 if TYPE_CHECKING:
     from planner_eval.results.causes import Credits
@@ -53,6 +54,8 @@ class ScoredRow:
         repairable: Strict reading refused the prediction, and repair, which was not asked for, would not.
         credits: What its root causes cost, where that is asked for.
         unread: No call was read, and something in the prediction may be one.
+        task: The task that it is one of several trials of.
+        verdict: What a run recorded of the answer.
     """
 
     id: str
@@ -70,6 +73,8 @@ class ScoredRow:
     repairable: bool = False
     credits: Credits | None = None
     unread: bool = False
+    task: str | None = None
+    verdict: RecordedVerdict | None = None
 
 
 _UNREAD_PLAN = Plan((Call("?", "?"),))
@@ -175,6 +180,8 @@ def row_data(row: ScoredRow) -> dict[str, Any]:
         **({"choices": True} if row.choices else {}),
         **({"unread": True} if row.unread else {}),
         **({} if row.credits is None else {"credits": row.credits.data()}),
+        **({} if row.task is None else {"task": row.task}),
+        **({} if row.verdict is None else {"recorded": row.verdict._asdict()}),
     }
 
 
@@ -224,6 +231,10 @@ class RowLineWriter:
             fields.append(f'"mistaken": {_encode_json(row.mistaken)}')
         if row.credits is not None:
             fields.append(f'"credits": {_encode_json(row.credits.data())}')
+        if row.task is not None:
+            fields.append(f'"task": {_encode_text(row.task)}')
+        if row.verdict is not None:
+            fields.append(f'"recorded": {_encode_json(row.verdict._asdict())}')
         return f"{', '.join(fields)}}}"
 
     def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
@@ -296,6 +307,8 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         "line": int,
         "mistaken": [[str]],
         **credited,
+        "task": str,
+        "recorded": {"field": str, "value": float},
     }
 
 
@@ -330,7 +343,13 @@ def scored_of(data: Mapping[str, Any]) -> ScoredRow:
         data.get("line"),
         credits=credits,
         unread=data.get("unread", False),
+        task=data.get("task"),
+        verdict=_verdict_of(data.get("recorded")),
     )
+
+
+def _verdict_of(data: Mapping[str, Any] | None) -> RecordedVerdict | None:
+    return RecordedVerdict(data["field"], data["value"]) if data and data["field"] is not None else None
 
 
 def _tally(data: Mapping[str, Any] | None) -> Tally | None:

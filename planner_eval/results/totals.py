@@ -12,6 +12,7 @@ from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.results.columns import Column, add_rows
 from planner_eval.results.scored import ScoredRow
+from planner_eval.results.trials import TrialSums
 
 if TYPE_CHECKING:
     from planner_eval.results.causes import CauseSums
@@ -94,6 +95,16 @@ class Totals:
             from planner_eval.results import causes as summed
 
             self.causes = summed.CauseSums(stored.get("causes"))
+        self.trials: TrialSums | None = None
+        """Where rows are trials of tasks, or have recorded verdicts."""
+        if "trials" in stored:
+            self._trial_sums(stored["trials"])
+
+    def _trial_sums(self, data: Mapping[str, Any] | None = None) -> TrialSums:
+        """The sums over trials, made where the first is met."""
+        if self.trials is None:
+            self.trials = TrialSums(data)
+        return self.trials
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
@@ -177,6 +188,8 @@ class Totals:
             self.codes.update(row.codes)
             self.pairs_by_code.update(list(dict.fromkeys(row.codes)))
         self._flag(row)
+        if row.task is not None or row.verdict is not None:
+            self._trial_sums().add(row)
         if self.causes is not None:
             self.causes.add(row.state, row.credits)
         if row.state not in JUDGED_STATES:
@@ -225,6 +238,8 @@ class Totals:
         self.names.seen |= other.names.seen
         if self.causes is not None and other.causes is not None:
             self.causes.extend(other.causes)
+        if other.trials is not None:
+            self._trial_sums().extend(other.trials)
         _extend(self.columns, other.columns)
         for key, groups in self.groups.items():
             for value, columns in other.groups[key].items():
@@ -258,6 +273,7 @@ class Totals:
             "width": self.width,
             **({} if self.alone is None else {"alone": self.alone}),
             **({} if self.causes is None else {"causes": self.causes.data()}),
+            **({} if self.trials is None else {"trials": self.trials.data()}),
             "notations": sorted(self.notations),
             "lacks": sorted(self.lacks),
             "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),

@@ -289,6 +289,11 @@ class PredictedRun(NamedTuple):
         named = (self.options.get("setup") or {}).get("dialect")
         return str(named) if named and self.form == OWN_TASKS else None
 
+    @property
+    def counts_trials(self) -> bool:
+        """Whether every answer counts, as a trial of its task: of tasks of one's own that were repeated."""
+        return self.repeat > 1 and self.form == OWN_TASKS
+
 
 def read_predicted_run(folder: str) -> PredictedRun:
     """The answers that a folder keeps.
@@ -375,7 +380,12 @@ def _refuse_changed(run: PredictedRun) -> None:
 # ----------------------------------------------------------------------
 # What of a run that asked a model counts: the first answer to each sample, against the gold asked for.
 def read_run_answers(
-    answers: PlanFile, run: PredictedRun, *, dialect: str | None = None, strict: bool = False
+    answers: PlanFile,
+    run: PredictedRun,
+    *,
+    dialect: str | None = None,
+    strict: bool = False,
+    trials: bool = False,
 ) -> PlanFile:
     """The first answer to each sample, read in the notation that was asked for.
 
@@ -384,8 +394,10 @@ def read_run_answers(
         run: The run.
         dialect: The notation that the user names instead; a note says so where another was asked for.
         strict: Calls in another notation are none; else they are recognised, and a note says so.
+        trials: Every answer to a task of one's own is a trial of it.
     """
-    first, named = _first_answers(answers, run), run.dialect
+    every = trials and run.counts_trials
+    first, named = answers if every else _first_answers(answers, run), run.dialect
     if named is None or dialect == named:
         return first
     if dialect is not None:
@@ -475,7 +487,7 @@ def _rename_golds(golds: PlanFile, run: PredictedRun) -> PlanFile:
 
 def repeats_message(run: PredictedRun) -> str | None:
     """Says that answers do not count, where samples were asked several times; None where all count."""
-    if run.repeat == 1:
+    if run.repeat == 1 or run.counts_trials:
         return None
     samples, extra_answers = len(run.ids), len(run.ids) * (run.repeat - 1)
     message = f"{format_count(samples, 'sample')} asked {run.repeat} times; the first answer to each counts"

@@ -45,6 +45,7 @@ class Record(NamedTuple):
         tools: The tools that its data set offers, as released.
         infer: Whether edges are inferred, by what is known of tools.
         among_ids: Others of its file have an id: the number of its place may be one of these.
+        task: The task that it is one of several trials of.
     """
 
     file: str
@@ -60,6 +61,7 @@ class Record(NamedTuple):
     tools: Any = None
     infer: Signatures | bool = False
     among_ids: bool = False
+    task: str | None = None
 
     @property
     def is_broken(self) -> bool:

@@ -13,6 +13,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.record import Record, patch_name
+from planner_eval.reading.files.trials import TASK_KEY, recorded_verdict
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
 from planner_eval.results.runs.pairs import JSON, Pair
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row
@@ -257,9 +258,20 @@ class ScoreJob:
             record = records.pred or records.gold
             location = (None, None) if record is None else (record.file, record.line)
             scored = scored_row(row, self.metrics, policy, self._keys, location)
+            scored = _with_trial(scored, records, in_clusters=self.cluster == TASK_KEY)
             return scored if credited is None else replace(scored, credits=credited(row, policy))
 
         return counted
+
+
+def _with_trial(scored: ScoredRow, records: PairReading, *, in_clusters: bool) -> ScoredRow:
+    """A scored pair with the task that it is a trial of, and the verdict that its prediction holds."""
+    record = records.gold or records.pred
+    task = None if record is None else record.task
+    verdict = None if records.pred is None else recorded_verdict(records.pred)
+    if in_clusters:
+        scored = replace(scored, keys={**scored.keys, TASK_KEY: scored.id if task is None else task})
+    return scored if task is None and verdict is None else replace(scored, task=task, verdict=verdict)
 
 
 # ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.ratios import gap_text, round_ratio
 from planner_eval.base.tables import table
-from planner_eval.base.text import one_line
+from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
@@ -365,7 +365,32 @@ def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     )
 
 
+def _task_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
+    """On which tasks each of two systems is right more often, the widest gap first."""
+    gaps = {
+        task: (second.right / second.trials - first.right / first.trials, first, second)
+        for task, (first, second) in contrast.tasks.items()
+        if first.trials and second.trials
+    }
+    lines = []
+    for sign, name in ((-1, names[0]), (1, names[1])):
+        tasks = sorted(
+            (t for t, (gap, *_) in gaps.items() if sign * gap > 0), key=lambda t: -sign * gaps[t][0]
+        )
+        listed = ", ".join(
+            f"{one_line(task, 60)} ({gaps[task][1].right}/{gaps[task][1].trials} and "
+            f"{gaps[task][2].right}/{gaps[task][2].trials})"
+            for task in tasks[:flips]
+        )
+        more = f", … {len(tasks) - flips} more" if len(tasks) > flips else ""
+        count = format_count(len(tasks), "task")
+        lines.append(f"{name} is right more often on {count}{': ' * bool(tasks)}{listed}{more}")
+    return lines
+
+
 def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
+    if contrast.tasks:
+        return _task_lines(contrast, names, flips)
     lines = []
     for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
@@ -386,6 +411,17 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "verdicts": list(comparison.verdicts),
         "systems": list(comparison.names),
         "contrasts": contrasts,
+    }
+
+
+def _tasks_data(contrast: Contrast) -> dict[str, Any]:
+    """How often each task was tried and right under either system."""
+    return {
+        task: {
+            name: {"trials": counts.trials, "right": counts.right}
+            for name, counts in zip(("first", "second"), pair, strict=True)
+        }
+        for task, pair in contrast.tasks.items()
     }
 
 
@@ -413,6 +449,7 @@ def contrast_data(contrast: Contrast) -> dict[str, Any]:
         },
         "only_first": list(contrast.lost),
         "only_second": list(contrast.won),
+        **({"tasks": _tasks_data(contrast)} if contrast.tasks else {}),
         "causes": {"first": dict(contrast.causes[0]), "second": dict(contrast.causes[1])},
         "mistaken": mistaken_rows(Comparison((contrast,)), contrast.names),
         **({} if contrast.both_read is None else {"both_read": _both_read_data(contrast.both_read)}),

@@ -20,6 +20,7 @@ from planner_eval.plan.statistics import plain_scope
 from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
+from planner_eval.results.trials import trial_blocks, trial_data
 from planner_eval.results.views.junit import Case, junit_pieces, outcome
 
 # ----------------------------------------------------------------------
@@ -157,6 +158,7 @@ def write_report(
     if form == "md":
         blocks = [
             table(figure_rows(selected), form),
+            *_trial_blocks(report, form),
             *_breakdowns(report, selected, form),
             *_cause_blocks(report, form),
         ]
@@ -260,6 +262,7 @@ def _text(report: Report, selected: Sequence[Estimate], view: FigureView) -> lis
     lines += ["--metric all shows every figure and every cause"] if view.brief else []
     tables = [
         table(figure_rows(selected)),
+        *_trial_blocks(report, "text"),
         *_breakdowns(report, selected, "text"),
         *_cause_blocks(report, "text"),
     ]
@@ -288,6 +291,18 @@ def _commonest_causes(report: Report) -> list[str]:
 
 def _percent_text(ratio: float) -> str:
     return f"{100 * round_ratio(ratio, 2):.10g} %"
+
+
+def _trial_blocks(report: Report, form: str) -> list[str]:
+    """Trials of tasks and recorded verdicts, where there are any."""
+    return trial_blocks(report.trials, form)
+
+
+def _trial_data(report: Report) -> dict[str, Any]:
+    trials = report.trials
+    if trials is None:
+        return {}
+    return {"trials": trial_data(trials)}
 
 
 def _cause_blocks(report: Report, form: str) -> list[str]:
@@ -374,6 +389,7 @@ def report_data(report: Report, rows: Iterable[ScoredRow]) -> dict[str, Any]:
         **({"without": without} if (without := _count_ungrouped(report)) else {}),
         "causes": report.codes(),
         **_attribution(report),
+        **_trial_data(report),
         "rows": [row_data(row) for row in rows],
     }
 

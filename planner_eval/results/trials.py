@@ -1,0 +1,376 @@
+"""Several answers to each task: pass^k and pass@k, tasks that are sometimes right, and recorded verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import comb, fsum
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.ratios import round_ratio
+from planner_eval.base.tables import table
+from planner_eval.base.text import format_count, one_line
+from planner_eval.comparison.metrics.facts import Share
+from planner_eval.comparison.rows import JUDGED_STATES
+from planner_eval.results.columns import Column
+from planner_eval.results.intervals import Interval, intervals
+
+if TYPE_CHECKING:
+    from planner_eval.results.scored import ScoredRow
+
+RIGHT_FROM = 1 - 1e-6
+"""A recorded verdict from which on an answer is right, as tau-bench's own figures take it."""
+
+_SHOWN_TASKS = 5
+"""Tasks with the most disagreement that people are shown."""
+
+
+def pass_hat_k(trials: int, right: int, k: int) -> float:
+    """The chance that `k` of a task's trials, drawn without replacement, are all right: pass^k, unbiased.
+
+    Args:
+        trials: How many trials the task has, at least `k`.
+        right: How many of them are right.
+        k: How many are drawn.
+
+    Source: Yao and others, τ-bench (arXiv 2406.12045), section 5.1: C(c, k) / C(n, k).
+
+    >>> [round(pass_hat_k(4, 3, k), 2) for k in (1, 2, 3, 4)]
+    [0.75, 0.5, 0.25, 0.0]
+    """
+    return comb(right, k) / comb(trials, k)
+
+
+def pass_at_k(trials: int, right: int, k: int) -> float:
+    """The chance that at least one of `k` of a task's trials is right: pass@k, unbiased.
+
+    Args:
+        trials: How many trials the task has, at least `k`.
+        right: How many of them are right.
+        k: How many are drawn.
+
+    Source: Chen and others, Evaluating large language models trained on code (arXiv 2107.03374), section 2.1:
+    1 - C(n - c, k) / C(n, k).
+
+    >>> [round(pass_at_k(4, 1, k), 2) for k in (1, 2, 3, 4)]
+    [0.25, 0.5, 0.75, 1.0]
+    """
+    return 1 - comb(trials - right, k) / comb(trials, k)
+
+
+class TaskCount(NamedTuple):
+    """How often a task was tried, and how often right.
+
+    Args:
+        trials: Its trials with a readable gold plan.
+        right: Those that mean the same as gold.
+        recorded: Its trials with a recorded verdict.
+        recorded_right: Those that this calls right.
+    """
+
+    trials: int = 0
+    right: int = 0
+    recorded: int = 0
+    recorded_right: int = 0
+
+
+class TrialSums:
+    """What trials and recorded verdicts add up to: sums of neighbouring parts are those of the whole.
+
+    Args:
+        data: Sums over some rows already, as :meth:`data` gives them.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        stored: Mapping[str, Any] = data or {}
+        self.tasks = {name: TaskCount(*counts) for name, counts in stored.get("tasks", {}).items()}
+        self.cells: list[int] = list(stored.get("cells", (0, 0, 0, 0)))
+        """Judged rows with a verdict: both right, ours alone, the recorded alone, neither."""
+        self.fields: list[str] = list(stored.get("fields", ()))
+
+    def add(self, row: ScoredRow) -> None:
+        """Add the next row."""
+        judged, right = row.state in JUDGED_STATES, row.state == "same"
+        recorded = row.verdict is not None
+        recorded_right = row.verdict is not None and row.verdict.value >= RIGHT_FROM
+        if row.verdict is not None and row.verdict.field not in self.fields:
+            self.fields.append(row.verdict.field)
+        if judged and recorded:
+            self.cells[2 * (not right) + (not recorded_right)] += 1
+        if row.task is not None:
+            counts = self.tasks.get(row.task, TaskCount())
+            more = (judged, right, recorded, recorded_right)
+            self.tasks[row.task] = TaskCount(*(a + b for a, b in zip(counts, more, strict=True)))
+
+    def extend(self, other: TrialSums) -> None:
+        """Add the sums over the rows that come next."""
+        for name, more in other.tasks.items():
+            counts = self.tasks.get(name, TaskCount())
+            self.tasks[name] = TaskCount(*(a + b for a, b in zip(counts, more, strict=True)))
+        self.cells = [a + b for a, b in zip(self.cells, other.cells, strict=True)]
+        self.fields += [field for field in other.fields if field not in self.fields]
+
+    def data(self) -> dict[str, Any]:
+        """The sums as JSON data."""
+        return {
+            "tasks": {name: list(counts) for name, counts in self.tasks.items()},
+            "cells": self.cells,
+            "fields": self.fields,
+        }
+
+
+class PassEstimate(NamedTuple):
+    """pass^k and pass@k over tasks.
+
+    Args:
+        k: How many trials are drawn of each task.
+        hat: pass^k, the mean over tasks.
+        hat_interval: 95 %, each task a sample.
+        at: pass@k, likewise.
+        at_interval: 95 %, each task a sample.
+        tasks: The tasks that have so many trials.
+    """
+
+    k: int
+    hat: float
+    hat_interval: Interval | None
+    at: float
+    at_interval: Interval | None
+    tasks: int
+
+
+def pass_estimates(counts: Sequence[tuple[int, int]]) -> list[PassEstimate]:
+    """pass^k and pass@k for each k up to the trials that a task has.
+
+    Args:
+        counts: The trials of each task, and how many of them are right.
+
+    >>> [(e.k, e.hat, e.at) for e in pass_estimates([(2, 2), (2, 1)])]
+    [(1, 0.75, 0.75), (2, 0.5, 1.0)]
+    """
+    estimates = []
+    for k in range(1, max((trials for trials, _ in counts), default=0) + 1):
+        tasks = [count for count in counts if count[0] >= k]
+        figures = []
+        for estimator in (pass_hat_k, pass_at_k):
+            values = [estimator(trials, right, k) for trials, right in tasks]
+            column = Column([Share(value, 1) for value in values])
+            figures += [fsum(values) / len(values), intervals({"": column})[""]]
+        estimates.append(PassEstimate(k, figures[0], figures[1], figures[2], figures[3], len(tasks)))
+    return estimates
+
+
+class TaskShares(NamedTuple):
+    """How many tasks are right in all of their trials, in some, and in none."""
+
+    always: int
+    sometimes: int
+    never: int
+
+
+def task_shares(counts: Sequence[tuple[int, int]]) -> TaskShares:
+    """How many tasks are always, sometimes and never right.
+
+    >>> task_shares([(2, 2), (2, 1), (2, 0), (2, 0)])
+    TaskShares(always=1, sometimes=1, never=2)
+    """
+    always = sum(trials == right for trials, right in counts)
+    never = sum(not right for _, right in counts)
+    return TaskShares(always, len(counts) - always - never, never)
+
+
+class TrialReport(NamedTuple):
+    """What is reported of trials and of recorded verdicts.
+
+    Args:
+        tasks: The tasks, in order.
+        passes: pass^k and pass@k of "the same as gold".
+        shares: Tasks always, sometimes and never the same as gold.
+        recorded: pass^k and pass@k of the recorded verdict; empty where there is none.
+        recorded_shares: The tasks by the recorded verdict, where there is one.
+        field: The field of the recorded verdict; "" where there is none.
+        cells: Both right, same as gold alone, recorded alone, neither.
+    """
+
+    tasks: Mapping[str, TaskCount]
+    passes: Sequence[PassEstimate]
+    shares: TaskShares
+    recorded: Sequence[PassEstimate]
+    recorded_shares: TaskShares | None
+    field: str
+    cells: tuple[int, int, int, int]
+
+    @property
+    def precision(self) -> float | None:
+        """Of the trials that are the same as gold, the share whose recorded verdict is right."""
+        both, alone, _, _ = self.cells
+        return both / (both + alone) if both + alone else None
+
+    @property
+    def recall(self) -> float | None:
+        """Of the trials whose recorded verdict is right, the share that is the same as gold."""
+        both, _, missed, _ = self.cells
+        return both / (both + missed) if both + missed else None
+
+    def disagreement(self) -> list[str]:
+        """The tasks whose trials disagree, those nearest to half right first."""
+        spread = {
+            name: min(counts.right, counts.trials - counts.right) / counts.trials
+            for name, counts in self.tasks.items()
+            if counts.trials
+        }
+        if not any(spread.values()):
+            spread = {
+                name: min(counts.recorded_right, counts.recorded - counts.recorded_right) / counts.recorded
+                for name, counts in self.tasks.items()
+                if counts.recorded
+            }
+        return sorted((name for name, share in spread.items() if share), key=lambda name: -spread[name])
+
+
+def trial_report(sums: TrialSums | None) -> TrialReport | None:
+    """What is to be reported; None where no task has two trials and no verdict was recorded.
+
+    Args:
+        sums: What trials add up to.
+    """
+    if sums is None:
+        return None
+    counts = [(c.trials, c.right) for c in sums.tasks.values() if c.trials]
+    recorded = [(c.recorded, c.recorded_right) for c in sums.tasks.values() if c.recorded]
+    if max((trials for trials, _ in (*counts, *recorded)), default=0) < 2:
+        counts, recorded = [], []
+    if not counts and not any(sums.cells):
+        return None
+    both, ours, missed, neither = sums.cells
+    return TrialReport(
+        sums.tasks if counts else {},
+        pass_estimates(counts),
+        task_shares(counts),
+        pass_estimates(recorded),
+        task_shares(recorded) if recorded else None,
+        "/".join(sums.fields),
+        (both, ours, missed, neither),
+    )
+
+
+# ----------------------------------------------------------------------
+# Trials in writing.
+def trial_lines(report: TrialReport) -> Iterator[str]:
+    """What people are told of trials beside the table of pass^k, a sentence a line."""
+    if report.passes:
+        numbers = sorted({counts.trials for counts in report.tasks.values() if counts.trials})
+        each = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+        total = sum(counts.trials for counts in report.tasks.values())
+        yield f"{format_count(total, 'trial')} of {format_count(len(report.tasks), 'task')}, {each} each"
+        yield f"tasks the same as gold: {_shares_text(report.shares)}"
+    if report.recorded_shares is not None:
+        yield f"tasks right by recorded {report.field}: {_shares_text(report.recorded_shares)}"
+    names = report.disagreement()
+    if names:
+        shown = ", ".join(_task_text(name, report) for name in names[:_SHOWN_TASKS])
+        more = len(names) - _SHOWN_TASKS
+        yield one_line(f"most disagreement: {shown}" + (f" and {more} more" if more > 0 else ""), 300)
+    if any(report.cells):
+        yield agreement_line(report)
+
+
+def agreement_line(report: TrialReport) -> str:
+    """How far "the same as gold" agrees with the recorded verdict, in one line."""
+    both, ours, missed, neither = report.cells
+    figures = "; ".join(
+        f"{name} {round_ratio(value)}"
+        for name, value in (("precision", report.precision), ("recall", report.recall))
+        if value is not None
+    )
+    return (
+        f"recorded {report.field}: {both + missed} of {sum(report.cells)} right; same as gold {both + ours}, "
+        f"both {both}, only same {ours}, only {report.field} {missed}, neither {neither}"
+        + (f"; {figures}" if figures else "")
+    )
+
+
+def _shares_text(shares: TaskShares) -> str:
+    total = sum(shares)
+    return ", ".join(
+        f"{name} {count} ({round_ratio(count / total, 2)})" for name, count in shares._asdict().items()
+    )
+
+
+def _task_text(name: str, report: TrialReport) -> str:
+    counts = report.tasks[name]
+    recorded = f", {report.field} {counts.recorded_right}" if counts.recorded else ""
+    return f"{name} ({counts.right} of {counts.trials} same{recorded})"
+
+
+def trial_rows(report: TrialReport) -> list[dict[str, Any]]:
+    """pass^k and pass@k as rows of a table, those of the recorded verdict beside ours."""
+    recorded = {estimate.k: estimate for estimate in report.recorded}
+    rows = []
+    for estimate in report.passes:
+        row: dict[str, Any] = {
+            "k": estimate.k,
+            "pass^k": round_ratio(estimate.hat),
+            "95 %": _interval_text(estimate.hat_interval),
+            "pass@k": round_ratio(estimate.at),
+            "95 % @k": _interval_text(estimate.at_interval),
+        }
+        if recorded:
+            beside = recorded.get(estimate.k)
+            row[f"{report.field}^k"] = round_ratio(beside.hat) if beside else None
+            row[f"{report.field}@k"] = round_ratio(beside.at) if beside else None
+        rows.append(row | {"tasks": estimate.tasks})
+    return rows
+
+
+def _interval_text(interval: Interval | None) -> str | None:
+    return None if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
+
+
+def trial_blocks(report: TrialReport | None, form: str) -> list[str]:
+    """Trials as blocks of text or Markdown; none where there is nothing to report."""
+    if report is None:
+        return []
+    lines = "\n".join(f"- {line}" if form == "md" else line for line in trial_lines(report))
+    return [*([table(trial_rows(report), form)] if report.passes else []), lines]
+
+
+def trial_data(report: TrialReport) -> dict[str, Any]:
+    """Trials as JSON data."""
+    both, ours, missed, neither = report.cells
+    data: dict[str, Any] = {}
+    if report.passes:
+        data = {
+            "tasks": {name: counts._asdict() for name, counts in report.tasks.items()},
+            "passes": [_estimate_data(estimate) for estimate in report.passes],
+            "shares": report.shares._asdict(),
+            "disagreement": report.disagreement(),
+        }
+    if any(report.cells):
+        data["recorded"] = {
+            "field": report.field,
+            "both": both,
+            "only_same": ours,
+            "only_recorded": missed,
+            "neither": neither,
+            "precision": report.precision,
+            "recall": report.recall,
+        }
+        if report.recorded_shares is not None:
+            data["recorded"]["passes"] = [_estimate_data(estimate) for estimate in report.recorded]
+            data["recorded"]["shares"] = report.recorded_shares._asdict()
+    return data
+
+
+def _estimate_data(estimate: PassEstimate) -> dict[str, Any]:
+    def interval_data(interval: Interval | None) -> dict[str, Any] | None:
+        return None if interval is None else interval._asdict()
+
+    return {
+        "k": estimate.k,
+        "pass^k": estimate.hat,
+        "interval^k": interval_data(estimate.hat_interval),
+        "pass@k": estimate.at,
+        "interval@k": interval_data(estimate.at_interval),
+        "tasks": estimate.tasks,
+    }

@@ -1,0 +1,165 @@
+"""Trials of tasks: which records are, pass^k and pass@k, and what runs recorded of themselves."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.results.trials import pass_at_k, pass_estimates, pass_hat_k
+
+from .inside import planeval
+
+TAU = "vectors/taubench/gpt-4o-airline.json.gz"
+
+
+def write(path: Path, records: list[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def answer(task: str, *, right: bool, **fields: Any) -> dict[str, Any]:
+    return {"id": task, "output": f"f(#x='{task if right else 'wrong'}')", **fields}
+
+
+GOLD = [{"id": task, "gold": f"f(#x='{task}')"} for task in "abc"]
+RIGHT = {"a": (True, True, True), "b": (True, False, False), "c": (False, False, False)}
+
+
+@pytest.mark.parametrize("trials", range(1, 7))
+def test_estimates_are_the_shares_of_all_draws(trials: int) -> None:
+    for right in range(trials + 1):
+        verdicts = [True] * right + [False] * (trials - right)
+        for k in range(1, trials + 1):
+            draws = [*combinations(verdicts, k)]
+            assert pass_hat_k(trials, right, k) == pytest.approx(sum(map(all, draws)) / len(draws))
+            assert pass_at_k(trials, right, k) == pytest.approx(sum(map(any, draws)) / len(draws))
+
+
+def fields_of_trials(folder: Path) -> tuple[str, str]:
+    rows = [answer(t, right=ok, trial=n) for t, oks in RIGHT.items() for n, ok in enumerate(oks)]
+    return write(folder / "p.jsonl", rows), write(folder / "g.jsonl", GOLD)
+
+
+def names_of_tasks(folder: Path) -> tuple[str, str]:
+    rows = [
+        answer(t, right=ok) | {"id": f"{t}-{n}", "task_id": t, "epoch": n}
+        for t, oks in RIGHT.items()
+        for n, ok in enumerate(oks)
+    ]
+    return write(folder / "p.jsonl", rows), write(folder / "g.jsonl", GOLD)
+
+
+def several_files(folder: Path) -> tuple[str, str]:
+    for n in range(3):
+        write(folder / f"run{n}.jsonl", [answer(t, right=oks[n]) for t, oks in RIGHT.items()])
+    return f"{folder}/run*.jsonl", write(folder / "g.jsonl", GOLD)
+
+
+def repeated_ids(folder: Path) -> tuple[str, str]:
+    rows = [answer(t, right=ok) for t, oks in RIGHT.items() for ok in oks]
+    return write(folder / "p.jsonl", rows), write(folder / "g.jsonl", [g for g in GOLD for _ in range(3)])
+
+
+def one_file(folder: Path) -> tuple[str, str]:
+    golds = {str(g["id"]): g["gold"] for g in GOLD}
+    rows = [answer(t, right=ok, gold=golds[t]) for t, oks in RIGHT.items() for ok in oks]
+    return write(folder / "p.jsonl", rows), str(folder / "p.jsonl")
+
+
+@pytest.mark.parametrize("make", [fields_of_trials, names_of_tasks, several_files, repeated_ids, one_file])
+def test_each_way_to_write_trials_gives_the_same_figures(make: Any, tmp_path: Path) -> None:
+    pred, gold = make(tmp_path)
+    done = planeval("score", pred, *([] if pred == gold else [gold]), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert (data["pairs"], data["trials"]["shares"]) == (9, {"always": 1, "sometimes": 1, "never": 1})
+    figures = [(p["k"], p["pass^k"], p["pass@k"], p["tasks"]) for p in data["trials"]["passes"]]
+    expected = [(1, 4 / 9, 4 / 9, 3), (2, 1 / 3, 5 / 9, 3), (3, 1 / 3, 2 / 3, 3)]
+    assert figures == [tuple(map(pytest.approx, row)) for row in expected]
+    assert data["trials"]["tasks"]["b"] == {"trials": 3, "right": 1, "recorded": 0, "recorded_right": 0}
+    assert data["trials"]["disagreement"] == ["b"]
+    assert "95 % intervals over 3 tasks" in data["signature"]
+    kept = planeval("score", pred, gold, "-o", f"{tmp_path}/run/", "--jobs", "1")
+    assert kept.returncode == 0
+    again = planeval("score", f"{tmp_path}/run", "--format", "json")
+    assert json.loads(again.stdout)["trials"] == data["trials"]
+
+
+def test_a_trial_that_is_missing_a_task_without_any_and_uneven_trials_are_told(tmp_path: Path) -> None:
+    rows = [answer(task, right=True, trial=n) for task, n in (("a", 0), ("a", 1), ("b", 0))]
+    done = planeval("score", write(tmp_path / "p.jsonl", rows), write(tmp_path / "g.jsonl", GOLD))
+    assert "4 pairs: 3 same, 1 absent" in done.stdout
+    assert "4 trials of 3 tasks, 1 to 2 each" in done.stdout
+    assert [line.split()[-1] for line in done.stdout.splitlines()[6:8]] == ["3", "1"]
+    golds = [g | {"trial": n} for g in GOLD[:1] for n in range(3)]
+    done = planeval("score", str(tmp_path / "p.jsonl"), write(tmp_path / "g.jsonl", golds))
+    assert "1 absent" in done.stdout
+    assert "1 gold absent" in done.stdout
+    assert done.returncode == 1
+
+
+def test_records_that_are_no_trials_stay_what_they_are(tmp_path: Path) -> None:
+    pred = write(tmp_path / "p.jsonl", [answer("a", right=True), answer("a", right=False)])
+    done = planeval("score", pred, write(tmp_path / "g.jsonl", GOLD[:1]))
+    assert (done.returncode, "pass^k" in done.stdout) == (1, False)  # the second is left out
+    other = [{"id": "a", "gold": "f()"}, {"id": "a", "gold": "g()"}]
+    done = planeval("score", pred, write(tmp_path / "g.jsonl", other))
+    assert (done.returncode, "two gold plans have the id 'a'" in done.stderr) == (2, True)
+    alone = write(tmp_path / "p.jsonl", [answer("a", right=True, trial=0), answer("b", right=True, trial=0)])
+    assert "pass^k" not in planeval("score", alone, write(tmp_path / "g.jsonl", GOLD[:2])).stdout
+
+
+def test_systems_are_compared_by_task_also_with_unlike_trials(tmp_path: Path) -> None:
+    pred, gold = fields_of_trials(tmp_path)
+    better = [answer(t, right=True) | {"trial": f"run {n}"} for t in "abc" for n in range(2)]
+    other = write(tmp_path / "q.jsonl", better)
+    found: Any = pe.compare({"old": Path(pred), "new": Path(other)}, Path(gold), metrics=["exact"])
+    contrast = found.contrasts[0]
+    assert [(x.name, x.first.value, x.second.value) for x in contrast.lines] == [
+        ("exact", pytest.approx(0.5), 1),
+        ("pass^2", pytest.approx(1 / 3), 1),
+    ]
+    assert (contrast.n, contrast.tasks["b"][0][:2], contrast.tasks["b"][1][:2]) == (6, (3, 1), (2, 2))
+    assert "without 3 trials of old that old and new do not share" in contrast.signature
+    text = planeval("compare", pred, other, "--gold", gold).stdout
+    assert "q is right more often on 2 tasks: c (0/3 and 2/2), b (1/3 and 2/2)" in text
+
+
+def test_a_recorded_verdict_stands_beside_ours_and_agree_says_how_far_they_agree(tmp_path: Path) -> None:
+    rows = [
+        answer(t, right=ok, trial=n, gold=f"f(#x='{t}')", success=t != "c" and n < 2)
+        for t, oks in RIGHT.items()
+        for n, ok in enumerate(oks)
+    ]
+    file = write(tmp_path / "p.jsonl", rows)
+    recorded = json.loads(planeval("score", file, "--format", "json").stdout)["trials"]["recorded"]
+    cells = [recorded[name] for name in ("both", "only_same", "only_recorded", "neither")]
+    assert (recorded["field"], cells) == ("success", [3, 1, 1, 4])
+    assert recorded["shares"] == {"always": 0, "sometimes": 2, "never": 1}
+    agreed = json.loads(planeval("agree", file, "--format", "json").stdout)
+    figures = {figure["name"]: figure["value"] for figure in agreed["figures"]}
+    assert (figures["precision"], figures["recall"]) == (0.75, 0.75)
+    assert [row["id"] for row in agreed["rows"] if row["state"] == "different"] == ["a/2", "b/1"]
+    planeval("score", file, "-o", f"{tmp_path}/run/")
+    of_run = json.loads(planeval("agree", f"{tmp_path}/run", "--format", "json").stdout)
+    assert of_run["cells"] == agreed["cells"]
+    none = write(tmp_path / "n.jsonl", [r | {"success": "?"} for r in rows])
+    assert planeval("agree", none).returncode == 2
+
+
+def test_pass_k_of_the_published_rewards_is_what_the_paper_prints(reference: Path) -> None:
+    done = planeval("score", reference / TAU, "--format", "json", "--metric", "exact")
+    trials = json.loads(done.stdout)["trials"]
+    assert [round(p["pass^k"], 3) for p in trials["recorded"]["passes"]] == [0.420, 0.273, 0.220, 0.200]
+    counts = [count["trials"] for count in trials["tasks"].values()]
+    assert (done.returncode, len(counts), sum(counts)) == (0, 50, 200)
+
+
+def test_the_mean_of_pass_1_is_the_mean() -> None:
+    counts = [(4, 1), (4, 3), (4, 4)]
+    assert pass_estimates(counts)[0].hat == pass_estimates(counts)[0].at == pytest.approx(8 / 12)
