@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import unpack_objects
-from planner_eval.comparison.explanation.compound_edits import find_nearest_call
 from planner_eval.comparison.explanation.edits import Edit, Place, ValueDiff
 from planner_eval.comparison.explanation.multi_call_edits import (
     ListedCalls,
@@ -14,6 +13,7 @@ from planner_eval.comparison.explanation.multi_call_edits import (
     find_collected_calls,
     find_gathered_calls,
     find_listed_calls,
+    find_nearest_call,
 )
 from planner_eval.comparison.explanation.sentences import (
     CallNames,

@@ -9,11 +9,13 @@ An edit follows from another when mending the other mends it:
 - calls that another one asks for, too, or stands for, follow from that one;
 - the same change made again (one wrong value for one right value, one spelling) follows from the first.
 
-What is left are root causes. The first divergent call is that of the first root as the prediction is read.
+What is left are root causes. The first divergent call is that of the first root as the prediction is read;
+what does no harm comes last: operands in either order, lookups of an agent that gold does not list.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -22,7 +24,7 @@ from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.sentences import links_of
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
-from planner_eval.plan.model import Plan, Ref, Value
+from planner_eval.plan.model import Call, Plan, Ref, Value
 
 
 def order_by_cause(
@@ -31,8 +33,13 @@ def order_by_cause(
     """The edits, roots as the prediction is read, each followed by its consequences, causes filled in."""
     if len(edits) < 2:
         return tuple(edits)
-    ranks = _Ranks(pred, gold, pairs)
-    edits = sorted(edits, key=lambda edit: (_is_harmless(edit, pred, gold), ranks.of(edit)))
+    ranks, lookups = _Ranks(pred, gold, pairs), find_lookups(edits, pred, gold)
+
+    def is_last(edit: Edit) -> bool:
+        looked_up = edit.gold is None and edit.pred is not None and edit.pred.call in lookups
+        return looked_up or _is_harmless(edit, pred, gold)
+
+    edits = sorted(edits, key=lambda edit: (is_last(edit), ranks.of(edit)))
     cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
@@ -50,6 +57,53 @@ def order_by_cause(
         else edits[position]._replace(cause=new_positions[parent])
         for position in order
     )
+
+
+MIN_LOOKUPS = 2
+"""So many calls that only look things up are told after what acts."""
+
+LOOKUP_VERBS = frozenset({
+    "browse", "calculate", "count", "describe", "fetch", "find", "get", "list", "look", "lookup", "query",
+    "read", "retrieve", "search", "show", "think", "view",
+})  # fmt: skip
+"""The first words of tools that change nothing: agents call them, and their gold lists what acts."""
+
+_FIRST_WORD = re.compile(r"[A-Z]?[a-z]+")
+
+
+def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int]:
+    """The prediction's calls that look something up, where gold lists what acts; none where they are few.
+
+    Gold never calls their tools, and what takes their results looks something up as well.
+
+    Args:
+        edits: What differs.
+        pred: The prediction.
+        gold: The gold plan.
+
+    >>> from planner_eval.plan.model import Call
+    >>> pred = Plan(tuple(Call(name, name) for name in ("get_user", "searchFlights", "book")))
+    >>> extra = [Edit("call.extra", "", Place(position)) for position in range(3)]
+    >>> sorted(find_lookups(extra, pred, Plan((Call("a", "cancel"),))))
+    [0, 1]
+    """
+    extra = (edit.pred.call for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred is not None)
+    tools = {call.tool for call in gold.calls}
+    lookups = {call for call in extra if call is not None and pred.calls[call].tool not in tools}
+    lookups = {call for call in lookups if _is_lookup(pred.calls[call])}
+    if len(lookups) < MIN_LOOKUPS or (gold.calls and all(map(_is_lookup, gold.calls))):
+        return frozenset()
+    for _, value in pred.answer or ():
+        lookups.difference_update(producers_of(value))
+    for edge in sorted(pred.written.edges, key=lambda edge: -edge.consumer):  # from the last one back
+        if edge.consumer not in lookups:
+            lookups.discard(edge.producer)
+    return frozenset(lookups) if len(lookups) >= MIN_LOOKUPS else frozenset()
+
+
+def _is_lookup(call: Call) -> bool:
+    word = _FIRST_WORD.match(call.name.rpartition(".")[2])
+    return word is not None and word[0].lower() in LOOKUP_VERBS
 
 
 def _is_harmless(edit: Edit, pred: Plan, gold: Plan) -> bool:

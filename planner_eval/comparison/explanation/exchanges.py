@@ -7,8 +7,8 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.argument_names import is_commutative
-from planner_eval.comparison.explanation.compound_edits import MIN_LIKENESS, is_identifier
 from planner_eval.comparison.explanation.edits import Edit, Place, kind_name
+from planner_eval.comparison.explanation.multi_call_edits import MIN_LIKENESS, is_identifier
 from planner_eval.comparison.explanation.sentences import CallNames, output_name, place_name, value_name
 from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import is_distinctive

@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line
-from planner_eval.comparison.explanation.argument_names import is_commutative, match_by_position
+from planner_eval.comparison.explanation.argument_names import (
+    is_commutative,
+    match_by_position,
+    match_nearest_names,
+)
 from planner_eval.comparison.explanation.call_edits import CallEdits
-from planner_eval.comparison.explanation.compound_edits import match_nearest_names
 from planner_eval.comparison.explanation.edits import Edit, Place, kind_difference_code
 from planner_eval.comparison.explanation.exchanges import merge_edits
 from planner_eval.comparison.explanation.multi_call_edits import find_exchange_cycles

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from planner_eval.comparison.explanation.compound_edits import is_identifier
+from planner_eval.comparison.explanation.multi_call_edits import is_identifier
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import find_calls_between, is_distinctive
