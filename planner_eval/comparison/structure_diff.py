@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from planner_eval.comparison.explanation.counted import prepare_for_counting
 from planner_eval.comparison.explanation.sentences import CallNames
 from planner_eval.comparison.matching.align import Matching
-from planner_eval.comparison.structure_figures import FigurePair, StructureFigures
+from planner_eval.comparison.structure_figures import FigurePair, StructureFigures, structure_figures
 from planner_eval.plan.model import Plan
 
 if TYPE_CHECKING:
@@ -53,6 +53,10 @@ MAX_LINES = 6
 """So many lines on the structure are told of a pair that differs unless all are asked for."""
 
 
+MAX_NAMED_CALLS = 500
+"""Of plans of more calls only figures are told unasked: naming calls takes time as the square of them."""
+
+
 def structure_note(matching: Matching) -> str:
     r"""What differs in the structure of two plans, in short: figures, then components, order, and edges.
 
@@ -73,6 +77,9 @@ def structure_note(matching: Matching) -> str:
     matching = prepare_for_counting(matching)
     if _has_one_graph(matching):
         return ""
+    if len(matching.pred.calls) + len(matching.gold.calls) > MAX_NAMED_CALLS:
+        figures = str(structure_figures(matching))
+        return f"structure: {figures}" if figures else ""
     comparison = structure_of(matching)
     names = CallNames.of(comparison.pred, comparison.gold, comparison.pairs)
     # What follows from the edges by way of other calls is in the figures.
