@@ -13,8 +13,8 @@ from planner_eval.comparison.explanation.argument_names import (
     match_nearest_names,
 )
 from planner_eval.comparison.explanation.call_edits import CallEdits
+from planner_eval.comparison.explanation.compound_edits import merge_edits
 from planner_eval.comparison.explanation.edits import Edit, Place, kind_difference_code
-from planner_eval.comparison.explanation.exchanges import merge_edits
 from planner_eval.comparison.explanation.multi_call_edits import find_exchange_cycles
 from planner_eval.comparison.explanation.sentences import (
     MAX_VALUE_LENGTH,
