@@ -11,6 +11,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import find_lookups
 from planner_eval.comparison.explanation.edits import kind_name
 from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
+from planner_eval.comparison.explanation.search import Proposal, choose_cheapest
 from planner_eval.comparison.explanation.sentences import (
     CallNames,
     argument_path_name,
@@ -59,31 +60,29 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
     Args:
         diff: The comparison.
         keys: What edits have in common with others of one habit; a text is its name.
+
+    Returns:
+        The line of each edit that is told with others.
     """
     bundles: dict[int, Bundle] = {}
     roots = [(index, edit) for index, edit in enumerate(diff.edits) if edit.cause is None]
-    if len(roots) < 2:
-        return bundles
+    remaining = [(index, edit) for index, edit in roots if not isinstance(keys.get(index), str)]
     names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
     suffix = no_call_suffix(diff.pred, diff.gold)  # the first edit's own sentence ends so
-    for find in (
-        _bundle_lookups,
-        _bundle_list_items,
-        _bundle_same_values,
-        _bundle_copied_values,
-        _bundle_type_changes,
-        _bundle_missing_arguments,
-        _bundle_missing_links,
-        _bundle_repeated_runs,
-        _bundle_near_repeats,
-        _bundle_plan_ends,
-        _bundle_tool_runs,
-    ):
-        remaining = [(i, edit) for i, edit in roots if i not in bundles and not isinstance(keys.get(i), str)]
-        for bundle in find(diff, names, remaining) if len(remaining) > 1 else ():
+    while len(remaining) > 1:  # what one line does not tell another may
+        choice = choose_cheapest(
+            Proposal(name, bundle.edits, bundle)
+            for name, find in BUNDLES
+            for bundle in find(diff, names, remaining)
+        )
+        if not choice.proposals:
+            break
+        for proposal in choice.proposals:
+            bundle = proposal.data
             if 0 in bundle.edits and suffix not in bundle.said:
                 bundle = bundle._replace(said=bundle.said + suffix)
             bundles.update(dict.fromkeys(bundle.edits, bundle))
+        remaining = [(index, edit) for index, edit in remaining if index not in bundles]
     return bundles
 
 
@@ -427,3 +426,13 @@ def _format_gold_values(names: CallNames, group: IndexedEdits) -> str | None:
     """Gold's values in several edits; None where they are one."""
     texts = [value_name(edit.gold_value, names.their_number) for _, edit in group]
     return _format_list(texts) if len({*texts}) > 1 else None
+
+
+BUNDLES: tuple[tuple[str, Callable[[Diff, CallNames, IndexedEdits], Bundles]], ...] = (
+    ("lookup", _bundle_lookups), ("items", _bundle_list_items), ("same value", _bundle_same_values),
+    ("copied value", _bundle_copied_values), ("same type", _bundle_type_changes),
+    ("missing throughout", _bundle_missing_arguments), ("links", _bundle_missing_links),
+    ("repeated run", _bundle_repeated_runs), ("tries", _bundle_near_repeats), ("end", _bundle_plan_ends),
+    ("run", _bundle_tool_runs),
+)  # fmt: skip
+"""What may be one line, by the name of its price; of those that save as much the first is taken."""
