@@ -21,6 +21,7 @@ from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import find_form_difference, is_commutative
 from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.prices import HARMLESS, cost
 from planner_eval.comparison.explanation.sentences import links_of
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
@@ -37,7 +38,7 @@ def order_by_cause(
 
     def is_last(edit: Edit) -> bool:
         looked_up = edit.gold is None and edit.pred is not None and edit.pred.call in lookups
-        return looked_up or _is_harmless(edit, pred, gold)
+        return cost("lookup" if looked_up else _name_of_price(edit, pred, gold)) < HARMLESS
 
     edits = sorted(edits, key=lambda edit: (is_last(edit), ranks.of(edit)))
     cause = _find_causes(edits)
@@ -106,21 +107,16 @@ def _is_lookup(call: Call) -> bool:
     return word is not None and word[0].lower() in LOOKUP_VERBS
 
 
-def _is_harmless(edit: Edit, pred: Plan, gold: Plan) -> bool:
-    """Whether an edit is told last, for it does no harm: operands in either order, names for positions."""
+def _name_of_price(edit: Edit, pred: Plan, gold: Plan) -> str:
+    """By what name an edit has its price: its code, unless it changes nothing of what is meant."""
     if find_form_difference(edit):
-        return True
-    if (
-        edit.code != "arguments.swapped"
-        or len({gold_place and gold_place.call for _, gold_place in edit.places}) != 1
-    ):
-        return False
-    calls = [
-        (plan, location.call)
-        for plan, location in ((pred, edit.pred), (gold, edit.gold))
-        if location is not None
-    ]
-    return all(call is not None and is_commutative(plan.calls[call]) for plan, call in calls)
+        return "form"
+    if edit.code == "arguments.swapped" and edit.pred is not None and edit.gold is not None:
+        calls = {place.call for _, place in edit.places if place is not None} | {edit.gold.call}
+        if len(calls) == 1 and edit.pred.call is not None and edit.gold.call is not None:
+            call_pair = pred.calls[edit.pred.call], gold.calls[edit.gold.call]
+            return "operands" if all(map(is_commutative, call_pair)) else edit.code
+    return edit.code
 
 
 class _Ranks:
