@@ -347,6 +347,11 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
         "- call.missing: gold's change_train (gold's call 2) with booking=\"QX7PLM\", train=\"RX056\" "
         "is missing",
     ], id="position alone is no replacement"),
+    pytest.param(calls("send(to='12 Elm St, Oslo', by='van')"),
+                 calls("send(street='12 Elm St', city='Oslo', by='van')"), [
+        "- arguments.joined: send (call 1): argument 'to' holds gold's 'street' and 'city' in one text, "
+        '"12 Elm St, Oslo"',
+    ], id="two arguments joined in one"),
     pytest.param(calls("set_light(room='hall', on=True)"), calls("lock_door(door='back', on=True)"), [
         '- call.extra: set_light (call 1) with room="hall", on=true is not in gold',
         "- call.missing: gold's lock_door (gold's call 1) with door=\"back\", on=true is missing",

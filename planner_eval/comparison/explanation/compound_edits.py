@@ -29,6 +29,8 @@ _MERGEABLE_CODES = frozenset({
 _REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
+_JOINABLE_CODES = frozenset({"argument.missing", "argument.extra", "argument.renamed"})
+
 IndexedEdits = Sequence[tuple[int, Edit]]
 """Edits with their positions among all."""
 
@@ -40,7 +42,9 @@ def merge_edits(edits: list[Edit], names: CallNames) -> list[Edit]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    candidates = [(index, edit) for index, edit in enumerate(edits) if edit.code in _MERGEABLE_CODES]
+    candidates = [
+        (index, edit) for index, edit in enumerate(edits) if edit.code in _MERGEABLE_CODES | _JOINABLE_CODES
+    ]
     if not 2 <= len(candidates) <= MAX_EDITS:
         return edits
     choice = choose_cheapest(proposal for propose in PROPOSALS for proposal in propose(candidates, names))
@@ -74,7 +78,7 @@ def _find_wrong_arguments(edits: IndexedEdits, names: CallNames) -> Iterator[_Wr
     """The edits of whole values that are the result of a call with a partner, or hold no reference."""
     for index, edit in edits:
         pred, gold = edit.pred, edit.gold
-        if pred is None or gold is None or pred.at or gold.at or edit.also:
+        if pred is None or gold is None or pred.at or gold.at or edit.also or edit.code in _JOINABLE_CODES:
             continue
         pred_source = _source_key(edit.pred_value, names.to_gold)
         gold_source = _source_key(edit.gold_value, None)
@@ -147,6 +151,55 @@ def _is_last_step(names: CallNames, gold: int, pred: int) -> bool:
     return not any(edge.producer == gold for edge in names.gold.edges) and not any(
         edge.producer == partner for edge in names.pred.edges
     )
+
+
+# ---------------------------------------------------------------- joined arguments
+def _propose_joined_arguments(edits: IndexedEdits, names: CallNames) -> Iterator[Proposal]:
+    """A text that holds, one beside another, what gold gives in several arguments of the call."""
+    by_call: dict[int | None, list[tuple[int, Edit]]] = {}
+    for index, edit in edits:
+        if (
+            edit.pred is not None
+            and edit.gold is not None
+            and not (edit.pred.at or edit.gold.at or edit.also)
+        ):
+            by_call.setdefault(edit.pred.call, []).append((index, edit))
+    for members in by_call.values():
+        missing = [(index, edit) for index, edit in members if edit.code == "argument.missing"]
+        for index, edit in members if missing else ():
+            if type(edit.pred_value) is not str or edit.code not in _JOINED_CODES:
+                continue
+            own = [] if edit.code == "argument.extra" else [(index, edit)]
+            rest, parts = edit.pred_value, list[tuple[int, Edit]]()
+            for part in sorted([*own, *missing], key=lambda part: -len(_text_of(part[1].gold_value))):
+                text = _text_of(part[1].gold_value)
+                if text and text in rest:
+                    rest, parts = rest.replace(text, "\0", 1), [*parts, part]
+            telling = any(is_distinctive(part.gold_value) for _, part in parts)
+            if (
+                telling
+                and len(parts) > 1
+                and all(part in parts for part in own)
+                and not any(map(str.isalnum, rest))
+            ):
+                positions = sorted({index, *(position for position, _ in parts)})
+                gold_names = [_argument_name(part.gold) for _, part in sorted(parts)]
+                yield Proposal("arguments joined", tuple(positions), (edit, gold_names))
+
+
+def _text_of(value: Value) -> str:
+    """A text as it is, a number as it is written; empty for what is neither."""
+    return value if type(value) is str else value_name(value) if type(value) in (int, float) else ""
+
+
+def _format_joined_arguments(edit: Edit, gold_names: list[str], names: CallNames) -> str:
+    place = place_name(names.ours(edit.pred and edit.pred.call), _argument_name(edit.pred))
+    quoted = [repr(name) for name in gold_names]
+    value = value_name(edit.pred_value, names.our_number)
+    return f"{place} holds gold's {', '.join(quoted[:-1])} and {quoted[-1]} in one text, {value}"
+
+
+_JOINED_CODES = ("argument.value", "argument.type", "argument.renamed", "argument.extra")
 
 
 # ---------------------------------------------------------------- results and values
@@ -415,6 +468,7 @@ CompoundEdit = Callable[[Proposal, Sequence[Edit], CallNames], Edit]
 
 PROPOSALS: tuple[Callable[[IndexedEdits, CallNames], Iterator[Proposal]], ...] = (
     _propose_moved_steps, _propose_swapped_results, _propose_swapped_values, _propose_swapped_arguments,
+    _propose_joined_arguments,
 )  # fmt: skip
 """What may be one mistake in the place of several; of those that save as much the first is taken."""
 
@@ -423,6 +477,7 @@ _COMPOUND_EDITS: dict[str, CompoundEdit] = {
     "results swapped": _merge("arguments.swapped", _format_swapped_results),
     "values swapped": _merge("arguments.swapped", _format_call_swap),
     "arguments swapped": _merge("arguments.swapped", _format_argument_swap),
+    "arguments joined": _merge("arguments.joined", _format_joined_arguments),
     "operand": lambda proposal, edits, names: _make_operand_edit(*proposal.data, names),
 }
 """The edit that each proposal makes, with its sentence."""

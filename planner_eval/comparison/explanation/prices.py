@@ -28,6 +28,7 @@ PRICES: dict[str, Price] = {
     "values swapped": Price(1.3, "two calls with one another's values are one slip"),
     "operand": Price(1.4, "an operand that may stand on either side is one wrong value"),
     "arguments swapped": Price(1.5, "an exchange explains two values at once, though one is wrong besides"),
+    "arguments joined": Price(1.2, "one text that holds two arguments is one slip"),
     # Lines in the place of others: what is told of several edits in one sentence.
     "lookup": Price(0.1, "what an agent looks up changes nothing, and gold lists what acts"),
     "items": Price(1.1, "items of one list are wrong in one way"),
