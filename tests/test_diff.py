@@ -295,6 +295,9 @@ def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     assert make_edit_lines(diff(calls(*talk, "show_user(id='u2')"), asked))[0].said.startswith(
         "get_room (call 2)"
     )
+    # A lookup does not do what gold does, though the two share a value.
+    held = diff(calls("get_room(room='attic')", "think(thought='dear')"), calls("lock(room='attic')"))
+    assert [edit.code for edit in held.edits] == ["call.missing", "call.extra", "call.extra"]
     used = steps("a = get_room(id='r1')\nb = think(of=a)\nc = book(room=b)")
     assert diff(used, calls("book(room='attic')")).first == (used, 0)
 

@@ -64,8 +64,8 @@ MIN_LOOKUPS = 2
 """So many calls that only look things up are told after what acts."""
 
 LOOKUP_VERBS = frozenset({
-    "browse", "calculate", "count", "describe", "fetch", "find", "get", "list", "look", "lookup", "query",
-    "read", "retrieve", "search", "show", "think", "view",
+    "browse", "calc", "calculate", "compute", "count", "describe", "fetch", "find", "get", "list", "look",
+    "lookup", "query", "read", "retrieve", "search", "show", "think", "view",
 })  # fmt: skip
 """The first words of tools that change nothing: agents call them, and their gold lists what acts."""
 
@@ -88,21 +88,26 @@ def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int
     >>> sorted(find_lookups(extra, pred, Plan((Call("a", "cancel"),))))
     [0, 1]
     """
-    extra = (edit.pred.call for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred is not None)
-    tools = {call.tool for call in gold.calls}
-    lookups = {call for call in extra if call is not None and pred.calls[call].tool not in tools}
-    lookups = {call for call in lookups if _is_lookup(pred.calls[call])}
-    if len(lookups) < MIN_LOOKUPS or (gold.calls and all(map(_is_lookup, gold.calls))):
+    extra = {edit.pred.call for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred is not None}
+    lookups = extra.intersection(find_foreign_lookups(pred.calls, gold.calls))
+    if len(lookups) < MIN_LOOKUPS or (gold.calls and all(map(is_lookup, gold.calls))):
         return frozenset()
     for _, value in pred.answer or ():
         lookups.difference_update(producers_of(value))
     for edge in sorted(pred.written.edges, key=lambda edge: -edge.consumer):  # from the last one back
         if edge.consumer not in lookups:
             lookups.discard(edge.producer)
-    return frozenset(lookups) if len(lookups) >= MIN_LOOKUPS else frozenset()
+    return frozenset(call for call in lookups if len(lookups) >= MIN_LOOKUPS and call is not None)
 
 
-def _is_lookup(call: Call) -> bool:
+def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call]) -> list[int]:
+    """The prediction's calls that look something up, with tools that gold never calls."""
+    gold_tools = {call.tool for call in gold_calls}
+    return [i for i, call in enumerate(pred_calls) if call.tool not in gold_tools and is_lookup(call)]
+
+
+def is_lookup(call: Call) -> bool:
+    """Whether a call's tool, by its first word, looks something up or thinks, and changes nothing."""
     word = _FIRST_WORD.match(call.name.rpartition(".")[2])
     return word is not None and word[0].lower() in LOOKUP_VERBS
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, find_foreign_lookups, is_lookup
 from planner_eval.comparison.explanation.multi_call_edits import find_gathered_calls, find_listed_calls
 from planner_eval.comparison.explanation.partners import (
     distinctive_values,
@@ -54,7 +55,7 @@ def rematch_for_explanation(matching: Matching) -> Matching:
     pairing = matching.pairing
     if pairing is None:
         return matching
-    explained = _swap_crossed_pairs(_reassign_partners(pairing, find_empty_argument_pairs))
+    explained = _swap_crossed_pairs(_part_lookups(_reassign_partners(pairing, find_empty_argument_pairs)))
     if matching.pred.edges or matching.gold.edges:  # some call takes from another
         explained = _pair_in_chain(_pair_gathered_call(_pair_by_flow(explained)))
     explained = _pair_lists_with_first_call(_reassign_partners(explained, find_earliest_pairs))
@@ -64,6 +65,19 @@ def rematch_for_explanation(matching: Matching) -> Matching:
     terms, policy = matching.terms, matching.policy
     misplaced = find_misplaced(alignment.pairs, matching.numbered, policy, terms)
     return matching._replace(alignment=alignment, pairing=explained, misplaced=misplaced, by_name=matching)
+
+
+def _part_lookups(pairing: Pairing) -> Pairing:
+    """The pairing without calls of an agent that look something up in the place of what gold does."""
+    gold_calls, pred_calls = pairing.gold.numbered.plan.calls, pairing.pred.numbered.plan.calls
+    lookups = [pred for pred in find_foreign_lookups(pred_calls, gold_calls) if not pairing.pred.users[pred]]
+    pairs = [(pred, pairing.to_gold[pred]) for pred in lookups if pairing.to_gold[pred] >= 0]
+    pairs = [(pred, gold) for pred, gold in pairs if not is_lookup(gold_calls[gold])]
+    if len(lookups) < MIN_LOOKUPS or not pairs:
+        return pairing
+    new_pairing = _copy_pairing(pairing)
+    new_pairing.release([pred for pred, _ in pairs], [gold for _, gold in pairs], ALONE)
+    return new_pairing
 
 
 def _reassign_partners(
