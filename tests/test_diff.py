@@ -284,16 +284,22 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
 
 def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     gold = calls("get_user(id='u1')", "book(room='attic')")
-    talk = ["get_user(id='u1')", "get_room(id='r1')", "think(thought='dear')", "get_room(id='r2')"]
+    talk = [
+        "get_user(id='u1')",
+        "get_user(id='u2')",
+        "get_room(id='r1')",
+        "think(thought='dear')",
+        "get_room(id='r2')",
+    ]
     lines = make_edit_lines(diff(calls(*talk, "book(room='cellar')", "search_room(near='attic')"), gold))
     assert [(line.head, line.said) for line in lines] == [
-        ("argument.value", 'book (call 5, gold\'s 2): argument \'room\' is "cellar", gold gives "attic"'),
-        ("lookup ×4 (calls 2–4, 6)", "gold lists none of them: get_room ×2, think, search_room"),
+        ("argument.value", 'book (call 6, gold\'s 2): argument \'room\' is "cellar", gold gives "attic"'),
+        ("lookup ×5 (calls 2–5, 7)", "gold lists none of them: get_user, get_room ×2, think, search_room"),
     ]
     # Where gold looks things up alone, or something takes the result, a lookup is a mistake as any other.
     asked = calls("get_user(id='u1')", "show_user(id='u1')")
     assert make_edit_lines(diff(calls(*talk, "show_user(id='u2')"), asked))[0].said.startswith(
-        "get_room (call 2)"
+        "get_user (call 2)"
     )
     # A lookup does not do what gold does, though the two share a value.
     held = diff(calls("get_room(room='attic')", "think(thought='dear')"), calls("lock(room='attic')"))

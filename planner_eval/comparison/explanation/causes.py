@@ -75,7 +75,8 @@ _FIRST_WORD = re.compile(r"[A-Z]?[a-z]+")
 def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int]:
     """The prediction's calls that look something up, where gold lists what acts; none where they are few.
 
-    Gold never calls their tools, and what takes their results looks something up as well.
+    Gold never calls their tools, or all its calls of them are right; what takes their results looks something
+    up as well.
 
     Args:
         edits: What differs.
@@ -88,8 +89,16 @@ def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int
     >>> sorted(find_lookups(extra, pred, Plan((Call("a", "cancel"),))))
     [0, 1]
     """
-    extra = {edit.pred.call for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred is not None}
-    lookups = extra.intersection(find_foreign_lookups(pred.calls, gold.calls))
+    wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
+    wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
+    extra = {edit.pred.call: edit.code for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred}
+    foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
+    lookups = {
+        call
+        for call, code in extra.items()
+        if call in foreign
+        or (code == "call.extra" and is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+    }
     if len(lookups) < MIN_LOOKUPS or (gold.calls and all(map(is_lookup, gold.calls))):
         return frozenset()
     for _, value in pred.answer or ():
