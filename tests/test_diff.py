@@ -280,6 +280,12 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
     (line,) = make_edit_lines(diff(one, other))
     told = 'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
     assert line.said.partition(": argument 'x' at g (call 1): ")[2] == told
+    # Of one item several fields are another item.
+    legs = [[{"name": "book", "arguments": {"legs": [{"from": "a"}, leg]}}] for leg in (
+        {"no": "K1", "day": "2024-05-01"}, {"no": "K2", "day": "2024-05-03"},
+    )]  # fmt: skip
+    (line,) = make_edit_lines(diff(*map(parse, legs)))
+    assert line.said.endswith('is "K1", gold gives "K2"; [1].day is "2024-05-01", gold gives "2024-05-03"')
 
 
 def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:

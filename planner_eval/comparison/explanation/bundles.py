@@ -23,7 +23,7 @@ from planner_eval.comparison.explanation.sentences import (
 )
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Plan, Value
+from planner_eval.plan.model import Path, Plan, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 if TYPE_CHECKING:
@@ -124,15 +124,26 @@ def _bundle_lookups(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundle
 def _bundle_list_items(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
     """Items of one list that are wrong in the same way."""
 
+    def list_key(edit: Edit, path: Path, first: int) -> Hashable:
+        return edit.code, path[:first], tuple(step for step in path[first:] if type(step) is str)
+
+    return _bundle_inside_lists(roots, list_key)
+
+
+def _bundle_item_fields(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
+    """Fields of one item of a list: another item stands there."""
+    return _bundle_inside_lists(roots, lambda edit, path, first: path[: first + 1])
+
+
+def _bundle_inside_lists(roots: IndexedEdits, key: Callable[[Edit, Path, int], Hashable]) -> Bundles:
+    """Values inside a list of one argument, by what they have in common; `key` is given where the list is."""
+
     def list_key(edit: Edit) -> Hashable:
         if edit.code not in _VALUE_CODES or edit.pred is None or edit.also:
             return None
         path = edit.pred.at
         first = next((n for n, step in enumerate(path) if type(step) is int), None)
-        if first is None:
-            return None
-        keys = tuple(step for step in path[first:] if type(step) is str)
-        return edit.code, edit.pred.call, edit.pred.argument, path[:first], keys
+        return None if first is None else (edit.pred.call, edit.pred.argument, key(edit, path, first))
 
     for group in _group_edits(roots, list_key):
         first = group[0][1]
@@ -429,9 +440,9 @@ def _format_gold_values(names: CallNames, group: IndexedEdits) -> str | None:
 
 
 BUNDLES: tuple[tuple[str, Callable[[Diff, CallNames, IndexedEdits], Bundles]], ...] = (
-    ("lookup", _bundle_lookups), ("items", _bundle_list_items), ("same value", _bundle_same_values),
-    ("copied value", _bundle_copied_values), ("same type", _bundle_type_changes),
-    ("missing throughout", _bundle_missing_arguments), ("links", _bundle_missing_links),
+    ("lookup", _bundle_lookups), ("items", _bundle_list_items), ("item", _bundle_item_fields),
+    ("same value", _bundle_same_values), ("copied value", _bundle_copied_values),
+    ("same type", _bundle_type_changes), ("missing throughout", _bundle_missing_arguments), ("links", _bundle_missing_links),
     ("repeated run", _bundle_repeated_runs), ("tries", _bundle_near_repeats), ("end", _bundle_plan_ends),
     ("run", _bundle_tool_runs),
 )  # fmt: skip

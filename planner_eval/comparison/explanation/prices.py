@@ -32,6 +32,7 @@ PRICES: dict[str, Price] = {
     # Lines in the place of others: what is told of several edits in one sentence.
     "lookup": Price(0.1, "what an agent looks up changes nothing, and gold lists what acts"),
     "items": Price(1.1, "items of one list are wrong in one way"),
+    "item": Price(1.2, "an item of which several fields are wrong is another item"),
     "same value": Price(1.1, "one value in the place of several is one slip"),
     "copied value": Price(1.2, "a wrong value that is copied is one wrong value"),
     "same type": Price(1.1, "one argument of one type throughout is a habit"),
