@@ -442,7 +442,8 @@ def _format_gold_values(names: CallNames, group: IndexedEdits) -> str | None:
 BUNDLES: tuple[tuple[str, Callable[[Diff, CallNames, IndexedEdits], Bundles]], ...] = (
     ("lookup", _bundle_lookups), ("items", _bundle_list_items), ("item", _bundle_item_fields),
     ("same value", _bundle_same_values), ("copied value", _bundle_copied_values),
-    ("same type", _bundle_type_changes), ("missing throughout", _bundle_missing_arguments), ("links", _bundle_missing_links),
+    ("same type", _bundle_type_changes), ("missing throughout", _bundle_missing_arguments),
+    ("links", _bundle_missing_links),
     ("repeated run", _bundle_repeated_runs), ("tries", _bundle_near_repeats), ("end", _bundle_plan_ends),
     ("run", _bundle_tool_runs),
 )  # fmt: skip

@@ -111,8 +111,9 @@ def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int
 
 def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call]) -> list[int]:
     """The prediction's calls that look something up, with tools that gold never calls."""
-    gold_tools = {call.tool for call in gold_calls}
-    return [i for i, call in enumerate(pred_calls) if call.tool not in gold_tools and is_lookup(call)]
+    lookups = [position for position, call in enumerate(pred_calls) if is_lookup(call)]
+    gold_tools = {call.tool for call in gold_calls} if lookups else set[str]()
+    return [position for position in lookups if pred_calls[position].tool not in gold_tools]
 
 
 def is_lookup(call: Call) -> bool:
