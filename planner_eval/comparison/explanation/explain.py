@@ -113,7 +113,7 @@ class _EditFinder(CallEdits):
 
     def arguments(self, pred: int, gold: int) -> Iterator[Edit]:
         """The differing arguments of two partners, gold's first."""
-        pred_args, gold_args = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
         differing = self.pairing.final(pred, gold)
         if pred in self.objects:
             yield self.object(pred, gold)
@@ -143,7 +143,7 @@ class _EditFinder(CallEdits):
             differing: The names under which the two differ.
             gold_names: Those of gold, but for what is told already.
         """
-        pred_args, gold_args = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
         surplus = dict.fromkeys(name for name in differing if name not in gold_args)
         absent = [name for name in gold_names if name not in pred_args]
         pred_by_gold = (

@@ -220,7 +220,7 @@ def _find_list_arguments(
     None where no list differs, or more else than lists.
     """
     wrong = pairing.differing(pred, gold, strict=True)
-    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.arguments(pred, gold)
     pred_only = [name for name in wrong if name not in gold_args]
     gold_only = [name for name in wrong if name not in pred_args]
     pairs = [(name, name) for name in wrong if name in pred_args and name in gold_args]
