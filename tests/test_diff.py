@@ -280,6 +280,48 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
     (line,) = make_edit_lines(diff(one, other))
     told = 'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
     assert line.said.partition(": argument 'x' at g (call 1): ")[2] == told
+    # Of one item several fields are another item.
+    legs = [[{"name": "book", "arguments": {"legs": [{"from": "a"}, leg]}}] for leg in (
+        {"no": "K1", "day": "2024-05-01"}, {"no": "K2", "day": "2024-05-03"},
+    )]  # fmt: skip
+    (line,) = make_edit_lines(diff(*map(parse, legs)))
+    assert line.said.endswith('is "K1", gold gives "K2"; [1].day is "2024-05-01", gold gives "2024-05-03"')
+
+
+def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
+    gold = calls("get_user(id='u1')", "book(room='attic')")
+    talk = [
+        "get_user(id='u1')",
+        "get_user(id='u2')",
+        "get_room(id='r1')",
+        "think(thought='dear')",
+        "get_room(id='r2')",
+    ]
+    lines = make_edit_lines(diff(calls(*talk, "book(room='cellar')", "search_room(near='attic')"), gold))
+    assert [(line.head, line.said) for line in lines] == [
+        ("argument.value", 'book (call 6, gold\'s 2): argument \'room\' is "cellar", gold gives "attic"'),
+        ("lookup ×5 (calls 2–5, 7)", "gold lists none of them: get_user, get_room ×2, think, search_room"),
+    ]
+    # Where gold looks things up alone, or something takes the result, a lookup is a mistake as any other.
+    asked = calls("get_user(id='u1')", "show_user(id='u1')")
+    assert make_edit_lines(diff(calls(*talk, "show_user(id='u2')"), asked))[0].said.startswith(
+        "get_user (call 2)"
+    )
+    # A lookup does not do what gold does, though the two share a value.
+    held = diff(calls("get_room(room='attic')", "think(thought='dear')"), calls("lock(room='attic')"))
+    assert [edit.code for edit in held.edits] == ["call.missing", "call.extra", "call.extra"]
+    used = steps("a = get_room(id='r1')\nb = think(of=a)\nc = book(room=b)")
+    assert diff(used, calls("book(room='attic')")).first == (used, 0)
+
+
+def test_the_wrong_booking_of_a_published_conversation_comes_first(reference: Path) -> None:
+    file = reference / "vectors/taubench/gpt-4o-airline.json.gz"
+    told = planeval("diff", file, file, "--id", "3/0").stdout.splitlines()
+    assert told[1].startswith(
+        "  call.extra: update_reservation_flights (call 14) is not in gold: call 15 repeats it"
+    )
+    lookups = [line for line in told if "get_" in line or "think" in line]
+    assert [line.partition(": gold")[0] for line in lookups] == ["  lookup ×14 (calls 1–13, 16)"]
 
 
 def calls(*given: str) -> Plan:
@@ -320,6 +362,11 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
         "- call.missing: gold's change_train (gold's call 2) with booking=\"QX7PLM\", train=\"RX056\" "
         "is missing",
     ], id="position alone is no replacement"),
+    pytest.param(calls("send(to='12 Elm St, Oslo', by='van')"),
+                 calls("send(street='12 Elm St', city='Oslo', by='van')"), [
+        "- arguments.joined: send (call 1): argument 'to' holds gold's 'street' and 'city' in one text, "
+        '"12 Elm St, Oslo"',
+    ], id="two arguments joined in one"),
     pytest.param(calls("set_light(room='hall', on=True)"), calls("lock_door(door='back', on=True)"), [
         '- call.extra: set_light (call 1) with room="hall", on=true is not in gold',
         "- call.missing: gold's lock_door (gold's call 1) with door=\"back\", on=true is missing",
@@ -606,9 +653,9 @@ def first_of(found: pe.Diff) -> dict[str, int] | None:
     return {"pred": of_gold[position] + 1} if position in of_gold else {"gold": position + 1}
 
 
-# Names for positions are told last, for they change nothing that is meant; the hand of this pair, written
-# before, counts them as the first mistake.
-FORM_FIRST = {"taskbench-06": {"pred": 2}}
+# What changes nothing is told last: names for positions, what an agent looks up between the calls that gold
+# lists. The hands of these pairs, written before, count it as the first mistake.
+HARMLESS_FIRST = {"taskbench-06": {"pred": 2}, "tau-04": {"pred": 3}}
 
 
 @pytest.mark.parametrize("pair", EXPLAINED, ids=lambda pair: pair["id"])
@@ -624,7 +671,7 @@ def test_calls_that_the_hand_names_exist_and_the_first_mistake_is_the_hands(pair
         calls["pred"] = len(pe.parse(pair["prediction"]).calls)
         assert len(hand["first"]) == 1
         found = pe.diff(pair["prediction"], gold, terms=terms_of(pair, gold))
-        assert first_of(found) == FORM_FIRST.get(pair["id"], hand["first"])
+        assert first_of(found) == HARMLESS_FIRST.get(pair["id"], hand["first"])
     said = [*(hand["first"] or {}).items(), *named(" · ".join([*hand["causes"], *hand["habits"]]))]
     assert hand["causes"] or hand["habits"]
     assert [(side, n) for side, n in said if side in calls and not 1 <= n <= calls[side]] == []

@@ -35,22 +35,24 @@ from planner_eval.reading.parse import Source, enable_inference, read_as
 
 # ----------------------------------------------------------------------
 # The structure of two compared plans for people and programs: a line, the whole in words, JSON data.
-def structure_lines(diff: Diff | None, *, whole: bool = False) -> str:
+def structure_lines(diff: Diff | None, *, whole: bool = False, named: bool = False) -> str:
     """The structure of two plans that were compared, as text.
 
     Args:
         diff: The comparison, if there was one.
         whole: Tell it call by call, also where the structure is the same.
+        named: Name the calls of what differs, by NetworkX.
 
     Returns:
-        One line of what differs; empty where the plans are the same, or differ in nothing of that.
+        What differs, in one line unless calls are named; empty where the plans are the same, or differ in
+        nothing of that.
     """
     if diff is None or diff.matching is None or (diff.same and not whole):
         return ""
-    if whole:
-        from planner_eval.comparison.structure_diff import structure_of
+    if whole or named:
+        from planner_eval.comparison.structure_diff import structure_note, structure_of
 
-        return str(structure_of(diff.matching))
+        return str(structure_of(diff.matching)) if whole else structure_note(diff.matching)
     figures = str(structure_figures(diff.matching))
     return f"structure: {figures}" if figures else ""
 

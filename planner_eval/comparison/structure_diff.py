@@ -7,13 +7,13 @@ pairs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.comparison.explanation.counted import prepare_for_counting
 from planner_eval.comparison.explanation.sentences import CallNames
 from planner_eval.comparison.matching.align import Matching
-from planner_eval.comparison.structure_figures import FigurePair, StructureFigures
+from planner_eval.comparison.structure_figures import FigurePair, StructureFigures, structure_figures
 from planner_eval.plan.model import Plan
 
 if TYPE_CHECKING:
@@ -47,6 +47,61 @@ def structure_text(comparison: StructureDiff) -> str:
             lines.append(f"  {_format_field(field, plan_name, name, structure)}")
     lines += (f"  {line}" for line in _format_differences(comparison, names))
     return "\n".join(line.replace("\n", "\\n") for line in lines)  # names may hold line ends
+
+
+MAX_LINES = 6
+"""So many lines on the structure are told of a pair that differs unless all are asked for."""
+
+
+MAX_NAMED_CALLS = 500
+"""Of plans of more calls only figures are told unasked: naming calls takes time as the square of them."""
+
+
+def structure_note(matching: Matching) -> str:
+    r"""What differs in the structure of two plans, in short: figures, then components, order, and edges.
+
+    NetworkX is not loaded where the two graphs are one.
+
+    Args:
+        matching: What :func:`planner_eval.comparison.matching.align.match` gave.
+
+    >>> from planner_eval.comparison.matching.align import match
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> gold = parse("a = f(#x='1')\ng(#y=a)")
+    >>> print(structure_note(match(parse("a = f(#x='1')\ng(#y='2')"), gold)))
+    structure: 2 components instead of 1; depth 1 instead of 2; 1 dependency lost
+      torn apart: gold's f (call 1) | g (call 2)
+      moved: g (call 2) is in generation 1, in gold in 2
+      edge lost: gold's g (call 2) takes from f (call 1)
+    """
+    matching = prepare_for_counting(matching)
+    if _has_one_graph(matching):
+        return ""
+    if len(matching.pred.calls) + len(matching.gold.calls) > MAX_NAMED_CALLS:
+        figures = str(structure_figures(matching))
+        return f"structure: {figures}" if figures else ""
+    comparison = structure_of(matching)
+    names = CallNames.of(comparison.pred, comparison.gold, comparison.pairs)
+    # What follows from the edges by way of other calls is in the figures.
+    lines = [*_format_differences(replace(comparison, lost=(), added=()), names)]
+    if comparison.same and not lines:
+        return ""
+    if len(lines) > MAX_LINES + 1:
+        lines[MAX_LINES:] = [f"+{len(lines) - MAX_LINES} more (--structure)"]
+    head = f"structure: {str(comparison.figures) or NO_DIFFERENCE}"
+    return "\n".join(line.replace("\n", "\\n") for line in (head, *(f"  {line}" for line in lines)))
+
+
+def _has_one_graph(matching: Matching) -> bool:
+    """Whether all calls have partners and the same edges, and all are written after their producers."""
+    to_gold = dict(matching.alignment.pairs)
+    edges = matching.pred.edges, matching.gold.edges
+    if not len(to_gold) == len(matching.pred.calls) == len(matching.gold.calls):
+        return False
+    if any(edge.producer >= edge.consumer for plan_edges in edges for edge in plan_edges):
+        return False
+    links = {(to_gold[edge.producer], to_gold[edge.consumer]) for edge in edges[0]}
+    return links == {(edge.producer, edge.consumer) for edge in edges[1]}
 
 
 def _format_field(field: str, plan_name: str, name: CallName, structure: Structure) -> str:

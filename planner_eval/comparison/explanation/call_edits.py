@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import unpack_objects
-from planner_eval.comparison.explanation.compound_edits import find_nearest_call
 from planner_eval.comparison.explanation.edits import Edit, Place, ValueDiff
 from planner_eval.comparison.explanation.multi_call_edits import (
     ListedCalls,
@@ -14,6 +13,7 @@ from planner_eval.comparison.explanation.multi_call_edits import (
     find_collected_calls,
     find_gathered_calls,
     find_listed_calls,
+    find_nearest_call,
 )
 from planner_eval.comparison.explanation.sentences import (
     CallNames,
@@ -177,10 +177,7 @@ class CallEdits:
 
     def many(self, pred: int, gold: int, listed_calls: ListedCalls) -> Edit:
         """A call that asks in lists what gold asks call by call, or the other way round."""
-        place_pairs = [
-            (self.place(self.pred, pred, pred_name), self.place(self.gold, gold, gold_name))
-            for pred_name, gold_name in listed_calls.names
-        ]
+        place_pairs = [self.places(pred, gold, *argument_names) for argument_names in listed_calls.names]
         names_text = " and ".join(repr(pair[not listed_calls.merged]) for pair in listed_calls.names)
         if listed_calls.merged:
             calls = calls_numbers((gold, *listed_calls.parts))
@@ -192,8 +189,7 @@ class CallEdits:
         alone = (Place(p) for p in listed_calls.parts)
         return Edit(
             "call.merged" if listed_calls.merged else "call.split", message, *place_pairs[0],
-            self.written(self.pairing.pred, pred, listed_calls.names[0][0]),
-            self.written(self.pairing.gold, gold, listed_calls.names[0][1]),
+            *self.written_values(pred, gold, *listed_calls.names[0]),
             also=(*place_pairs[1:], *((None, p) if listed_calls.merged else (p, None) for p in alone)),
         )  # fmt: skip
 
@@ -232,6 +228,17 @@ class CallEdits:
             f"{self.names.ours(pred)} is written before {self.names.ours(producer)}, whose output it needs"
         )
         return Edit("order.broken", message, Place(pred), Place(self.pairing.to_gold[pred]), value)
+
+    def places(
+        self, pred: int, gold: int, pred_name: Any, gold_name: Any, path: Path = ()
+    ) -> tuple[Place, Place]:
+        """Where an argument of two partners stands in either plan."""
+        return self.place(self.pred, pred, pred_name, path), self.place(self.gold, gold, gold_name, path)
+
+    def written_values(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> tuple[Value, Value]:
+        """What either plan gives as an argument of two partners, see :meth:`written`."""
+        pairing = self.pairing
+        return self.written(pairing.pred, pred, pred_name), self.written(pairing.gold, gold, gold_name)
 
     def place(self, plan: Plan, position: int, name: Any, path: Path = ()) -> Place:
         """Where an argument stands: in its call's one object, where there is one."""

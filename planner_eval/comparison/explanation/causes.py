@@ -9,20 +9,23 @@ An edit follows from another when mending the other mends it:
 - calls that another one asks for, too, or stands for, follow from that one;
 - the same change made again (one wrong value for one right value, one spelling) follows from the first.
 
-What is left are root causes. The first divergent call is that of the first root as the prediction is read.
+What is left are root causes. The first divergent call is that of the first root as the prediction is read;
+what does no harm comes last: operands in either order, lookups of an agent that gold does not list.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import find_form_difference, is_commutative
 from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.prices import HARMLESS, cost
 from planner_eval.comparison.explanation.sentences import links_of
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
-from planner_eval.plan.model import Plan, Ref, Value
+from planner_eval.plan.model import Call, Plan, Ref, Value
 
 
 def order_by_cause(
@@ -31,8 +34,13 @@ def order_by_cause(
     """The edits, roots as the prediction is read, each followed by its consequences, causes filled in."""
     if len(edits) < 2:
         return tuple(edits)
-    ranks = _Ranks(pred, gold, pairs)
-    edits = sorted(edits, key=lambda edit: (_is_harmless(edit, pred, gold), ranks.of(edit)))
+    ranks, lookups = _Ranks(pred, gold, pairs), find_lookups(edits, pred, gold)
+
+    def is_last(edit: Edit) -> bool:
+        looked_up = edit.gold is None and edit.pred is not None and edit.pred.call in lookups
+        return cost("lookup" if looked_up else _name_of_price(edit, pred, gold)) < HARMLESS
+
+    edits = sorted(edits, key=lambda edit: (is_last(edit), ranks.of(edit)))
     cause = _find_causes(edits)
     children: dict[int | None, list[int]] = {}
     for position, parent in enumerate(cause):
@@ -52,21 +60,78 @@ def order_by_cause(
     )
 
 
-def _is_harmless(edit: Edit, pred: Plan, gold: Plan) -> bool:
-    """Whether an edit is told last, for it does no harm: operands in either order, names for positions."""
+MIN_LOOKUPS = 2
+"""So many calls that only look things up are told after what acts."""
+
+LOOKUP_VERBS = frozenset({
+    "browse", "calc", "calculate", "compute", "count", "describe", "fetch", "find", "get", "list", "look",
+    "lookup", "query", "read", "retrieve", "search", "show", "think", "view",
+})  # fmt: skip
+"""The first words of tools that change nothing: agents call them, and their gold lists what acts."""
+
+_FIRST_WORD = re.compile(r"[A-Z]?[a-z]+")
+
+
+def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int]:
+    """The prediction's calls that look something up, where gold lists what acts; none where they are few.
+
+    Gold never calls their tools, or all its calls of them are right; what takes their results looks something
+    up as well.
+
+    Args:
+        edits: What differs.
+        pred: The prediction.
+        gold: The gold plan.
+
+    >>> from planner_eval.plan.model import Call
+    >>> pred = Plan(tuple(Call(name, name) for name in ("get_user", "searchFlights", "book")))
+    >>> extra = [Edit("call.extra", "", Place(position)) for position in range(3)]
+    >>> sorted(find_lookups(extra, pred, Plan((Call("a", "cancel"),))))
+    [0, 1]
+    """
+    wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
+    wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
+    extra = {edit.pred.call: edit.code for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred}
+    foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
+    lookups = {
+        call
+        for call, code in extra.items()
+        if call in foreign
+        or (code == "call.extra" and is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+    }
+    if len(lookups) < MIN_LOOKUPS or (gold.calls and all(map(is_lookup, gold.calls))):
+        return frozenset()
+    for _, value in pred.answer or ():
+        lookups.difference_update(producers_of(value))
+    for edge in sorted(pred.written.edges, key=lambda edge: -edge.consumer):  # from the last one back
+        if edge.consumer not in lookups:
+            lookups.discard(edge.producer)
+    return frozenset(call for call in lookups if len(lookups) >= MIN_LOOKUPS and call is not None)
+
+
+def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call]) -> list[int]:
+    """The prediction's calls that look something up, with tools that gold never calls."""
+    lookups = [position for position, call in enumerate(pred_calls) if is_lookup(call)]
+    gold_tools = {call.tool for call in gold_calls} if lookups else set[str]()
+    return [position for position in lookups if pred_calls[position].tool not in gold_tools]
+
+
+def is_lookup(call: Call) -> bool:
+    """Whether a call's tool, by its first word, looks something up or thinks, and changes nothing."""
+    word = _FIRST_WORD.match(call.name.rpartition(".")[2])
+    return word is not None and word[0].lower() in LOOKUP_VERBS
+
+
+def _name_of_price(edit: Edit, pred: Plan, gold: Plan) -> str:
+    """By what name an edit has its price: its code, unless it changes nothing of what is meant."""
     if find_form_difference(edit):
-        return True
-    if (
-        edit.code != "arguments.swapped"
-        or len({gold_place and gold_place.call for _, gold_place in edit.places}) != 1
-    ):
-        return False
-    calls = [
-        (plan, location.call)
-        for plan, location in ((pred, edit.pred), (gold, edit.gold))
-        if location is not None
-    ]
-    return all(call is not None and is_commutative(plan.calls[call]) for plan, call in calls)
+        return "form"
+    if edit.code == "arguments.swapped" and edit.pred is not None and edit.gold is not None:
+        calls = {place.call for _, place in edit.places if place is not None} | {edit.gold.call}
+        if len(calls) == 1 and edit.pred.call is not None and edit.gold.call is not None:
+            call_pair = pred.calls[edit.pred.call], gold.calls[edit.gold.call]
+            return "operands" if all(map(is_commutative, call_pair)) else edit.code
+    return edit.code
 
 
 class _Ranks:

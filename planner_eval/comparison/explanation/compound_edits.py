@@ -1,581 +1,483 @@
-"""Several edits that a person tells in one sentence: one list, one value, a plan that goes on."""
+"""One mistake that shows in several arguments: steps in another order, results and values exchanged."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.edits import kind_name
-from planner_eval.comparison.explanation.sentences import (
-    CallNames,
-    argument_path_name,
-    calls_numbers,
-    links_of,
-    narrow_difference,
-    no_call_suffix,
-    value_name,
-)
-from planner_eval.comparison.matching.likeness import is_similar_name, likeness
-from planner_eval.comparison.matching.pairing import Argument, Pairing
+from planner_eval.comparison.explanation.argument_names import is_commutative
+from planner_eval.comparison.explanation.edits import Edit, Place, kind_name
+from planner_eval.comparison.explanation.multi_call_edits import MIN_LIKENESS, is_identifier
+from planner_eval.comparison.explanation.search import Proposal, choose_cheapest
+from planner_eval.comparison.explanation.sentences import CallNames, output_name, place_name, value_name
+from planner_eval.comparison.matching.likeness import likeness
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Plan, Value
-from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
+from planner_eval.plan.model import Ref, Template, Unresolved, Value, contains_kind
 
-if TYPE_CHECKING:
-    from planner_eval.comparison.diff import Diff
-    from planner_eval.comparison.explanation.edits import Edit
+MAX_EDITS = 1000
+"""Edits up to which it is asked which of them are one mistake."""
 
+MAX_NAMED_CALLS = 4
+"""So many calls that a mistake shows in are told by name."""
 
-# ----------------------------------------------------------------------
-# Calls made again with nearly the same arguments, and arguments with another name and another value.
-# ----------------------------------------------------------------------
-# A call that is made again with nearly the same arguments: one of the two is a try.
-MAX_CALLS = 200
-"""Calls of the plan up to which it is asked which is like which."""
-
-MIN_LIKENESS = 0.5
-"""Likeness from which a value is a try for another."""
-
-_ID_NAME = re.compile(r"(?:^|_)(?:id|ID)$|[a-z]I[dD]$")
-"""How an argument is called that says which thing is meant."""
-
-_ID_VALUE = re.compile(r"#?\w{,40}?[0-9]{3}\w{,40}")
-"""How a word looks that says it."""
+_MERGEABLE_CODES = frozenset({
+    "reference.producer", "answer.producer", "argument.value", "argument.type", "reference.literal",
+    "reference.unwanted",
+})  # fmt: skip
+_REFERENCE_TYPES = (Ref, Unresolved, Template)
 
 
-class NearCall(NamedTuple):
-    """A call that another one is like.
+_JOINABLE_CODES = frozenset({"argument.missing", "argument.extra", "argument.renamed"})
+
+IndexedEdits = Sequence[tuple[int, Edit]]
+"""Edits with their positions among all."""
+
+
+def merge_edits(edits: list[Edit], names: CallNames) -> list[Edit]:
+    """The edits with those that are one mistake as one, in the place of the first of them.
 
     Args:
-        call: Its position.
-        names: The arguments in which the two differ.
+        edits: What differs, argument by argument.
+        names: How calls are called, and which are partners.
     """
-
-    call: int
-    names: tuple[str, ...]
-
-
-def find_nearest_call(pairing: Pairing, pred: int) -> NearCall | None:
-    """The call with a partner that an extra call repeats with few other values; None where there is none.
-
-    The one gives more than the other, and else the same; or they give the same arguments, and all that differ
-    are like one another, or half of them or more are equal, one of which says something. What has wholly
-    another id is another thing, and no try, unless the first argument that is an id by its name is equal.
-
-    Args:
-        pairing: A pairing that is made.
-        pred: A call of pred without a partner.
-    """
-    tools = pairing.pred.tools
-    if len(tools) > MAX_CALLS:
-        return None
     candidates = [
-        NearCall(position, names)
-        for position, tool in enumerate(tools)
-        if tool == tools[pred]
-        and pairing.to_gold[position] >= 0
-        and (names := _find_differing_arguments(pairing, pred, position))
+        (index, edit) for index, edit in enumerate(edits) if edit.code in _MERGEABLE_CODES | _JOINABLE_CODES
     ]
-    return min(
-        candidates, key=lambda candidate: (len(candidate.names), abs(candidate.call - pred)), default=None
+    if not 2 <= len(candidates) <= MAX_EDITS:
+        return edits
+    choice = choose_cheapest(proposal for propose in PROPOSALS for proposal in propose(candidates, names))
+    merged: dict[int, Edit | None] = {}
+    for proposal in choice.proposals:
+        merged |= dict.fromkeys(proposal.edits)
+        merged[proposal.edits[0]] = _COMPOUND_EDITS[proposal.name](proposal, edits, names)
+    edits_or_none = (merged.get(index, edit) for index, edit in enumerate(edits))
+    return [edit for edit in edits_or_none if edit is not None]
+
+
+class _WrongArgument(NamedTuple):
+    """A wrong argument: what it takes and what it should take, calls in gold's positions.
+
+    Args:
+        index: The position of its edit.
+        edit: The edit.
+        call: Its call in gold; None for the answer.
+        ours: What it takes.
+        theirs: What gold takes.
+    """
+
+    index: int
+    edit: Edit
+    call: int | None
+    ours: Any
+    theirs: Any
+
+
+def _find_wrong_arguments(edits: IndexedEdits, names: CallNames) -> Iterator[_WrongArgument]:
+    """The edits of whole values that are the result of a call with a partner, or hold no reference."""
+    for index, edit in edits:
+        pred, gold = edit.pred, edit.gold
+        if pred is None or gold is None or pred.at or gold.at or edit.also or edit.code in _JOINABLE_CODES:
+            continue
+        pred_source = _source_key(edit.pred_value, names.to_gold)
+        gold_source = _source_key(edit.gold_value, None)
+        if pred_source is not None and gold_source is not None:
+            yield _WrongArgument(index, edit, gold.call, pred_source, gold_source)
+
+
+def _source_key(value: Value, images: Any) -> Any:
+    """A call by its position in gold, or a literal's key; None for what is neither."""
+    if type(value) is Ref:
+        position = value.call if images is None else images[value.call]
+        return position if position >= 0 else None
+    return None if contains_kind(value, _REFERENCE_TYPES) else ("literal", value_key(value, OWN_POSITIONS))
+
+
+def _propose(name: str, links: Iterable[_WrongArgument], *data: Any) -> Proposal:
+    return Proposal(name, tuple(sorted(link.index for link in links)), data)
+
+
+# ---------------------------------------------------------------- steps
+def _propose_moved_steps(edits: IndexedEdits, names: CallNames) -> Iterator[Proposal]:
+    """A step of a chain that stands elsewhere in it, and what takes its result, or should."""
+    by_call: dict[int | None, list[_WrongArgument]] = {}
+    for link in _find_wrong_arguments(edits, names):
+        if type(link.theirs) is not int or names.to_pred[link.theirs] >= 0:  # else it is the missing call's
+            by_call.setdefault(link.call, []).append(link)
+    links = [call_links[0] for call_links in by_call.values() if len(call_links) == 1]
+    links.sort(key=lambda link: _edit_sort_key(link.edit))
+    takes: dict[tuple[Any, Any], list[_WrongArgument]] = {}
+    for link in links:
+        takes.setdefault((link.ours, link.theirs), []).append(link)
+    for link in links if len(links) > 1 else ():
+        if link.call is None:
+            continue
+        # what should take the step's result takes what the step should take; and the other way round
+        left, joined = takes.get((link.theirs, link.call), []), takes.get((link.call, link.ours), [])
+        calls = [member.call for member in (link, *left, *joined)]
+        message = _format_moved_step(link, left, joined, names)
+        if message is not None and len({*calls}) == len(calls):
+            yield _propose("step moved", (link, *left, *joined), message)
+
+
+def _format_moved_step(
+    link: _WrongArgument, left: list[_WrongArgument], joined: list[_WrongArgument], names: CallNames
+) -> str | None:
+    """The sentence of a step that stands elsewhere; None where it may be two mistakes."""
+    call = link.call
+    assert call is not None
+    for other_link, first, then in (
+        *((other_link, other_link.call, call) for other_link in left if other_link.call == link.ours),
+        *((other_link, call, other_link.call) for other_link in joined if other_link.call == link.theirs),
+    ):
+        if other_link.call is not None:
+            tools = " → ".join(names.gold.calls[i].tool for i in (then, first) if i is not None)
+            call_names = f"{names.theirs(first)} and {names.theirs(then)}"
+            return f"{call_names} are in the other order: gold makes {tools}"
+    if not joined and left and isinstance(link.ours, int) and _is_last_step(names, link.ours, call):
+        return f"{names.theirs(call)} comes last, in gold before {names.theirs(left[0].call)}"
+    if not left and joined and isinstance(link.theirs, int) and _is_last_step(names, call, link.theirs):
+        return f"{names.theirs(call)} comes before {names.theirs(joined[0].call)}, in gold last"
+    if not left or not joined:
+        return None
+    after = f"after {names.theirs(link.ours)}" if isinstance(link.ours, int) else "first"
+    return f"{names.theirs(call)} comes {after}, in gold before {names.theirs(left[0].call)}"
+
+
+def _is_last_step(names: CallNames, gold: int, pred: int) -> bool:
+    """Whether nothing takes a call's result in gold, nor another's in the prediction, by gold's places."""
+    partner = names.to_pred[pred]
+    return not any(edge.producer == gold for edge in names.gold.edges) and not any(
+        edge.producer == partner for edge in names.pred.edges
     )
 
 
-def _find_differing_arguments(pairing: Pairing, first: int, second: int) -> tuple[str, ...]:
-    """The arguments in which two calls of pred differ; none where they are not like one another."""
-    first_args, second_args = pairing.pred.arguments(first), pairing.pred.arguments(second)
-    if first_args.keys() > second_args.keys() and all(
-        first_args[name][:2] == second_args[name][:2] for name in second_args
-    ):
-        extra_names = tuple(name for name in first_args if name not in second_args)
-        is_telling = any(is_distinctive(argument[2]) for argument in second_args.values())
-        return extra_names if is_telling and all(type(name) is str for name in extra_names) else ()
-    if first_args.keys() != second_args.keys():
-        return ()
-    names = tuple(name for name in first_args if first_args[name][:2] != second_args[name][:2])
-    if any(type(name) is not str for name in names):
-        return ()
-    if all(likeness(first_args[name][2], second_args[name][2]) >= MIN_LIKENESS for name in names):
-        return names
-    equal = [name for name in first_args if name not in names]
-    subject = next((name for name in first_args if type(name) is str and _ID_NAME.search(name)), None)
-    if subject not in equal and any(
-        is_identifier(name, first_args[name][2]) and not likeness(first_args[name][2], second_args[name][2])
-        for name in names
-    ):
-        return ()
-    return (
-        names
-        if len(equal) >= len(names) and any(is_distinctive(first_args[name][2]) for name in equal)
-        else ()
-    )
-
-
-def is_identifier(name: str, value: Value) -> bool:
-    """Whether an argument says which thing is meant, by its name or as a word with a number in it.
-
-    >>> (
-    ...     is_identifier("order_id", "mia_li"), is_identifier("order", "#W4967593"),
-    ...     is_identifier("start", "10:00")
-    ... )
-    (True, True, False)
-    """
-    return bool(_ID_NAME.search(name) or (type(value) is str and _ID_VALUE.fullmatch(value)))
-
-
-# ----------------------------------------------------------------------
-# Arguments with another name and another value: which that is too much stands for which that is missing.
-MAX_NAME_PAIRS = 400
-"""Pairs of names up to which it is asked which is like which."""
-
-
-def match_nearest_names(
-    pred_args: Mapping[Any, Argument],
-    surplus: Sequence[Any],
-    gold_args: Mapping[Any, Argument],
-    lacking: Sequence[Any],
-) -> dict[Any, Any]:
-    """For names that gold gives and the prediction does not, the name under which the prediction gives it.
-
-    Two literals stand for one another where their names are alike and they are of one kind, or where they are
-    almost equal themselves and say something; the likest first.
-
-    Args:
-        pred_args: The prediction's arguments.
-        surplus: Those of them that gold does not give.
-        gold_args: Gold's arguments.
-        lacking: Those of them that the prediction does not give.
-
-    >>> ours = {"town": ("Rome IT", (), "Rome IT"), "n": (2, (), 2)}
-    >>> match_nearest_names(ours, ["town", "n"], {"city": ("Rome", (), "Rome"), "m": (7, (), 7)},
-    ...     ["city", "m"])
-    {'city': 'town'}
-    """
-    if len(surplus) * len(lacking) > MAX_NAME_PAIRS:
-        return {}
-    candidates = []
-    for gold_index, gold_name in enumerate(lacking):
-        for pred_index, pred_name in enumerate(surplus):
-            score = _likeness(pred_name, pred_args[pred_name], gold_name, gold_args[gold_name])
-            if score:
-                candidates.append((-score, gold_index, pred_index))
-    pred_by_gold: dict[Any, Any] = {}
-    used: set[int] = set()
-    for _, gold_index, pred_index in sorted(candidates):
-        if lacking[gold_index] not in pred_by_gold and pred_index not in used:
-            pred_by_gold[lacking[gold_index]] = surplus[pred_index]
-            used.add(pred_index)
-    return pred_by_gold
-
-
-def _likeness(pred_name: Any, pred_arg: Argument, gold_name: Any, gold_arg: Argument) -> float:
-    """How much speaks for one argument to stand for another; 0 for nothing."""
-    pred_value, gold_value = pred_arg[2], gold_arg[2]
-    kinds = kind_name(pred_value), kind_name(gold_value)
-    if (
-        pred_arg[1]
-        or gold_arg[1]
-        or None in kinds
-        or type(pred_name) is not str
-        or type(gold_name) is not str
-    ):
-        return 0.0
-    score = likeness(pred_value, gold_value)
-    same_name = kinds[0] == kinds[1] and is_similar_name(pred_name, gold_name)
-    if same_name or (score >= MIN_LIKENESS and is_distinctive(gold_value)):
-        return same_name + score
-    return 0.0
-
-
-# ----------------------------------------------------------------------
-# Several edits that a person tells in one sentence: one list, one value, a plan that goes on.
-MIN_TRAILING_EXTRA, MIN_TRAILING_MISSING = 3, 4
-"""So many calls at the end that gold has not, or that only gold has, are one sentence."""
-
-MAX_LISTED = 4
-"""So many values or calls of a bundle are told one by one."""
-
-
-class Bundle(NamedTuple):
-    """Edits that are told in one sentence.
-
-    Args:
-        name: What they are called.
-        said: The sentence.
-        edits: Their positions in the diff's edits.
-        mistakes: How many mistakes they are to who asks whether it is another plan.
-    """
-
-    name: str
-    said: str
-    edits: tuple[int, ...]
-    mistakes: int = 1
-
-
-def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
-    """Which edits are told together; none is told twice.
-
-    Args:
-        diff: The comparison.
-        keys: What edits have in common with others of one habit; a text is its name.
-    """
-    bundles: dict[int, Bundle] = {}
-    roots = [(index, edit) for index, edit in enumerate(diff.edits) if edit.cause is None]
-    if len(roots) < 2:
-        return bundles
-    names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
-    suffix = no_call_suffix(diff.pred, diff.gold)  # the first edit's own sentence ends so
-    for find in (
-        _bundle_list_items,
-        _bundle_same_values,
-        _bundle_copied_values,
-        _bundle_type_changes,
-        _bundle_missing_arguments,
-        _bundle_missing_links,
-        _bundle_repeated_runs,
-        _bundle_near_repeats,
-        _bundle_plan_ends,
-        _bundle_tool_runs,
-    ):
-        remaining = [(i, edit) for i, edit in roots if i not in bundles and not isinstance(keys.get(i), str)]
-        for bundle in find(diff, names, remaining) if len(remaining) > 1 else ():
-            if 0 in bundle.edits and suffix not in bundle.said:
-                bundle = bundle._replace(said=bundle.said + suffix)
-            bundles.update(dict.fromkeys(bundle.edits, bundle))
-    return bundles
-
-
-IndexedEdits = list[tuple[int, "Edit"]]
-Bundles = Iterator[Bundle]
-
-
-def _group_edits(roots: IndexedEdits, key: Callable[[Edit], Hashable]) -> Iterator[IndexedEdits]:
-    """Two or more edits of one key; what has none belongs to nothing."""
-    groups: dict[Hashable, IndexedEdits] = {}
-    for index, edit in roots:
-        if (group_key := key(edit)) is not None:
-            groups.setdefault(group_key, []).append((index, edit))
-    return (group for group in groups.values() if len(group) > 1)
-
-
-def _make_bundle(name: str, message: str, group: IndexedEdits) -> Bundle:
-    return Bundle(name, message, tuple(index for index, _ in group))
-
-
-def _format_list(names: Iterable[str], end: str = "more") -> str:
-    """Things in a row: ``a, b, c, d and 2 more``."""
-    texts = [*names]
-    if len(texts) > MAX_LISTED + 1:
-        texts = [*texts[:MAX_LISTED], f"{len(texts) - MAX_LISTED} {end}"]
-    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
-
-
-def _bundle_list_items(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """Items of one list that are wrong in the same way."""
-
-    def list_key(edit: Edit) -> Hashable:
-        if edit.code not in _VALUE_CODES or edit.pred is None or edit.also:
-            return None
-        path = edit.pred.at
-        first = next((n for n, step in enumerate(path) if type(step) is int), None)
-        if first is None:
-            return None
-        keys = tuple(step for step in path[first:] if type(step) is str)
-        return edit.code, edit.pred.call, edit.pred.argument, path[:first], keys
-
-    for group in _group_edits(roots, list_key):
-        first = group[0][1]
-        messages = [edit.own or edit.message for _, edit in group[1:]]
-        more = [f"{len(messages) - MAX_LISTED + 1} more"] if len(messages) >= MAX_LISTED else []
-        yield _make_bundle(first.code, "; ".join([first.message, *messages[: MAX_LISTED - 1], *more]), group)
-
-
-def _bundle_same_values(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """One value in several calls of a tool for which gold has several."""
-
-    def value_group(edit: Edit) -> Hashable:
+# ---------------------------------------------------------------- joined arguments
+def _propose_joined_arguments(edits: IndexedEdits, names: CallNames) -> Iterator[Proposal]:
+    """A text that holds, one beside another, what gold gives in several arguments of the call."""
+    by_call: dict[int | None, list[tuple[int, Edit]]] = {}
+    for index, edit in edits:
         if (
-            edit.code not in _VALUE_CODES
-            or not _is_whole_argument(edit)
-            or not _is_distinctive_or_list(edit.pred_value)
+            edit.pred is not None
+            and edit.gold is not None
+            and not (edit.pred.at or edit.gold.at or edit.also)
         ):
-            return None
-        return edit.code, _tool(diff, edit), _argument(edit), value_key(edit.pred_value, OWN_POSITIONS)
-
-    for group in _group_edits(roots, value_group):
-        if gold_texts := _format_gold_values(names, group):
-            value = value_name(group[0][1].pred_value, names.our_number)
-            message = f"{_format_argument(diff, group[0][1])} is {value}, gold gives {gold_texts}"
-            yield _make_bundle(group[0][1].code, message, group)
-
-
-def _is_distinctive_or_list(value: Value) -> bool:
-    """Whether it is no chance that a value stands in several calls."""
-    return is_distinctive(value) or (type(value) is list and len(value) > 1)
-
-
-def _bundle_copied_values(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """A wrong value of a call that is given once more, as an argument that gold has not."""
-
-    def copied_value(edit: Edit) -> Hashable:
-        if edit.code not in ("argument.value", "argument.extra") or not _is_whole_argument(edit):
-            return None
-        if not is_distinctive(edit.pred_value) or edit.pred is None or edit.pred.call is None:
-            return None
-        return edit.pred.call, value_key(edit.pred_value, OWN_POSITIONS)
-
-    for group in _group_edits(roots, copied_value):
-        wrong = [root for root in group if root[1].code == "argument.value"]
-        extra = [root for root in group if root[1].code == "argument.extra"]
-        if len(wrong) == 1 and extra:
-            names_text = _format_list(repr(edit.pred.argument) for _, edit in extra if edit.pred is not None)
-            copied = f"{names_text}, not in gold, {'is' if len(extra) == 1 else 'are'} the same"
-            yield _make_bundle("argument.value", f"{wrong[0][1].message}; {copied}", [*wrong, *extra])
-
-
-def _bundle_type_changes(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """One argument of calls of a tool that is of another type in each, as a list for a text."""
-
-    def kinds(edit: Edit) -> Hashable:
-        if edit.code != "argument.type" or not _is_whole_argument(edit):
-            return None
-        kind_pair = kind_name(edit.pred_value), kind_name(edit.gold_value)
-        return _tool(diff, edit), _argument(edit), kind_pair
-
-    for group in _group_edits(roots, kinds):
-        yield _make_bundle("argument.type", group[0][1].message, group)
-
-
-def _bundle_missing_arguments(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """One argument that calls of a tool leave out, whatever gold gives."""
-
-    def missing(edit: Edit) -> Hashable:
-        if edit.code != "argument.missing" or not _is_whole_argument(edit) or _is_link(edit):
-            return None
-        return _tool(diff, edit), _argument(edit)
-
-    for group in _group_edits(roots, missing):
-        if gold_texts := _format_gold_values(names, group):
-            message = f"{_format_argument(diff, group[0][1])} is missing, gold gives {gold_texts}"
-            yield _make_bundle("argument.missing", message, group)
-
-
-def _bundle_missing_links(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """Links without an argument that are missing."""
-    group = [(index, edit) for index, edit in roots if edit.code == "argument.missing" and _is_link(edit)]
-    if len(group) > 1:
-        link_texts = []
-        for _, edit in group:
-            assert edit.gold is not None
-            for ref in links_of("", edit.gold_value):
-                link_texts.append(
-                    f"{diff.gold.calls[ref.call].tool} → {diff.gold.calls[edit.gold.call or 0].tool}"
-                )
-        yield _make_bundle("missing link", f"the links {_format_list(link_texts)} are missing", group)
-
-
-def _bundle_repeated_runs(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """Calls in a row that repeat calls in a row."""
-    duplicates = {
-        edit.pred.call: (index, edit) for index, edit in roots if edit.code == "call.duplicated" and edit.pred
-    }
-    if len(duplicates) < 2:
-        return
-    first: dict[Hashable, int] = {}
-    twins: dict[int, int] = {}
-    for position, call in enumerate(diff.pred.calls):
-        arguments = tuple((name, value_key(value, OWN_POSITIONS)) for name, value in call.arguments)
-        twins[position] = first.setdefault((call.tool, arguments), position)
-    runs: list[list[int]] = []
-    for position in sorted(call for call in duplicates if call is not None and twins[call] < call):
-        follows = runs and position == runs[-1][-1] + 1 and twins[position] == twins[runs[-1][-1]] + 1
-        if follows:
-            runs[-1].append(position)
-        else:
-            runs.append([position])
-    for run in runs:
-        if len(run) > 1:
-            message = f"{calls_numbers(run)} repeat {calls_numbers(twins[position] for position in run)}"
-            yield _make_bundle("call.duplicated", message, [duplicates[position] for position in run])
-
-
-def _bundle_near_repeats(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """Calls that are made again and again with few other values."""
-    pairing = diff.matching.pairing if diff.matching is not None else None
-    if pairing is None:
-        return
-    extra = [(index, edit) for index, edit in roots if edit.code == "call.extra" and edit.pred is not None]
-    for group in _group_edits(extra, lambda edit: _tool(diff, edit)):
-        tries_by_call: dict[int, list[tuple[int, Edit, tuple[str, ...]]]] = {}
-        for index, edit in group:
-            assert edit.pred is not None
-            assert edit.pred.call is not None
-            if not pairing.pred.users[edit.pred.call] and (
-                nearest := find_nearest_call(pairing, edit.pred.call)
+            by_call.setdefault(edit.pred.call, []).append((index, edit))
+    for members in by_call.values():
+        missing = [(index, edit) for index, edit in members if edit.code == "argument.missing"]
+        for index, edit in members if missing else ():
+            if type(edit.pred_value) is not str or edit.code not in _JOINED_CODES:
+                continue
+            own = [] if edit.code == "argument.extra" else [(index, edit)]
+            rest, parts = edit.pred_value, list[tuple[int, Edit]]()
+            for part in sorted([*own, *missing], key=lambda part: -len(_text_of(part[1].gold_value))):
+                text = _text_of(part[1].gold_value)
+                if text and text in rest:
+                    rest, parts = rest.replace(text, "\0", 1), [*parts, part]
+            telling = any(is_distinctive(part.gold_value) for _, part in parts)
+            if (
+                telling
+                and len(parts) > 1
+                and all(part in parts for part in own)
+                and not any(map(str.isalnum, rest))
             ):
-                tries_by_call.setdefault(nearest.call, []).append((index, edit, nearest.names))
-        for call, tries in tries_by_call.items():
-            if len(tries) > 1:
-                texts = [_format_near_repeat(diff, names, edit, call, changed) for _, edit, changed in tries]
-                message = f"not in gold, but tries of {names.ours(call)}: {_format_list(texts)}"
-                yield Bundle("call.extra", message, tuple(index for index, _, _ in tries))
+                positions = sorted({index, *(position for position, _ in parts)})
+                gold_names = [_argument_name(part.gold) for _, part in sorted(parts)]
+                yield Proposal("arguments joined", tuple(positions), (edit, gold_names))
 
 
-def _format_near_repeat(
-    diff: Diff, names: CallNames, edit: Edit, tried: int, changed: tuple[str, ...]
-) -> str:
-    """What a try has otherwise: ``call 2 with x=1``."""
-    assert edit.pred is not None
-    assert edit.pred.call is not None
-    args, tried_args = (dict(diff.pred.calls[position].arguments) for position in (edit.pred.call, tried))
-    differences = [
-        (name, *narrow_difference(args[name], tried_args.get(name))) for name in changed if name in args
+def _text_of(value: Value) -> str:
+    """A text as it is, a number as it is written; empty for what is neither."""
+    return value if type(value) is str else value_name(value) if type(value) in (int, float) else ""
+
+
+def _format_joined_arguments(edit: Edit, gold_names: list[str], names: CallNames) -> str:
+    place = place_name(names.ours(edit.pred and edit.pred.call), _argument_name(edit.pred))
+    quoted = [repr(name) for name in gold_names]
+    value = value_name(edit.pred_value, names.our_number)
+    return f"{place} holds gold's {', '.join(quoted[:-1])} and {quoted[-1]} in one text, {value}"
+
+
+_JOINED_CODES = ("argument.value", "argument.type", "argument.renamed", "argument.extra")
+
+
+# ---------------------------------------------------------------- results and values
+def _propose_swapped_results(edits: IndexedEdits, names: CallNames) -> Iterator[Proposal]:
+    """Two calls whose results are taken for one another."""
+    groups: dict[frozenset[int], list[int]] = {}
+    images: dict[frozenset[int], set[int]] = {}
+    consumers: dict[frozenset[int], set[int | None]] = {}
+    for index, edit in edits:
+        pred_ref, gold_ref = edit.pred_value, edit.gold_value
+        if edit.also or edit.pred is None or type(pred_ref) is not Ref or type(gold_ref) is not Ref:
+            continue
+        image = names.to_gold[pred_ref.call]
+        if image >= 0 and names.to_pred[gold_ref.call] >= 0 and pred_ref.call != edit.pred.call:
+            call_pair = frozenset((image, gold_ref.call))
+            groups.setdefault(call_pair, []).append(index)
+            images.setdefault(call_pair, set()).add(image)
+            consumers.setdefault(call_pair, set()).add(edit.pred.call)
+    for call_pair, group in groups.items():
+        if len(images[call_pair]) > 1 and len(consumers[call_pair]) > 1:
+            yield Proposal("results swapped", tuple(group), (call_pair, consumers[call_pair]))
+
+
+def _format_swapped_results(call_pair: frozenset[int], consumers: set[int | None], names: CallNames) -> str:
+    first, second = sorted(call_pair, key=names.to_pred.__getitem__)
+    where = _format_calls([names.ours(call) for call in sorted(consumers, key=_call_sort_key)])
+    calls = f"{names.theirs(first)} and {names.theirs(second)}"
+    if _has_swapped_labels(first, second, names):
+        return f"the labels of {calls} are exchanged, as seen in {where}"
+    return f"the results of {calls} are taken for one another in {where}"
+
+
+def _has_swapped_labels(first: int, second: int, names: CallNames) -> bool:
+    """Whether two calls, by gold's positions, are written with the labels of one another's results."""
+    pred_labels = [names.pred.calls[names.to_pred[call]].returns for call in (first, second)]
+    gold_labels = [names.gold.calls[call].returns for call in (second, first)]
+    return pred_labels == gold_labels and pred_labels[0] != pred_labels[1]
+
+
+def _propose_swapped_values(edits: IndexedEdits, names: CallNames) -> Iterator[Proposal]:
+    """Arguments of two calls, each with the value of the other's."""
+    links = [link for link in _find_wrong_arguments(edits, names) if link.call is not None]
+    links = [link for link in links if link.edit.code != "argument.type"]
+    by_sources: dict[tuple[Any, Any], list[_WrongArgument]] = {}
+    for link in links:
+        by_sources.setdefault((link.ours, link.theirs), []).append(link)
+    groups: dict[tuple[int, int], list[tuple[_WrongArgument, _WrongArgument]]] = {}
+    for (pred_source, gold_source), same_links in by_sources.items():
+        reverse_links = by_sources.get((gold_source, pred_source), ())
+        if len(same_links) == 1 == len(reverse_links):
+            first, second = sorted((same_links[0], reverse_links[0]), key=_pred_location)
+            calls = _pred_location(first)[0], _pred_location(second)[0]
+            if calls[0] != calls[1] and first is same_links[0] and _is_one_swap(first, second, names):
+                groups.setdefault(calls, []).append((first, second))
+    for pairs in groups.values():
+        yield _propose("values swapped", (link for pair in pairs for link in pair), pairs)
+
+
+def _pred_location(link: _WrongArgument) -> tuple[int, str]:
+    location = link.edit.pred
+    assert location is not None
+    return location.call or 0, location.argument or ""
+
+
+def _is_one_swap(first: _WrongArgument, second: _WrongArgument, names: CallNames) -> bool:
+    """Whether two values that change places do so by one mistake: they say something, and are of a kind."""
+    values = first.edit.pred_value, second.edit.pred_value
+    same = _pred_location(first)[1] == _pred_location(second)[1]
+    tools = [names.pred.calls[_pred_location(link)[0]].tool for link in (first, second)]
+    paths = type(values[0]) is Ref, type(values[1]) is Ref
+    if any(paths):
+        ref, gold = (values[0], second.edit.gold_value) if paths[0] else (values[1], first.edit.gold_value)
+        literal = values[1] if paths[0] else values[0]
+        return not all(paths) and ref.path == gold.path and is_distinctive(literal)
+    identifying = all(
+        is_identifier(_pred_location(link)[1], link.edit.pred_value) for link in (first, second)
+    )
+    informative = all(is_distinctive(value) or kind_name(value) == "number" for value in values)
+    return same and (tools[0] == tools[1] or identifying) and informative
+
+
+def _format_call_swap(pairs: list[tuple[_WrongArgument, _WrongArgument]], names: CallNames) -> str:
+    """The sentence of two calls that have each other's values."""
+    calls = [names.ours(_pred_location(link)[0]) for link in pairs[0]]
+    if all(_pred_location(first)[1] == _pred_location(second)[1] for first, second in pairs):
+        quoted = [repr(_pred_location(first)[1]) for first, _ in pairs]
+        names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+        first_edits = pairs[0][0].edit, pairs[0][1].edit
+        pred_texts = [_format_value(edit.pred_value, names.ours, names.our_number) for edit in first_edits]
+        example = f": the first {pred_texts[0]}, the second {pred_texts[1]}" if len(pairs) == 1 else ""
+        return f"{calls[0]} and {calls[1]} have one another's {names_text}{example}"
+    pair_texts = [
+        f"{place_name(calls[0], _pred_location(first)[1])} and "
+        f"{place_name(calls[1], _pred_location(second)[1])}"
+        for first, second in pairs
     ]
-    texts = [
-        f"{argument_path_name(name, path)}={value_name(value, names.our_number)}"
-        for name, path, value, _ in differences
-    ]
-    change = f"with {', '.join(texts)}" if texts else f"without {', '.join(changed)}"
-    return f"{names.our_number(edit.pred.call)} {change}"
+    return f"{', '.join(pair_texts)} are exchanged"
 
 
-def _bundle_plan_ends(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """A plan that goes on, or stops, where the other one does not."""
-    pairs = diff.alignment.pairs
-    if not pairs:
-        return
-    extra = {edit.pred.call: (i, edit) for i, edit in roots if edit.code == "call.extra" and edit.pred}
-    tail = [*_find_tail(extra, len(diff.pred.calls))]
-    if len(tail) >= MIN_TRAILING_EXTRA:
-        tools = _format_list(_format_tool_runs(diff.pred.calls[position].tool for position in tail))
-        message = f"the plan goes on with {len(tail)} calls that gold has not: {tools}"
-        yield _make_bundle("call.extra", message, [extra[position] for position in tail])
-    missing = {edit.gold.call: (i, edit) for i, edit in roots if edit.code == "call.missing" and edit.gold}
-    tail = [*_find_tail(missing, len(diff.gold.calls))]
-    last = max(pred for pred, _ in pairs)
-    if len(tail) >= MIN_TRAILING_MISSING and last == len(diff.pred.calls) - 1:
-        tools = _format_list(_format_tool_runs(diff.gold.calls[position].tool for position in tail))
-        message = f"the plan stops after {names.our_number(last)}: gold's {tools} are missing"
-        yield _make_bundle("call.missing", message, [missing[position] for position in tail])
-
-
-def _format_tool_runs(tools: Iterable[str]) -> Iterator[str]:
-    """Tools in their order, one that comes again and again once: ``look ×3``."""
-    for tool, run in groupby(tools):
-        times = sum(1 for _ in run)
-        yield f"{tool} ×{times}" if times > 1 else tool
-
-
-def _bundle_tool_runs(diff: Diff, names: CallNames, roots: IndexedEdits) -> Bundles:
-    """Calls of one tool in a row that gold has not, or that only gold has; tries say more for themselves."""
-    extra = {
-        edit.pred.call: (index, edit)
-        for index, edit in roots
-        if edit.code == "call.extra" and edit.pred and edit.own is not None
-    }
-    missing = {edit.gold.call: (i, edit) for i, edit in roots if edit.code == "call.missing" and edit.gold}
-    for code, calls, plan, number in (
-        ("call.extra", extra, diff.pred, names.our_number),
-        ("call.missing", missing, diff.gold, names.their_number),
-    ):
-        for run in _find_tool_runs(plan, sorted(position for position in calls if position is not None)):
-            tool, args_text = plan.calls[run[0]].tool, _format_call_arguments(plan, run, number)
-            ends = {calls[position][1].own or "" for position in run}
-            message = f"{tool} is not in gold{args_text}"
-            if code == "call.missing":
-                message = f"gold's {tool} is missing{args_text}{ends.pop() if len(ends) == 1 else ''}"
-            yield _make_bundle(code, message, [calls[position] for position in run])._replace(
-                mistakes=len(run)
-            )
-
-
-def _find_tool_runs(plan: Plan, calls: Iterable[int]) -> Iterator[list[int]]:
-    """Two or more calls of one tool that follow one another, of some."""
-    rows: list[list[int]] = []
-    for position in calls:
-        if (
-            rows
-            and position == rows[-1][-1] + 1
-            and plan.calls[position].tool == plan.calls[rows[-1][-1]].tool
-        ):
-            rows[-1].append(position)
-        else:
-            rows.append([position])
-    return (row for row in rows if len(row) > 1)
-
-
-def _format_call_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
-    """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
-    argument_texts = [
-        {
-            name: value_name(value, number)
-            for name, value in plan.calls[position].arguments
-            if name != DEPENDENCY_ARGUMENT
-        }
-        for position in calls
-    ]
-    shared = {
-        name: text
-        for name, text in argument_texts[0].items()
-        if all(g.get(name) == text for g in argument_texts)
-    }
-    shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
-    own_texts = [
-        {name: text for name, text in texts.items() if name not in shared} for texts in argument_texts
-    ]
-    call_texts = [", ".join(f"{name}={text}" for name, text in texts.items()) for texts in own_texts]
-    varying = {name for texts in own_texts for name in texts}
-    if len(varying) == 1 and all(own_texts):
-        call_texts[1:] = [text for texts in own_texts[1:] for text in texts.values()]
-        details = _format_list(call_texts)
-    else:
-        more = [f"{len(call_texts) - MAX_LISTED} more"] if len(call_texts) > MAX_LISTED + 1 else []
-        details = "; ".join(
-            [*(text or "nothing" for text in call_texts[: MAX_LISTED if more else None]), *more]
+def _propose_swapped_arguments(edits: IndexedEdits, names: CallNames) -> Iterator[Proposal]:
+    """Two arguments of a call of which one has the other's value, which is wrong besides."""
+    by_call: dict[int, list[_WrongArgument]] = {}
+    for link in _find_wrong_arguments(edits, names):
+        if link.call is not None:
+            by_call.setdefault(link.call, []).append(link)
+    for call, links in by_call.items():
+        free = is_commutative(names.gold.calls[call]) and is_commutative(
+            names.pred.calls[names.to_pred[call]]
         )
-    details = f", with {details}" if varying else ""
-    return details + (f", each time with {shared_text}" if shared_text else "")
+        pairs = [
+            (first, second)
+            for first in links
+            for second in links
+            if first is not second
+            and first.ours == second.theirs
+            and (free or _is_likely_swap(first, second))
+        ]
+        if len(pairs) != 1:
+            continue
+        (first, second), (ref, gold) = pairs[0], (pairs[0][0].edit.pred_value, pairs[0][1].edit.gold_value)
+        same_path = type(ref) is not Ref or ref.path == gold.path
+        if not same_path and second.ours != first.theirs:
+            continue
+        wrong, intended = (second, first) if same_path else (first, second)
+        if free:
+            yield _propose("operand", (first, second), wrong, intended)
+        else:
+            yield _propose("arguments swapped", (first, second), first, second, wrong, intended)
 
 
-def _find_tail(calls: Mapping[Any, Any], end: int) -> list[int]:
-    """The last calls of a plan, in order, as far as they are among some."""
-    start = end
-    while start - 1 in calls:
-        start -= 1
-    return [*range(start, end)]
+def _is_likely_swap(first: _WrongArgument, second: _WrongArgument) -> bool:
+    """Whether it is no chance that an argument has another one's value."""
+    if type(first.ours) is int:
+        return True
+    listed = type(first.edit.pred_value) is list and len(first.edit.pred_value) > 1
+    if not is_distinctive(first.edit.pred_value) and not listed:
+        return False
+    if type(second.ours) is int or type(first.theirs) is int:
+        return True
+    texts = all(
+        type(value) is str
+        for link in (first, second)
+        for value in (link.edit.pred_value, link.edit.gold_value)
+    )
+    return texts and not any(likeness(link.edit.pred_value, link.edit.gold_value) for link in (first, second))
 
 
-_VALUE_CODES = ("argument.value", "argument.type")
+def _is_similar(pred_link: _WrongArgument, gold_link: _WrongArgument) -> bool:
+    """Whether a literal may be meant for another: two numbers may, two texts only when they are like."""
+    pred_value, gold_value = pred_link.edit.pred_value, gold_link.edit.gold_value
+    return (
+        kind_name(pred_value) == kind_name(gold_value) == "number"
+        or likeness(pred_value, gold_value) >= MIN_LIKENESS
+    )
 
 
-def _is_whole_argument(edit: Edit) -> bool:
-    """Whether an edit is about a whole argument of two partners."""
-    return edit.pred is not None and edit.gold is not None and not edit.pred.at and not edit.also
+def _format_argument_swap(
+    first: _WrongArgument,
+    second: _WrongArgument,
+    wrong: _WrongArgument,
+    intended: _WrongArgument,
+    names: CallNames,
+) -> str:
+    """The sentence of two arguments of which one has the other's value."""
+    call_name, wrong_argument = names.ours(_pred_location(first)[0]), _pred_location(wrong)[1]
+    if (
+        wrong is second
+        and type(second.ours) is type(first.theirs) is tuple
+        and not _is_similar(second, first)
+    ):
+        value = _format_value(second.edit.gold_value, names.theirs, names.their_number)
+        value_text, missing_value = (
+            value_name(second.edit.pred_value, names.our_number),
+            first.edit.gold_value,
+        )
+        first_name, second_name = _argument_name(first.edit.gold), _argument_name(second.edit.gold)
+        message = (
+            f"{call_name}: argument {_pred_location(first)[1]!r} {value}, which is gold's {second_name!r}"
+        )
+        missing = f"gold's {first_name!r}, {value_name(missing_value, names.their_number)}, is missing"
+        return f"{message}; {wrong_argument!r} is {value_text}, and {missing}"
+    pred_text = _format_value(wrong.edit.pred_value, names.ours, names.our_number)
+    label = names.labelled(wrong.edit.pred_value)
+    pred_text += f"{label}," if label else ""
+    gold_text = _format_value(intended.edit.gold_value, names.theirs, names.their_number)
+    names_text = " and ".join(
+        repr(_argument_name(link.edit.gold)) for link in sorted((first, second), key=_pred_location)
+    )
+    arguments_text = f"{call_name}: arguments {names_text} are exchanged"
+    gold_name = _argument_name(intended.edit.gold)
+    return f"{arguments_text}, and {wrong_argument!r} {pred_text} where gold's {gold_name!r} {gold_text}"
 
 
-def _is_link(edit: Edit) -> bool:
-    return bool(links_of(_argument(edit), edit.gold_value))
+def _make_operand_edit(wrong: _WrongArgument, intended: _WrongArgument, names: CallNames) -> Edit:
+    """The one wrong operand of two that may stand in either order."""
+    pred_value, gold_value = wrong.edit.pred_value, intended.edit.gold_value
+    code = {
+        (True, True): "reference.producer",
+        (True, False): "reference.unwanted",
+        (False, True): "reference.literal",
+        (False, False): "argument.value",
+    }[type(pred_value) is Ref, type(gold_value) is Ref]
+    if code == "reference.producer" and names.to_gold[pred_value.call] == gold_value.call:
+        code = "reference.output"
+    location_name = place_name(names.ours(_pred_location(wrong)[0]), _pred_location(wrong)[1])
+    message = f"{location_name} {_format_value(pred_value, names.ours, names.our_number)}"
+    if code == "reference.literal":
+        message = f"{location_name} is the literal {value_name(pred_value, names.our_number)}"
+    message += (
+        f", gold's {_argument_name(intended.edit.gold)!r} "
+        f"{_format_value(gold_value, names.theirs, names.their_number)}"
+    )
+    other_places = (intended.edit.pred, wrong.edit.gold)
+    return Edit(
+        code, message, wrong.edit.pred, intended.edit.gold, pred_value, gold_value, also=(other_places,)
+    )
 
 
-def _tool(diff: Diff, edit: Edit) -> str | None:
-    """The tool of the call of an edit; None for the answer."""
-    call = edit.pred.call if edit.pred is not None else None
-    return None if call is None else diff.pred.calls[call].tool
+def _argument_name(location: Place | None) -> str:
+    return (location and location.argument) or ""
 
 
-def _argument(edit: Edit) -> str:
-    return (edit.gold.argument if edit.gold is not None else None) or ""
+def _format_value(value: Value, name: Callable[[int], str], number: Callable[[int], str]) -> str:
+    """What an argument says: ``takes output id of f (call 1)``, ``is 7``."""
+    return f"takes {output_name(value, name)}" if type(value) is Ref else f"is {value_name(value, number)}"
 
 
-def _format_argument(diff: Diff, edit: Edit) -> str:
-    return f"{_tool(diff, edit)}: argument {_argument(edit)!r}"
+def _format_calls(call_names: list[str]) -> str:
+    """Calls by name: ``f (call 1), g (call 2) and 3 more``."""
+    return ", ".join(call_names[:MAX_NAMED_CALLS]) + (
+        f" and {len(call_names) - MAX_NAMED_CALLS} more" if len(call_names) > MAX_NAMED_CALLS else ""
+    )
 
 
-def _format_gold_values(names: CallNames, group: IndexedEdits) -> str | None:
-    """Gold's values in several edits; None where they are one."""
-    texts = [value_name(edit.gold_value, names.their_number) for _, edit in group]
-    return _format_list(texts) if len({*texts}) > 1 else None
+def _merge(code: str, sentence: Callable[..., str]) -> CompoundEdit:
+    """What makes one edit of those of a proposal; its values are an object of theirs, by place."""
+
+    def merge(proposal: Proposal, edits: Sequence[Edit], names: CallNames) -> Edit:
+        members = sorted((edits[index] for index in proposal.edits), key=_edit_sort_key)
+        places = [
+            place_name(
+                None if edit.pred is None or edit.pred.call is None else names.ours(edit.pred.call),
+                edit.pred and edit.pred.argument,
+            )
+            for edit in members
+        ]
+        pred_values = {place: edit.pred_value for place, edit in zip(places, members, strict=True)}
+        gold_values = {place: edit.gold_value for place, edit in zip(places, members, strict=True)}
+        first, *others = ((edit.pred, edit.gold) for edit in members)
+        message = sentence(*proposal.data, names)
+        return Edit(code, message, *first, pred_values, gold_values, also=tuple(others))
+
+    return merge
+
+
+def _edit_sort_key(edit: Edit) -> tuple[bool, int]:
+    return _call_sort_key(None if edit.pred is None else edit.pred.call)
+
+
+def _call_sort_key(call: int | None) -> tuple[bool, int]:
+    """By position, the answer last."""
+    return call is None, call or 0
+
+
+CompoundEdit = Callable[[Proposal, Sequence[Edit], CallNames], Edit]
+
+PROPOSALS: tuple[Callable[[IndexedEdits, CallNames], Iterator[Proposal]], ...] = (
+    _propose_moved_steps, _propose_swapped_results, _propose_swapped_values, _propose_swapped_arguments,
+    _propose_joined_arguments,
+)  # fmt: skip
+"""What may be one mistake in the place of several; of those that save as much the first is taken."""
+
+_COMPOUND_EDITS: dict[str, CompoundEdit] = {
+    "step moved": _merge("order.steps", lambda message, names: message),
+    "results swapped": _merge("arguments.swapped", _format_swapped_results),
+    "values swapped": _merge("arguments.swapped", _format_call_swap),
+    "arguments swapped": _merge("arguments.swapped", _format_argument_swap),
+    "arguments joined": _merge("arguments.joined", _format_joined_arguments),
+    "operand": lambda proposal, edits, names: _make_operand_edit(*proposal.data, names),
+}
+"""The edit that each proposal makes, with its sentence."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.argument_names import find_form_difference
+from planner_eval.comparison.explanation.bundles import Bundle, bundle_edits
 from planner_eval.comparison.explanation.causes import change_key
-from planner_eval.comparison.explanation.compound_edits import Bundle, bundle_edits
 from planner_eval.comparison.explanation.edits import (
     Edit,
     Place,

@@ -29,6 +29,7 @@ EDITS: dict[str, str] = {
     "argument.value": "the argument's value, or a part of it, is another",
     "argument.type": "the value, or a part of it, is of another type, e.g. text for a number",
     "arguments.swapped": "arguments, of one call or of several, have one another's values",
+    "arguments.joined": "one argument holds in one text what gold gives in several",
     "reference.literal": "a literal stands where gold takes another call's output",
     "reference.unwanted": "another call's output is taken where gold has a literal",
     "reference.unresolved": "a reference names no call of the prediction",

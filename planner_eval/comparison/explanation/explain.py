@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.text import one_line
-from planner_eval.comparison.explanation.argument_names import is_commutative, match_by_position
+from planner_eval.comparison.explanation.argument_names import (
+    is_commutative,
+    match_by_position,
+    match_nearest_names,
+)
 from planner_eval.comparison.explanation.call_edits import CallEdits
-from planner_eval.comparison.explanation.compound_edits import match_nearest_names
+from planner_eval.comparison.explanation.compound_edits import merge_edits
 from planner_eval.comparison.explanation.edits import Edit, Place, kind_difference_code
-from planner_eval.comparison.explanation.exchanges import merge_edits
 from planner_eval.comparison.explanation.multi_call_edits import find_exchange_cycles
 from planner_eval.comparison.explanation.sentences import (
     MAX_VALUE_LENGTH,
@@ -110,7 +113,7 @@ class _EditFinder(CallEdits):
 
     def arguments(self, pred: int, gold: int) -> Iterator[Edit]:
         """The differing arguments of two partners, gold's first."""
-        pred_args, gold_args = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
         differing = self.pairing.final(pred, gold)
         if pred in self.objects:
             yield self.object(pred, gold)
@@ -140,7 +143,7 @@ class _EditFinder(CallEdits):
             differing: The names under which the two differ.
             gold_names: Those of gold, but for what is told already.
         """
-        pred_args, gold_args = self.pairing.pred.arguments(pred), self.pairing.gold.arguments(gold)
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
         surplus = dict.fromkeys(name for name in differing if name not in gold_args)
         absent = [name for name in gold_names if name not in pred_args]
         pred_by_gold = (
@@ -213,11 +216,9 @@ class _EditFinder(CallEdits):
 
     def swapped(self, pred: int, gold: int, circles: list[list[str]]) -> Edit:
         names = [name for circle in circles for name in circle]
-        pred_values, gold_values = (
-            {name: self.written(plan_calls, position, name) for name in names}
-            for plan_calls, position in ((self.pairing.pred, pred), (self.pairing.gold, gold))
-        )
-        pred_place = self.place(self.pred, pred, names[0])
+        value_pairs = {name: self.written_values(pred, gold, name, name) for name in names}
+        place_pairs = [self.places(pred, gold, name, name) for name in names]
+        pred_place = place_pairs[0][0]
         kind = "values" if pred_place.call is None else "arguments"
         quoted_circles = [[repr(name) for name in circle] for circle in circles]
         names_text = ", ".join(f"{', '.join(c[:-1])} and {c[-1]}" for c in quoted_circles)
@@ -225,12 +226,9 @@ class _EditFinder(CallEdits):
         calls = pred_place.call is not None and (self.pred.calls[pred], self.gold.calls[gold])
         if calls and all(map(is_commutative, calls)):
             message += ", which gives the same result"
-        place_pairs = [
-            (self.place(self.pred, pred, name), self.place(self.gold, gold, name)) for name in names
-        ]
-        return self.edit("arguments.swapped", message, *place_pairs[0], pred_values, gold_values)._replace(
-            also=tuple(place_pairs[1:])
-        )
+        values = [{name: pair[side] for name, pair in value_pairs.items()} for side in (0, 1)]
+        edit = self.edit("arguments.swapped", message, *place_pairs[0], *values)
+        return edit._replace(also=tuple(place_pairs[1:]))
 
     def linked(
         self,
@@ -299,34 +297,22 @@ class _EditFinder(CallEdits):
         )
 
     def lacking(self, pred: int, gold: int, name: Any) -> Edit:
-        gold_place, value = self.place(self.gold, gold, name), self.written(self.pairing.gold, gold, name)
-        pred_place = self.place(self.pred, pred, name)
+        places, value = self.places(pred, gold, name, name), self.written(self.pairing.gold, gold, name)
         if name == DEPENDENCY_ARGUMENT and (links := self.links(self.gold, gold, value)):
-            return self.edit(
-                "argument.missing",
-                f"{self.names.ours(pred_place.call)}: {links} is missing",
-                pred_place,
-                gold_place,
-                None,
-                value,
-            )
-        message = (
-            f"{self.named(pred_place)} {self.contrast(gold, name).half('argument.missing', MISSING, value)}"
-        )
-        message += self.right(gold, name) if self.open_to else ""
-        return self.edit("argument.missing", message, pred_place, gold_place, None, value)
+            message = f"{self.names.ours(places[0].call)}: {links} is missing"
+            return self.edit("argument.missing", message, *places, None, value)
+        clause = self.contrast(gold, name).half("argument.missing", MISSING, value)
+        message = f"{self.named(places[0])} {clause}{self.right(gold, name) if self.open_to else ''}"
+        return self.edit("argument.missing", message, *places, None, value)
 
     def surplus(self, pred: int, gold: int, name: Any) -> Edit:
-        pred_place, value = self.place(self.pred, pred, name), self.written(self.pairing.pred, pred, name)
-        gold_place = self.place(self.gold, gold, name)
+        places, value = self.places(pred, gold, name, name), self.written(self.pairing.pred, pred, name)
         links = self.links(self.pred, pred, value) if name == DEPENDENCY_ARGUMENT else ""
-        message = (
-            f"{self.names.ours(pred_place.call)}: {links}"
-            if links
-            else f"{self.named(pred_place)} = {self.said.ours(value)}"
-        )
+        message = f"{self.named(places[0])} = {self.said.ours(value)}"
+        if links:
+            message = f"{self.names.ours(places[0].call)}: {links}"
         message += " is not in gold" + self.elsewhere(pred, gold, name)
-        return self.edit("argument.extra", message, pred_place, gold_place, value, None)
+        return self.edit("argument.extra", message, *places, value, None)
 
     def elsewhere(self, pred: int, gold: int, name: Any) -> str:
         """Which other call of gold's tool is given, under that name, what a call has too much."""
@@ -351,22 +337,14 @@ class _EditFinder(CallEdits):
         return f"the link {' and '.join(tools)} → {plan.calls[position].tool}"
 
     def renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Edit:
-        pred_place, gold_place = (
-            self.place(self.pred, pred, pred_name),
-            self.place(self.gold, gold, gold_name),
-        )
-        pred_value, gold_value = (
-            self.written(self.pairing.pred, pred, pred_name),
-            self.written(self.pairing.gold, gold, gold_name),
-        )
-        message = f"{self.named(pred_place)} holds what gold gives as {gold_place.argument!r}"
-        if not self.unlike.alike(pred_value, gold_value):
-            clause = self.contrast(gold, gold_name).values(
-                kind_difference_code(pred_value, gold_value), pred_value, gold_value
-            )
-            message = f"{self.named(pred_place)} stands for gold's {gold_place.argument!r} and {clause}"
+        places = self.places(pred, gold, pred_name, gold_name)
+        values = self.written_values(pred, gold, pred_name, gold_name)
+        message = f"{self.named(places[0])} holds what gold gives as {places[1].argument!r}"
+        if not self.unlike.alike(*values):
+            clause = self.contrast(gold, gold_name).values(kind_difference_code(*values), *values)
+            message = f"{self.named(places[0])} stands for gold's {places[1].argument!r} and {clause}"
             message += self.right(gold, gold_name) if self.open_to else ""
-        return self.edit("argument.renamed", message, pred_place, gold_place, pred_value, gold_value)
+        return self.edit("argument.renamed", message, *places, *values)
 
     def values(
         self, pred: int, gold: int, name: Any, producer: int | None = None, pred_name: Any = None
@@ -387,12 +365,8 @@ class _EditFinder(CallEdits):
             return
         for path, code, pred_value, gold_value in self.unlike.walk(pred_compared, gold_compared, ()):
             if not path:  # a policy may have changed what is compared; show what was written
-                pred_value = self.written(self.pairing.pred, pred, pred_name)
-                gold_value = self.written(self.pairing.gold, gold, name)
-            pred_place, gold_place = (
-                self.place(self.pred, pred, pred_name, path),
-                self.place(self.gold, gold, name, path),
-            )
+                pred_value, gold_value = self.written_values(pred, gold, pred_name, name)
+            pred_place, gold_place = self.places(pred, gold, pred_name, name, path)
             clause = self.contrast(gold, name).half(code, pred_value, gold_value)
             if type(pred_value) is Ref and pred_value.call == pred:
                 _, _, remainder = clause.partition(self.said.ours(pred_value))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from planner_eval.comparison.explanation.compound_edits import is_identifier
+from planner_eval.comparison.explanation.multi_call_edits import is_identifier
 from planner_eval.comparison.matching.likeness import assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import find_calls_between, is_distinctive
@@ -76,7 +76,7 @@ def _has_shared_context(pairing: Pairing, pred: int, gold: int) -> bool:
     neighbour_sets = neighbours(pairing.pred, pred, images), neighbours(pairing.gold, gold, identity)
     if neighbour_sets[0] and neighbour_sets[0] == neighbour_sets[1]:
         return True
-    arguments = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    arguments = pairing.arguments(pred, gold)
     pred_keys = {
         name: (shape, [images[producer] for producer in needed])
         for name, (shape, needed, _) in arguments[0].items()
@@ -199,7 +199,7 @@ def _score(pairing: Pairing, pred: int, gold: int) -> int:
 
 def _find_equal_arguments(pairing: Pairing, pred: int, gold: int) -> list[Any]:
     """The arguments under which two calls have the same value that says something."""
-    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.arguments(pred, gold)
     return [
         name
         for name, (shape, needed, value) in gold_args.items()
@@ -209,7 +209,7 @@ def _find_equal_arguments(pairing: Pairing, pred: int, gold: int) -> list[Any]:
 
 def _score_shared_values(pairing: Pairing, pred: int, gold: int) -> int:
     """How much two calls share in values that say something, under whatever name."""
-    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.arguments(pred, gold)
     placed = _find_equal_arguments(pairing, pred, gold)
     other_values = [
         distinctive_values({name: argument for name, argument in arguments.items() if name not in placed})
@@ -232,7 +232,7 @@ def find_empty_argument_pairs(pairing: Pairing) -> Iterator[tuple[int, int]]:
         pred = pairing.to_pred[gold]
         if pred < 0 or tool not in left or pairing.pred.tools[pred] != tool:
             continue
-        pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+        pred_args, gold_args = pairing.arguments(pred, gold)
         wrong = pairing.differing(pred, gold, strict=True)
         contrary = [
             name
@@ -292,7 +292,7 @@ def find_crossed_pairs(pairing: Pairing) -> Iterator[tuple[tuple[int, int], tupl
 
 def _score_meaning(pairing: Pairing, pred: int, gold: int) -> tuple[int, int, int]:
     """What speaks for two calls: all values are the same, how few are wrong, what the right ones say."""
-    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.arguments(pred, gold)
     wrong = pairing.differing(pred, gold, strict=True)
     shapes = [
         sorted(repr(shape) for shape, _, _ in arguments.values()) for arguments in (pred_args, gold_args)

@@ -232,7 +232,7 @@ def _format_reference(name: str, path: Path) -> str:
 
 def _unquote_references(text: str) -> str:
     """References without the quotes around them, unless a text goes on beside them."""
-    return _QUOTED_REFERENCE.sub(r"\1", text)
+    return _QUOTED_REFERENCE.sub(r"\1", text) if "‹" in text else text
 
 
 def no_call_suffix(pred: Plan, gold: Plan) -> str:

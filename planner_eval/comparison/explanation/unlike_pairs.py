@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, find_foreign_lookups, is_lookup
 from planner_eval.comparison.explanation.multi_call_edits import find_gathered_calls, find_listed_calls
 from planner_eval.comparison.explanation.partners import (
     distinctive_values,
@@ -54,10 +55,9 @@ def rematch_for_explanation(matching: Matching) -> Matching:
     pairing = matching.pairing
     if pairing is None:
         return matching
-    explained = _swap_crossed_pairs(_reassign_partners(pairing, find_empty_argument_pairs))
-    if matching.pred.edges or matching.gold.edges:  # some call takes from another
-        explained = _pair_in_chain(_pair_gathered_call(_pair_by_flow(explained)))
-    explained = _pair_lists_with_first_call(_reassign_partners(explained, find_earliest_pairs))
+    explained, flows = pairing, bool(matching.pred.edges or matching.gold.edges)
+    for propose, by_flow in PARTNER_PROPOSALS:
+        explained = propose(explained) if flows or not by_flow else explained
     if explained is pairing:
         return matching
     alignment = Alignment.of(explained)
@@ -66,27 +66,51 @@ def rematch_for_explanation(matching: Matching) -> Matching:
     return matching._replace(alignment=alignment, pairing=explained, misplaced=misplaced, by_name=matching)
 
 
-def _reassign_partners(
-    pairing: Pairing, find_pairs: Callable[[Pairing], Iterable[tuple[int, int]]]
-) -> Pairing:
-    """The pairing with the partners that are found: calls of pred that had none take those of others."""
-    if ALONE not in pairing.to_pred:
-        return pairing
-    pairs = [*find_pairs(pairing)]
-    new_pairing = _copy_pairing(pairing) if pairs else pairing
+def _with_partners(pairing: Pairing, pairs: Iterable[tuple[int, int]]) -> Pairing:
+    """The pairing in which some calls are partners, and those that they were partners of are alone."""
+    new_pairing = pairing
     for pred, gold in pairs:
-        new_pairing.release([], [new_pairing.to_gold[pred]], ALONE)
+        new_pairing = pairing.copy() if new_pairing is pairing else new_pairing
+        preds, golds = new_pairing.to_pred[gold], new_pairing.to_gold[pred]
+        new_pairing.release([preds] * (preds >= 0), [golds] * (golds >= 0), ALONE)
         new_pairing.pair(pred, gold)
     return new_pairing
 
 
+def _fill_empty_arguments(pairing: Pairing) -> Pairing:
+    """The pairing in which an empty argument is too much rather than contrary to gold's value."""
+    return (
+        _with_partners(pairing, find_empty_argument_pairs(pairing)) if ALONE in pairing.to_pred else pairing
+    )
+
+
+def _take_earliest(pairing: Pairing) -> Pairing:
+    """The pairing with the earlier one of equal calls of gold."""
+    return _with_partners(pairing, [*find_earliest_pairs(pairing)]) if ALONE in pairing.to_pred else pairing
+
+
 def _swap_crossed_pairs(pairing: Pairing) -> Pairing:
     """The pairing with two calls' partners the other way round, where a person takes them so."""
-    crossed_pairs = [*find_crossed_pairs(pairing)]
-    new_pairing = _copy_pairing(pairing) if crossed_pairs else pairing
-    for (pred, gold), (other_pred, other_gold) in crossed_pairs:
-        new_pairing.pair(pred, other_gold)
-        new_pairing.pair(other_pred, gold)
+    crossed = [*find_crossed_pairs(pairing)]
+    return _with_partners(
+        pairing, [(pred, gold) for (first, second) in crossed for pred, gold in _exchange(first, second)]
+    )
+
+
+def _exchange(first: tuple[int, int], second: tuple[int, int]) -> Pairs:
+    return [(first[0], second[1]), (second[0], first[1])]
+
+
+def _part_lookups(pairing: Pairing) -> Pairing:
+    """The pairing without calls of an agent that look something up in the place of what gold does."""
+    gold_calls, pred_calls = pairing.gold.numbered.plan.calls, pairing.pred.numbered.plan.calls
+    lookups = [pred for pred in find_foreign_lookups(pred_calls, gold_calls) if not pairing.pred.users[pred]]
+    pairs = [(pred, pairing.to_gold[pred]) for pred in lookups if pairing.to_gold[pred] >= 0]
+    pairs = [(pred, gold) for pred, gold in pairs if not is_lookup(gold_calls[gold])]
+    if len(lookups) < MIN_LOOKUPS or not pairs:
+        return pairing
+    new_pairing = pairing.copy()
+    new_pairing.release([pred for pred, _ in pairs], [gold for _, gold in pairs], ALONE)
     return new_pairing
 
 
@@ -102,9 +126,7 @@ def _pair_lists_with_first_call(pairing: Pairing) -> Pairing:
         if used or pairing.gold.users[gold] or pairing.gold.users[lead_gold]:
             continue
         if first < (gold if listed_calls.merged else pred):
-            trial = _copy_pairing(new_pairing)
-            trial.release([pred], [gold], ALONE)
-            trial.pair(lead_pred, lead_gold)
+            trial = _with_partners(new_pairing, [(lead_pred, lead_gold)])
             relisted = find_listed_calls(trial, trial.to_gold, as_explained=True).get(lead_gold)
             if relisted is not None and len(relisted.parts) == len(listed_calls.parts):
                 new_pairing = trial
@@ -116,27 +138,24 @@ def _pair_in_chain(pairing: Pairing) -> Pairing:
     if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
         return pairing
     pairs = [pair for pair in find_chain_pairs(pairing) if not is_no_replacement(pairing, *pair)]
-    new_pairing = _copy_pairing(pairing) if pairs else pairing
-    for pred, gold in pairs:
-        new_pairing.pair(pred, gold)
-    return new_pairing
+    return _with_partners(pairing, pairs)
 
 
 def _pair_by_flow(original: Pairing) -> Pairing:
     """The pairing with partners by what they share and where they stand in the flow."""
     doubtful = [*_find_doubtful_pairs(original)]
     if doubtful and (value_pairs := find_same_value_pairs(original, doubtful)):
-        original = _copy_pairing(original)
+        original = original.copy()
         pair_leftover(original, value_pairs)
         doubtful = [*_find_doubtful_pairs(original)]
     pairing = original
     wrong = [pair for pair in _find_replaced_pairs(original) if is_no_replacement(original, *pair)]
     if wrong:
-        pairing = _copy_pairing(original)
+        pairing = original.copy()
         pairing.release([pred for pred, _ in wrong], [gold for _, gold in wrong], ALONE)
     groups = [*find_doubtful_groups(pairing, doubtful)] if doubtful else []
     if groups:
-        new_pairing = _copy_pairing(pairing)
+        new_pairing = pairing.copy()
         if regroup(new_pairing, groups):
             pairing = new_pairing
     if pairing is not original:
@@ -145,7 +164,7 @@ def _pair_by_flow(original: Pairing) -> Pairing:
     turned_pairs = _find_swapped_pairs(pairing, doubtful) if len(doubtful) > 1 else []
     if pairing is original and not unlike_pairs and not turned_pairs:
         return original
-    new_pairing = _copy_pairing(pairing)
+    new_pairing = pairing.copy()
     for pred, gold in turned_pairs:
         new_pairing.pair(pred, gold)
     for pred, gold in sorted(
@@ -156,7 +175,7 @@ def _pair_by_flow(original: Pairing) -> Pairing:
         ):  # the others that are apart say nothing any more
             new_pairing.release([pred], [gold], ALONE)
     if unlike_pairs or wrong:
-        snapshot = _copy_pairing(new_pairing)
+        snapshot = new_pairing.copy()
         for _ in range(2):  # what has been paired is a neighbour to what has not
             pair_replaced(new_pairing, lambda pred, gold: is_no_replacement(snapshot, pred, gold))
     return new_pairing
@@ -184,13 +203,13 @@ def _pair_gathered_call(pairing: Pairing) -> Pairing:
 
 def _pair_with_several_calls(pairing: Pairing, pred: int, gold: int, calls: list[int]) -> Pairing:
     """The pairing with a call of pred in the place of several of gold's."""
-    new_pairing = _copy_pairing(pairing)
+    new_pairing = pairing.copy()
     preds = [pred, *(partner for call in calls if (partner := new_pairing.to_pred[call]) >= 0)]
     new_pairing.release(
         preds, [*calls, *(partner for call in preds if (partner := new_pairing.to_gold[call]) >= 0)], ALONE
     )
     new_pairing.pair(pred, gold)
-    snapshot = _copy_pairing(new_pairing)
+    snapshot = new_pairing.copy()
     pair_replaced(
         new_pairing,
         lambda other_pred, other_gold: (
@@ -205,14 +224,6 @@ def _find_replaced_pairs(pairing: Pairing) -> Pairs:
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
     pairs = [(pairing.to_pred[gold], gold) for gold in range(len(gold_tools))]
     return [(pred, gold) for pred, gold in pairs if pred >= 0 and pred_tools[pred] != gold_tools[gold]]
-
-
-def _copy_pairing(pairing: Pairing) -> Pairing:
-    copy = Pairing(pairing.pred, pairing.gold, pairing.matcher)
-    copy.to_gold, copy.to_pred = [*pairing.to_gold], [*pairing.to_pred]
-    copy.settled, copy.proved = pairing.settled, pairing.proved
-    copy.optional, copy.open = pairing.optional, pairing.open
-    return copy
 
 
 def _find_doubtful_pairs(pairing: Pairing) -> Iterator[tuple[int, int]]:
@@ -251,7 +262,7 @@ def _is_unlike_pair(pairing: Pairing, current: Pairing, pred: int, gold: int) ->
 
 def _has_contrary_values(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls have, under one name, two values that say something and nothing like one another."""
-    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.arguments(pred, gold)
     return any(
         name in pred_args
         and not (gold_args[name][1] or pred_args[name][1])
@@ -264,7 +275,7 @@ def _has_contrary_values(pairing: Pairing, pred: int, gold: int) -> bool:
 
 def _count_own_errors(pairing: Pairing, unlike_pairs: Pairs, pred: int, gold: int) -> int:
     """How many arguments of two calls are wrong that do not take from other calls which may be apart."""
-    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.arguments(pred, gold)
     preds, golds = {p for p, _ in unlike_pairs}, {g for _, g in unlike_pairs}
     return sum(
         not (name in pred_args and preds.intersection(pred_args[name][1]))
@@ -331,7 +342,7 @@ def _value_keys(pairing: Pairing, position: int, *, of_pred: bool) -> dict[Any, 
 
 def _has_shared_value(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls share a value that says something, be it under another name."""
-    pred_args, gold_args = pairing.pred.arguments(pred), pairing.gold.arguments(gold)
+    pred_args, gold_args = pairing.arguments(pred, gold)
     if not pred_args or not gold_args:
         return True
     wrong = pairing.final(pred, gold)
@@ -380,3 +391,14 @@ def _find_swapped_pairs(pairing: Pairing, doubtful: Pairs) -> Pairs:
 def _argument_shapes(plan_calls: PlanCalls, position: int) -> frozenset[Any]:
     """What a call is given, but for which calls it takes from."""
     return frozenset((name, shape) for name, (shape, _, _) in plan_calls.arguments(position).items())
+
+
+PARTNER_PROPOSALS: tuple[tuple[Callable[[Pairing], Pairing], bool], ...] = (
+    (_fill_empty_arguments, False), (_part_lookups, False), (_swap_crossed_pairs, False),
+    (_pair_by_flow, True), (_pair_gathered_call, True), (_pair_in_chain, True),
+    (_take_earliest, False), (_pair_lists_with_first_call, False),
+)  # fmt: skip
+"""Which other partners a person may take, and whether only where calls take from one another.
+
+Each is asked of what the one before it left.
+"""

@@ -474,6 +474,18 @@ class Pairing:
         if not same and (respellings := find_respellings(self.pred.called, self.gold.called, declared)):
             self.pred.tools = [respellings.get(tool, tool) for tool in self.pred.called]
 
+    def copy(self) -> Pairing:
+        """The same partners, to be changed."""
+        copy = Pairing(self.pred, self.gold, self.matcher)
+        copy.to_gold, copy.to_pred = [*self.to_gold], [*self.to_pred]
+        copy.settled, copy.proved = self.settled, self.proved
+        copy.optional, copy.open = self.optional, self.open
+        return copy
+
+    def arguments(self, pred: int, gold: int) -> tuple[dict[Any, Argument], dict[Any, Argument]]:
+        """The arguments of two calls by name, see :meth:`PlanCalls.arguments`."""
+        return self.pred.arguments(pred), self.gold.arguments(gold)
+
     def pair(self, pred: int, gold: int) -> None:
         """Make two free calls partners."""
         self.to_gold[pred], self.to_pred[gold] = gold, pred

@@ -108,7 +108,9 @@ CALLS_PER_RIGHT_CALL = 4
 """Of another plan at most one call of so many is right, and there are as many causes as calls, or more."""
 
 
-def explanation(row: Row, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
+def explanation(
+    row: Row, *, places: bool = False, structure: bool = False, named: bool = False, each: bool = False
+) -> str:
     """One pair in full: the verdict, then what differs, consequences indented under their cause.
 
     The last lines say in how far the structure differs.
@@ -117,6 +119,7 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False, each
         row: The pair.
         places: Tell line and column of each edit in either text, where they are known.
         structure: Tell how the structure differs, call by call, also where it is the same.
+        named: Name the calls in which the structure differs, as of one pair alone.
         each: Tell all edits, each on a line; else at most :data:`MAX_LINES` lines, of what is done again and
             again one.
     """
@@ -124,12 +127,14 @@ def explanation(row: Row, *, places: bool = False, structure: bool = False, each
         mended = f"\n{_readable_calls_text(row)}" if row.mended is not None else ""
         text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
     else:
-        text = diff_text(row.diff, places=places, structure=structure, each=each)
+        text = diff_text(row.diff, places=places, structure=structure, named=named, each=each)
     ran = f"\n{row.in_effect}" if row.effects is not None else ""
     return printable(text + ran) if row.diff is None else text + printable(ran)
 
 
-def diff_text(diff: Diff, *, places: bool = False, structure: bool = False, each: bool = False) -> str:
+def diff_text(
+    diff: Diff, *, places: bool = False, structure: bool = False, named: bool = True, each: bool = False
+) -> str:
     """A comparison in full, as :func:`explanation` tells it."""
     lines = [_headline(diff)]
     spans = {"pred": Spans(diff.pred), "gold": Spans(diff.gold)}
@@ -143,7 +148,7 @@ def diff_text(diff: Diff, *, places: bool = False, structure: bool = False, each
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
-    compared = printable(structure_lines(diff, whole=structure))
+    compared = printable(structure_lines(diff, whole=structure, named=named))
     return "\n".join([*lines, compared] if compared else lines)
 
 
@@ -364,7 +369,9 @@ def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
 def _format_pair(row: Row, settings: RowSettings) -> str:
     """What stands of one pair in the result."""
     if settings.form == "text":
-        return explanation(row, places=settings.places, structure=settings.structure, each=settings.each)
+        return explanation(
+            row, places=settings.places, structure=settings.structure, named=True, each=settings.each
+        )
     if settings.form in ("csv", "md"):
         from planner_eval.base.tables import table_line
 
