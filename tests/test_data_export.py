@@ -12,7 +12,8 @@ import pytest
 import planner_eval as pe
 from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES
-from planner_eval.models.predict.predict import first_requests, prepare_run
+from planner_eval.models.predict.predict import first_requests
+from planner_eval.models.predict.prepare import prepare_run
 from planner_eval.models.predict.tasks import read_tasks
 from tests import inside
 from tests.conftest import ROOT

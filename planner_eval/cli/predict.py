@@ -358,6 +358,7 @@ def command(
     """
     from planner_eval.models.judges import Endpoint
     from planner_eval.models.predict import predict
+    from planner_eval.models.predict.prepare import prepare_run
 
     refuse_idle(
         [
@@ -394,7 +395,7 @@ def command(
         model,
         makes_calls=tools is not None,
     )
-    ready = predict.prepare_run(
+    ready = prepare_run(
         samples,
         pipeline=pipeline,
         benchmark=benchmark,

@@ -88,8 +88,8 @@ def isolated_steps(task: Task, setup: Setup) -> Steps:
         lacking := [app for app in lines if unknown_arguments(lines[app])]
     ):
         for app in lacking:
-            names = ", ".join(_other_returned_names(lines, app))
-            again = yield from _ask_agent(task, setup, app, "agent-again", returned_arguments=names)
+            returned = ", ".join(_other_returned_names(lines, app))
+            again = yield from _ask_agent(task, setup, app, "agent-again", returned_arguments=returned)
             lines[app] = again or lines[app]
         rounds.append(dict(lines))
         if rounds[-1] == rounds[-2]:
