@@ -188,15 +188,18 @@ def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
     ([[{'a': 1}]], None)
     """
     try:
-        return _decode_values(text, limits)
+        if _LIST_OF_NAMES_START.match(text) is None:
+            return _decode_values(text, limits)
+        broken = True
     except json.JSONDecodeError:
-        if not _has_long_integer(text):
-            check_depth(text, limits)
-            return None
+        broken = True
     except LimitError:
         raise
     except (RecursionError, ValueError):
-        pass
+        broken = False
+    if broken and not _has_long_integer(text):
+        check_depth(text, limits)
+        return None
     try:
         return loads(text, limits)  # a limit may be passed: it says so
     except LimitError:
@@ -205,6 +208,8 @@ def loads_if_json(text: str, limits: Limits) -> list[Any] | None:
         return None
 
 
+_LIST_OF_NAMES_START = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+[^ \t\r\n\[{\"\]\-0-9tfnNI]")
+"""Python's lists of calls and other text that a look tells from JSON: an error that is raised is dear."""
 _LONG_INTEGER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 
 

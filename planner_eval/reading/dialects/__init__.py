@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
@@ -86,14 +88,21 @@ def get(name: str) -> Dialect:
         raise InputError(f"the dialect is {name!r}, expected the name of one")
     if name in MODULES:
         return _load_dialect(name)
-    from planner_eval.reading.dialects.dialect import dialect
-    from planner_eval.reading.dialects.table import table
-
+    table, dialect = _row_readers()
     row = table().get(name)
     if row is None:
         hint = did_you_mean(name, names(), "planeval convert --list lists them")
         raise InputError(f"there is no dialect {name!r}: {hint}")
     return dialect(row)
+
+
+@cache
+def _row_readers() -> tuple[Callable[[], Mapping[str, Any]], Callable[[Any], Dialect]]:
+    """The table of rows, and what makes a dialect of one; imported once, for each text asks."""
+    from planner_eval.reading.dialects.dialect import dialect
+    from planner_eval.reading.dialects.table import table
+
+    return table, dialect
 
 
 @cache

@@ -81,7 +81,7 @@ def may_hold_call(text: str) -> bool:
     return (
         called
         or (_STRONG_OPENING_PATTERN if lettered else _STRONG_MARK_PATTERN).search(text) is not None
-        or _may_hold_token(text)
+        or may_hold_token(text)
     )
 
 
@@ -141,9 +141,18 @@ def _candidates(text: str) -> Iterator[Candidate]:
 
 def find_rows_by_sign(text: str, start: int) -> Iterator[Wrapper]:
     """The rows whose sign stands in the beginning of a text, from `start` on."""
-    for row in _candidate_rows(custom_rows(), text=True):
-        if _has_hint(row, text) and _compile_sign(row.sign).search(text, start, start + SIGN_SEARCH_CHARS):
+    for row, sign in _signed_rows(custom_rows()):
+        hints = row.hints
+        if (not hints or any(map(text.__contains__, hints))) and sign.search(
+            text, start, start + SIGN_SEARCH_CHARS
+        ):
             yield row
+
+
+@cache
+def _signed_rows(own: tuple[Wrapper, ...]) -> tuple[tuple[Wrapper, re.Pattern[str]], ...]:
+    """The rows that are asked of a text, each with the pattern of its sign."""
+    return tuple((row, re.compile(row.sign)) for row in _candidate_rows(own, text=True))
 
 
 @cache
@@ -174,7 +183,7 @@ class RowToken(NamedTuple):
 
 def find_rows_by_token(text: str) -> list[RowToken]:
     """The rows whose opening token stands in a text, by the token's place, with the token."""
-    if not _may_hold_token(text):
+    if not may_hold_token(text):
         return []
     openers = _token_table(custom_rows())
     first_positions: dict[str, int] = {}
@@ -193,7 +202,7 @@ def find_rows_by_token(text: str) -> list[RowToken]:
 
 def find_opening_tokens(text: str) -> Iterator[re.Match[str]]:
     """The opening tokens of a text, in order."""
-    if _may_hold_token(text):
+    if may_hold_token(text):
         yield from _token_pattern(_token_table(custom_rows()).patterns, text).finditer(text)
 
 
@@ -216,7 +225,8 @@ def opening_tokens(row: Wrapper) -> tuple[str, ...]:
     return tuple(token for token in (*row.head, *row.open, *(text.split("$")[0] for text in tag)) if token)
 
 
-def _may_hold_token(text: str) -> bool:
+def may_hold_token(text: str) -> bool:
+    """Whether a row's opening token may stand in a text, which a look for words of them tells."""
     words, angled = _token_table(custom_rows()).words
     return any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))
 

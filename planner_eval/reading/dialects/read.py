@@ -298,7 +298,8 @@ def _read(
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    return RecognisedPlan(result.dialect, result.raw._replace(reason=result.reason))
+    raw = result.raw
+    return RecognisedPlan(result.dialect, RawPlan(raw.calls, raw.answer, raw.notes, result.reason))
 
 
 def _find_conversation(

@@ -109,7 +109,12 @@ def add_rows(rows: Iterable[Wrapper]) -> None:
 
 def custom_rows() -> tuple[Wrapper, ...]:
     """The rows that are not shipped."""
-    return (*_installed_rows().values(), *_added.values())
+    return (*_installed_rows().values(), *_added.values()) if _added else _installed_tuple()
+
+
+@cache
+def _installed_tuple() -> tuple[Wrapper, ...]:
+    return tuple(_installed_rows().values())
 
 
 @cache

@@ -143,7 +143,7 @@ def _find_first_tool_result(source: str) -> int:
     Such a text is a conversation also where it begins with the assistant. Without a tool's turn it is an
     answer of a model that went on and played the user.
     """
-    if not any(header in source for header in _HEADER_TOKENS):
+    if "<" not in source or not any(map(source.__contains__, _HEADER_TOKENS)):
         return -1
     first_result = -1
     for match in _TOKEN_HEADER.finditer(source):

@@ -45,6 +45,7 @@ from planner_eval.reading.dialects.finding.segments import (
     LooseCallError,
     NoCalls,
     ReadCalls,
+    begins_call,
     calls_tool,
     dedent_view,
     is_plan_like,
@@ -456,6 +457,10 @@ class SegmentReader:
         except ParseError as error:
             first = strip_traceback(error)
         failed = [(first, view)]
+        if not self.repair and begins_call(view.text, self.defined):  # mended or not, it is no prose
+            self.parts = True
+            late = self._late(failed)
+            raise (late if refused is not None else self.cut(view, late)) from None
         tried = self.repair or len(view.text) <= LARK_CHARS
         self.parts |= not tried
         for repaired, notes in repairs(view) if tried else ():

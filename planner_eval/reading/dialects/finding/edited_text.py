@@ -96,6 +96,9 @@ class TextView:
 
     def span(self, span: Span) -> Span:
         """The original's place of [start, end) of this text."""
+        if len(self.marks) == 1:
+            begin = self.origin(span[0])
+            return begin, begin + max(span[1] - span[0], 0)
         start = self.origin(span[0])
         if span[1] <= span[0]:
             return start, start

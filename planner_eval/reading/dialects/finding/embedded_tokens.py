@@ -17,7 +17,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
-from planner_eval.reading.dialects.detect import find_opening_tokens
+from planner_eval.reading.dialects.detect import find_opening_tokens, may_hold_token
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
@@ -46,6 +46,7 @@ _UNQUOTED_VALUE_LINE = lazy_pattern(r"[ \t]{2,}+|[ \t\-]*+[\"']?\w[\w ]{0,40}+[\
 """How a line begins on which a value without quotes may stand."""
 _UNQUOTED_VALUE_KEYS = ("Action Input", "arguments:", "parameters:", "args:")
 _TRIPLE_QUOTES = ('"""', "'''")
+_BRACKET_TOKEN = lazy_pattern(r"\[/?[TtI]")
 _TOKEN_STARTS = ("<", "[", "\x1b", "```", "~~~", "Call:", "functools", "to=functions.", ">>>", "✿", "‹")
 """What all begin with that are looked for."""
 
@@ -112,7 +113,7 @@ def _may_hold_tags(text: str) -> bool:
     if any(map(text.__contains__, _frames(custom_rows()).signs)):
         return True
     begins = [begin for begin in _TOKEN_STARTS if begin in text]
-    if not begins:
+    if not begins or (begins == ["["] and not (_BRACKET_TOKEN.search(text) or may_hold_token(text))):
         return False
     if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
         return True

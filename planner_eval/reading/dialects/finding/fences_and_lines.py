@@ -103,6 +103,7 @@ _CALL_OPERATOR = lazy_pattern(
 """What a shell, an arrow or a pipe puts between two calls: what it means for them would be a guess."""
 _LIST_CONJUNCTION = lazy_pattern(r"[ \t`*,]*+\b(?:and(?: then)?|then)\b[ \t`*]*+(?=\[)")
 """What stands between two lists of calls of which both are meant."""
+_STRAY_BRACKET = lazy_pattern(r"\s{0,3}+[\])}]")
 _CALL_SET_START = lazy_pattern(rf"\{{\s*+{NAME}\(")
 _SCRIPT_LANGUAGES = {
     "js": "JavaScript", "javascript": "JavaScript", "jsx": "JavaScript", "ts": "TypeScript",
@@ -312,11 +313,12 @@ class BlockReader(SegmentReader):
     def _lines(self, view: TextView) -> Iterator[ReadCalls]:
         text = view.text
         position, is_checked = 0, False
+        last_bracket = max(text.rfind("("), text.rfind("["), text.rfind("{"))
         while position < len(text):
             position = _BLANK_LINES.match(text, position).end()  # type: ignore[union-attr]
             line_end = text.find("\n", position)
             line_end = len(text) if line_end < 0 else line_end
-            start = self._start(text, position, line_end)
+            start = self._start(text, position, line_end) if position <= last_bracket else None
             if start is None:
                 if text.find("=", position, line_end) >= 0:
                     self._set(view, position)
@@ -465,7 +467,7 @@ class BlockReader(SegmentReader):
                 break
         else:
             raise too_many_calls_error(self.limits, self.source)
-        stray = re.compile(r"\s{0,3}+[\])}]").match(text, end)
+        stray = _STRAY_BRACKET.match(text, end)
         return (stray.end(), True) if stray else (end, True)
 
     def _named(self, view: TextView, match: re.Match[str]) -> tuple[ReadCalls | NoCalls | None, int]:

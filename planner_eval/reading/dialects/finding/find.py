@@ -260,11 +260,12 @@ def _blank_non_answer_text(source: str, search: Search) -> str:
     source, notes = blank_other_turns(source)
     search.notes += notes
     text = _blank_invisible(_remove_latex_box(source))
-    if "</think>" in text and "<think>" not in text:  # the prompt opened the thought
+    tagged = "<" in text
+    if tagged and "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
         text = blank(text[:end]) + text[end:]
         search.notes.append(Diagnostic("find.thought", "a thought was ignored", "info", None, None, (0, end)))
-    thoughts = list(THOUGHT.finditer(text))
+    thoughts = list(THOUGHT.finditer(text)) if tagged or "[T" in text or "[t" in text else []
     for match in thoughts:
         message = f"a thought of {match.end() - match.start():,} characters was ignored"
         search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
@@ -275,10 +276,12 @@ def _blank_non_answer_text(source: str, search: Search) -> str:
     headed = any(map(text.__contains__, _HEADING_STARTS))
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
-    if any(map(text.__contains__, _TURN_TOKENS)):
+    if tagged and any(map(text.__contains__, _TURN_TOKENS)):
         text = _keep_first_turn(text, TURN, search)
     elif headed:
         text = _keep_first_turn(text, HEADING, search)
+    if not tagged and "INST]" not in text and "\x1b" not in text:
+        return text
     return TOKEN.sub(lambda m: blank(m.group()), text)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.prompts import blank_observations
@@ -392,14 +392,38 @@ def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
     """Read fences and the text between them, in order."""
     reader, count = search.reader, 0
     read: list[ReadCalls] = []
+    answered = False
     for block in split_blocks(view):
         reader.taken = count
-        for item in read_before_own_code(block, reader, after=bool(read)):
+        variables, bound = (dict(reader.held), [*reader.bound]) if answered else ({}, [])
+        try:
+            items = read_before_own_code(block, reader, after=bool(read))
+        except ParseError as error:
+            if not answered or block.fenced or not _is_rambling(block, error, reader):
+                raise
+            reader.held, reader.bound = variables, bound
+            span = span_of(block.view.strip())
+            message = f"what follows the fenced calls cannot be read: {shorten(reader.source[slice(*span)], 60)!r}"
+            search.notes.append(Diagnostic("find.text", message, "warning", None, None, span))
+            continue
+        answered = answered or (block.fenced and bool(items))
+        for item in items:
             fenced = replace(item, reason=f"{item.reason}, in a fence") if block.fenced else item
             read += _drop_repeated_blocks([fenced], search)
             count += len(fenced.raw.calls)
             check_calls(count, reader.limits)
     return read
+
+
+def _is_rambling(block: Block, error: ParseError, reader: BlockReader) -> bool:
+    """Whether text after an answer in a fence is no call that could be mended, and none that is cut off."""
+    if isinstance(error, (LimitError, CutError)):
+        return False
+    mending = BlockReader(reader.source, reader.limits, reader.words, repair=True, located=False)
+    mending.defined = set(reader.defined)
+    with suppress(ParseError):
+        return not mending.block(block)
+    return True
 
 
 def _drop_repeated_blocks(read: list[ReadCalls], search: Search, *, exactly: bool = False) -> list[ReadCalls]:

@@ -14,7 +14,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.limits import Span
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawCall, RawComputed, RawPlan, RawRef, fold
-from planner_eval.reading.dialects.conversations.messages import is_call, is_keyed_call_list
+from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, is_call, is_keyed_call_list
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.notations.sections import token_pattern
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
@@ -129,6 +129,28 @@ def is_plan_like(text: str, defined: set[str]) -> bool:
         match[1] not in defined and match[1].split(".")[0] not in defined
         for match in CALL_LIKE.finditer(plain)
     )
+
+
+_NAMED_ARGUMENT_CALL_START = lazy_pattern(rf"[\[\s]*+({NAME})\(\s*+\w++\s*+=(?!=)")
+_OBJECT_START = lazy_pattern(r"[\[\s]*+\{")
+_ARGUMENTS_KEY = lazy_pattern(rf"[\"'“](?:{'|'.join(ARGUMENT_KEYS)})[\"'”]\s*+:")
+
+
+def begins_call(text: str, defined: set[str]) -> bool:
+    """Whether a piece that cannot be read surely begins with a tool's call, so that mending cannot empty it.
+
+    >>> begins_call("[f(a=1, b='it's')]", set()), begins_call("[sqrt(x) / 2, print(a=1", set())
+    (True, False)
+    """
+    call = _NAMED_ARGUMENT_CALL_START.match(text)
+    if call is not None:
+        if "\\_" in text:  # which of the names are its own shows when it is mended
+            return False
+        root = call[1].split(".")[0]
+        return root not in defined and root not in BUILTINS and call[1] not in DISPLAY_FUNCTIONS
+    if not (_OBJECT_START.match(text) and _NAME_KEY.search(text) and _ARGUMENTS_KEY.search(text)):
+        return False
+    return _SCHEMA_KEY.search(text) is None
 
 
 _DEFINITION = lazy_pattern(
@@ -541,6 +563,7 @@ _DENIAL = lazy_pattern(
     r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
     re.I,
 )
+_SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
 _SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
 
 _REVERSED_FENCE_START = lazy_pattern(r"(?:\s*+\w*+```)?+[\s`]*+")
@@ -559,8 +582,11 @@ def is_denied(text: str, start: int, end: int) -> bool:
     >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
     (True, False)
     """
-    before = text[max(0, start - 400) : start]
-    before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
-    sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
-    after = re.split(r"[.!?](?=\s|\Z)|\n", text[end : end + 200], maxsplit=1)[0]
-    return bool(_DENIAL.search(sentence) or _DENIAL.search(after))
+    if start > 0:
+        before = text[max(0, start - 400) : start]
+        before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
+        sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
+        if sentence and _DENIAL.search(sentence):
+            return True
+    after = _SENTENCE_OR_LINE.match(text, end, end + 200)
+    return after is not None and bool(_DENIAL.search(after[0]))

@@ -117,6 +117,7 @@ class OtherNode:
     given: tuple[str, ...] = ()
 
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
 _EMPTY_NAME = UnassignedName("")
 """What a variable holds that is none."""
 _ALL_DATA_METHODS = DATA_METHODS | MUTATING_METHODS
@@ -284,6 +285,8 @@ class Machine:
             CannotKnow: it is an expression on the program's own variables.
         """
         kind = type(node)
+        if kind in _SCALARS:
+            return node
         if kind is CallNode:
             return self.call(node)
         if kind is NameNode:
@@ -406,9 +409,9 @@ class Machine:
             return False
         if root in (self.own if root == node.name else self.held):  # a tool may be called as a line before
             return False  # named its result
-        named = any(key is not None for key, _, _ in node.arguments)
         if node.name not in BUILTINS:
             return True
+        named = any(key is not None for key, _, _ in node.arguments)
         if named or not (self.is_program or self.inside):
             self.also.add(node.name)  # a list of calls that calls it so has a tool of that name
         return named or (node.name in self.also and not self.is_program)

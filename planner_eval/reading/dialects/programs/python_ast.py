@@ -194,6 +194,12 @@ class _Reader:
         """Where a node stands."""
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
+        if self.ascii:  # as most: asked for each argument
+            starts, last = self.starts, len(self.starts)
+            return (
+                starts[min(node.lineno, last) - 1] + node.col_offset,
+                starts[min(node.end_lineno, last) - 1] + node.end_col_offset,
+            )
         return self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
 
     def refuse_long_integers(self, tree: ast.Module) -> None:
@@ -708,6 +714,8 @@ class _Reader:
         """An expression as a node of the machine."""
         if isinstance(value, ast.Constant):
             return self.constant(value)
+        if isinstance(value, ast.Call):
+            return self.call(value)
         if (data := find_long_data(value)) is not None:
             return DataNode(data)
         if isinstance(value, (ast.List, ast.Tuple)):
@@ -718,8 +726,6 @@ class _Reader:
             }
         if isinstance(value, ast.Await):
             return self.node(value.value)
-        if isinstance(value, ast.Call):
-            return self.call(value)
         if isinstance(value, ast.Name) and value.id in JSON_LITERALS:
             return JSON_LITERALS[value.id]
         if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
