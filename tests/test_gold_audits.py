@@ -406,7 +406,7 @@ def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     done = planeval("data", "check", gold, "--confidence", "low", "--select", "gold.outvoted", *runs)
     assert done.returncode == 1
     line = "record a, line 1: medium: 3 of 3 models give one plan that is not gold's: g instead of f"
-    assert f"{line} (one.jsonl, scored, three, four) [gold.outvoted]" in done.stdout.splitlines()
+    assert f"{line} (one.jsonl, scored, three, four) [gold.outvoted, share 1.00]" in done.stdout.splitlines()
     assert "run four, by small: 2 records answered" in done.stderr
     _kept(RUNS["one"], "two.jsonl")
     changed = planeval("data", "check", gold, "--runs", "scored")

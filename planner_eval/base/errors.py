@@ -394,6 +394,7 @@ CODES: dict[str, str] = {
     "gold.candidate": "a gold value is of an entry of a recorded answer that is not the first",
     "gold.candidates": "several entries of a recorded answer hold a gold value",
     "gold.outvoted": "models agree with one another on a plan that is not gold's",
+    "gold.outvoted_type": "models give gold's plan but for a number that is a text, or the other way",
     "gold.unreadable": "a gold plan cannot be read",
     "gold.unknown_tool": "gold calls a tool that is not on offer",
     "gold.permission": "gold has an app call a tool that belongs to another",

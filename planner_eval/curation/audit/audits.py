@@ -203,10 +203,6 @@ def _find_ambiguous(subject: AuditedRecord) -> Iterable[GoldFinding]:
     return candidates.find_ambiguous_picks(subject.plan, query=subject.said)
 
 
-def _find_outvoted(subject: AuditedRecord) -> Iterable[GoldFinding]:
-    return votes.find_outvoted_gold(subject.plan, subject.answers, right=subject.right)
-
-
 def _find_open_value_faults(subject: AuditedRecord) -> Iterable[GoldFinding]:
     if subject.catalog is None or subject.open_values is None:
         return ()
@@ -246,7 +242,6 @@ AUDITS: tuple[Audit, ...] = (
     Audit(grounding.CODES, _find_ungrounded),
     Audit(candidates.CODES, _find_ambiguous),
     Audit(outcome.CODES, outcome.audit_outcome, runs=True),
-    Audit(votes.CODES, _find_outvoted),
 )
 """Every audit of single records, in the order in which their findings are told of one record."""
 
@@ -254,6 +249,7 @@ AUDITS: tuple[Audit, ...] = (
 SET_AUDITS: tuple[SetAudit, ...] = (
     SetAudit(surplus.TWIN_CODES, _TwinAuditor),
     SetAudit(disagreements.CODES, disagreements.DisagreementFinder),
+    SetAudit(votes.CODES, votes.OutvotedFinder),
 )
 """Every audit of records beside each other."""
 

@@ -466,6 +466,8 @@ class GoldAudit:
     def _voted(self, votes: Votes, record: Record, subject: AuditedRecord) -> AuditedRecord:
         """The same with what runs said."""
         answers = votes.of(record)
+        if subject.open_values is not None and hasattr(record.source, "category"):
+            record = record._replace(fields={**record.fields, **subject.open_values._asdict()})
         right = _read_accepted_plans(record, subject.plan) if len(answers) > 1 else ()
         if right is None:
             self._unvoted += 1
