@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import planner_eval as pe
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.values import Rule
 from planner_eval.curation.audit.candidates import find_ambiguous_picks, find_picked_literals
@@ -129,13 +130,42 @@ def votes(gold: str, answers: list[Answer], policy: Policy | None = None) -> lis
 
 
 @pytest.mark.parametrize(("plans", "models", "confidence"), [
-    ("g g g", "", "medium"), ("g g g h", "", "medium"), ("g g g f", "", "low"),  # one gave gold's
+    ("g g g", "", "medium"), ("g g g h", "", "medium"), ("g g g f", "", "medium"),
     ("g g h", "", "low"), ("g g g", "a a a", "low"),  # runs of one model
     ("g g f f", "", None), ("g h -", "", None), ("f f", "", None), ("", "", None),  # as many gave gold's
 ])  # fmt: skip
 def test_how_many_agree_decides(plans: str, models: str, confidence: str | None) -> None:
     answers = said(*(None if name == "-" else f"{name}(x=1)" for name in plans.split()), models=models)
     assert [one.confidence for one in votes("f(x=1)", answers)] == ([confidence] if confidence else [])
+
+
+ADD = [{"name": "math.add", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]
+
+
+@pytest.mark.parametrize(("gold", "answer", "found"), [
+    ("math.add(n=1)", "math_add(n=1)", []),  # many interfaces take no points in names
+    ("math.add(n=1)", "mathadd(n='7')", [("gold.outvoted", "medium")]),
+    ("math.add(n=15)", "math_add(n='15 ')", [("gold.outvoted_type", "low")]),
+])  # fmt: skip
+def test_what_models_may_write_otherwise(gold: str, answer: str, found: list[tuple[str, str]]) -> None:
+    record = {"id": "q", "question": "Add it", "gold": gold, "tools": ADD}
+    runs = {name: [{"id": "q", "prediction": answer}] for name in "abc"}
+    check = pe.check_dataset(
+        [record], text_field="gold", runs=runs, confidence="low", select=["gold.outvoted"]
+    )
+    assert [(doubt.found.code, doubt.found.confidence) for doubt in check.doubts] == found
+
+
+def test_a_model_that_is_mostly_wrong_weighs_less() -> None:
+    gold = [{"id": str(n), "question": f"What is {n}?", "gold": f"f(x={n})"} for n in range(12)]
+    right = [{"id": str(n), "prediction": f"f(x={n})" if n else "g(x=1)"} for n in range(12)]
+    wrong = [{"id": str(n), "prediction": f"h(x={n})"} for n in range(12)]
+    runs = {"a": right, "b": right, "c": right, "d": wrong, "e": wrong}
+    check = pe.check_dataset(gold, text_field="gold", runs=runs, confidence="low", select=["gold.outvoted"])
+    (doubt,) = check.doubts
+    assert (doubt.record, doubt.found.confidence) == ("0", "medium")
+    assert doubt.found.share is not None
+    assert 0.8 < doubt.found.share < 1  # three of five are 0.6
 
 
 def test_what_a_policy_takes_for_one_is_one_and_the_finding_says_who() -> None:

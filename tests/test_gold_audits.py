@@ -406,7 +406,7 @@ def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     done = planeval("data", "check", gold, "--confidence", "low", "--select", "gold.outvoted", *runs)
     assert done.returncode == 1
     line = "record a, line 1: medium: 3 of 3 models give one plan that is not gold's: g instead of f"
-    assert f"{line} (one.jsonl, scored, three, four) [gold.outvoted]" in done.stdout.splitlines()
+    assert f"{line} (one.jsonl, scored, three, four) [gold.outvoted, share 1.00]" in done.stdout.splitlines()
     assert "run four, by small: 2 records answered" in done.stderr
     _kept(RUNS["one"], "two.jsonl")
     changed = planeval("data", "check", gold, "--runs", "scored")
@@ -559,12 +559,17 @@ def test_what_else_is_right_is_no_doubt_about_the_first_value() -> None:
     assert [one.found.code for one in wrong.doubts] == ["gold.ungrounded"]
 
 
-def test_a_value_may_come_from_an_answer_between_turns_that_nobody_recorded() -> None:
+def test_a_value_may_come_from_an_answer_that_nobody_recorded() -> None:
+    """An identifier is sure where the tools are known and none of them may have given it."""
     gold = {"question": ASKED, "gold": "[find(city='Rome'), book(room='USR005')]"}
     (found,) = pe.check_dataset([gold], confidence="low").doubts
     assert (found.found.code, found.found.confidence) == ("gold.ungrounded", "low")
-    (found,) = pe.check_dataset([{**gold, "question": [[*ASKED[0], *ASKED[1]]]}]).doubts
-    assert (found.found.argument, found.found.confidence) == ("room", "high")
+    one_turn = {**gold, "question": [[*ASKED[0], *ASKED[1]]]}
+    assert [d.found.confidence for d in pe.check_dataset([one_turn], confidence="low").doubts] == ["low"]
+    tools = [described("book", room={"type": "string"})]
+    alone = {**one_turn, "gold": "[book(room='USR005')]", "function": tools}
+    (found,) = pe.check_dataset([alone]).doubts
+    assert (found.found.argument, found.found.confidence, found.shown.level) == ("room", "high", "error")
 
 
 def test_the_line_of_the_result_says_what_was_not_looked_at(gold: Path) -> None:

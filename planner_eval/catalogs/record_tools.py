@@ -100,6 +100,9 @@ def listed_tools(record: Record) -> ListedTools:
     sample = record.source
     if hasattr(sample, "category"):
         tools = sample.tools if isinstance(sample.tools, (list, dict)) else None
+        later = sample.extra.get("held_back")  # tools that are on offer from a later turn on
+        if later and isinstance(tools, list):
+            tools = [*tools, *later]
         return ListedTools(tools=tools or None)
     fields = record.fields or (sample if isinstance(sample, dict) else {})
     for field in TOOL_FIELDS:

@@ -93,6 +93,7 @@ def _row(doubt: GoldDoubt) -> dict[str, Any]:
         "line": location.line,
         "column": location.column,
         "query": doubt.query,
+        **({"share": finding.share} if finding.share is not None else {}),
     }
 
 
@@ -159,7 +160,8 @@ def _doubt_locations(doubt: GoldDoubt) -> list[str]:
 
 def _line(doubt: GoldDoubt) -> str:
     where = ", ".join([format_record_name(doubt.record), *_doubt_locations(doubt)])
-    text = f"{where}: {doubt.found.confidence}: {doubt.found.message} [{doubt.found.code}]"
+    share = f", share {doubt.found.share:.2f}" if doubt.found.share is not None else ""
+    text = f"{where}: {doubt.found.confidence}: {doubt.found.message} [{doubt.found.code}{share}]"
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 

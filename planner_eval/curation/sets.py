@@ -159,6 +159,11 @@ class Questions:
 
     def turns(self, record: Record) -> int:
         """How many turns a conversation has, written as a list of them as BFCL does; 1 of any other."""
+        sample = record.source
+        if hasattr(sample, "category"):
+            question = sample.extra.get("question")
+            turns = question.get("question") if isinstance(question, dict) else None
+            return max(1, len(turns)) if isinstance(turns, list) else 1
         talk = record.fields.get(self._field) if self._field is not None else None
         return len(talk) if isinstance(talk, list) and join_messages(talk) is not talk else 1
 

@@ -36,6 +36,7 @@ class GoldFinding(NamedTuple):
         call: The position of the call concerned, counted from 0; None where the whole plan is meant.
         argument: The name of the argument concerned.
         related: Names of other records that it is told with, e.g. the twin that gold contradicts.
+        share: Of votes the share that is against gold, by the models' weights.
 
     >>> GoldFinding("gold.answer", "the plan gives 10.0, which is option a; gold says d", "high").confidence
     'high'
@@ -47,6 +48,7 @@ class GoldFinding(NamedTuple):
     call: int | None = None
     argument: str | None = None
     related: tuple[str, ...] = ()
+    share: float | None = None
 
 
 # ----------------------------------------------------------------------

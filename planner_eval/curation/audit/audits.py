@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -10,13 +11,21 @@ from planner_eval.base.errors import CODES, InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.catalogs.check import check_plan
-from planner_eval.curation.audit import candidates, grounding, outcome, surplus, votes
+from planner_eval.curation.audit import (
+    candidates,
+    disagreements,
+    grounding,
+    open_values,
+    outcome,
+    surplus,
+    votes,
+)
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.plan.model import Plan
+    from planner_eval.plan.model import Call, Diagnostic, Plan, Value
 
 
 # ----------------------------------------------------------------------
@@ -42,11 +51,13 @@ Types are often told carelessly: a number that stands for a text is a fault of t
 often as one of gold, and what tools return is told worst of all.
 """
 
-CATALOG_CODES = tuple(code.replace("check.", "gold.") for code in CONFIDENCE_BY_CODE)
+TOOL_CODES = ("gold.tool_default", "gold.tool_enum")
+"""Faults of a tool's description, which are told once for a set."""
+CATALOG_CODES = (*(code.replace("check.", "gold.") for code in CONFIDENCE_BY_CODE), *TOOL_CODES)
 
 
 def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
-    """Where a gold plan contradicts the tools that were on offer.
+    """Where a gold plan contradicts the tools that were on offer, and where these contradict themselves.
 
     Args:
         plan: The plan.
@@ -59,11 +70,83 @@ def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
     ['gold.unknown_argument']
     """
     for finding in check_plan(plan, catalog):
-        if finding.code in CONFIDENCE_BY_CODE:
+        if finding.code not in CONFIDENCE_BY_CODE:
+            continue
+        fault = _find_tool_fault(plan, catalog, finding)
+        if fault is not None:
+            yield fault
+        else:
             code = finding.code.replace("check.", "gold.")
             yield GoldFinding(
                 code, finding.message, CONFIDENCE_BY_CODE[finding.code], finding.call, finding.argument
             )
+
+
+def _find_tool_fault(plan: Plan, catalog: Catalog, finding: Diagnostic) -> GoldFinding | None:
+    """The fault of a tool's description by which gold seems wrong: gold has the default that it declares."""
+    if finding.call is None or finding.argument is None:
+        return None
+    call = plan.calls[finding.call]
+    value = dict(call.arguments).get(finding.argument)
+    for tool in catalog.find(call.name, call.app):
+        for parameter in tool.parameters:
+            if parameter.name != finding.argument:
+                continue
+            if (
+                parameter.has_default
+                and type(value) is type(parameter.default)
+                and value == parameter.default
+            ):
+                # null as the default of a text says that there is none
+                sure: Confidence = "low" if finding.code == "check.wrong_type" else "high"
+                message = f"{tool.full_name} excludes its own default: {finding.message}"
+                return GoldFinding("gold.tool_default", message, sure, finding.call, finding.argument)
+            allowed = parameter.type.enum
+            if (
+                finding.code == "check.enum"
+                and allowed
+                and isinstance(value, list)
+                and _are_among(value, allowed)
+            ):
+                message = f"{tool.full_name} lists the items of {parameter.name} as if they were the list"
+                return GoldFinding("gold.tool_enum", message, "high", finding.call, finding.argument)
+    return None
+
+
+def _are_among(items: Sequence[Value], allowed: Sequence[Value]) -> bool:
+    return all(any(type(item) is type(other) and item == other for other in allowed) for item in items)
+
+
+def name_positional_arguments(plan: Plan, catalog: Catalog) -> Plan:
+    """A plan with the names of arguments that it gives by position, as its tools declare them.
+
+    Args:
+        plan: The plan; positions are read as names: ``"0"``, ``"1"``.
+        catalog: The tools.
+
+    >>> from planner_eval.catalogs.formats import as_catalog
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> properties = {"file_name": {"type": "string"}}
+    >>> tool = {"name": "sort", "parameters": {"type": "object", "properties": properties}}
+    >>> plan = parse(["sort('a.txt')"], dialect="call-texts")
+    >>> name_positional_arguments(plan, as_catalog([tool])).calls[0].arguments
+    (('file_name', 'a.txt'),)
+    """
+    if not any(name == "0" for call in plan.calls for name, _ in call.arguments):
+        return plan
+    return replace(plan, calls=tuple(_name_arguments(call, catalog) for call in plan.calls))
+
+
+def _name_arguments(call: Call, catalog: Catalog) -> Call:
+    tools = catalog.find(call.name, call.app)
+    names = [parameter.name for parameter in tools[0].parameters] if len(tools) == 1 else []
+    count = 0
+    while count < len(call.arguments) and call.arguments[count][0] == str(count):
+        count += 1
+    if not count or count > len(names) or "0" in names:
+        return call
+    named = tuple(zip(names, (value for _, value in call.arguments[:count]), strict=False))
+    return replace(call, arguments=(*named, *call.arguments[count:]))
 
 
 # ----------------------------------------------------------------------
@@ -120,8 +203,10 @@ def _find_ambiguous(subject: AuditedRecord) -> Iterable[GoldFinding]:
     return candidates.find_ambiguous_picks(subject.plan, query=subject.said)
 
 
-def _find_outvoted(subject: AuditedRecord) -> Iterable[GoldFinding]:
-    return votes.find_outvoted_gold(subject.plan, subject.answers, right=subject.right)
+def _find_open_value_faults(subject: AuditedRecord) -> Iterable[GoldFinding]:
+    if subject.catalog is None or subject.open_values is None:
+        return ()
+    return open_values.find_open_value_faults(subject.plan, subject.open_values, subject.catalog)
 
 
 class _TwinAuditor:
@@ -152,16 +237,20 @@ class _TwinAuditor:
 
 AUDITS: tuple[Audit, ...] = (
     Audit(CATALOG_CODES, _find_contradictions),
+    Audit(open_values.CODES, _find_open_value_faults),
     Audit(surplus.CODES, surplus.find_surplus),
     Audit(grounding.CODES, _find_ungrounded),
     Audit(candidates.CODES, _find_ambiguous),
     Audit(outcome.CODES, outcome.audit_outcome, runs=True),
-    Audit(votes.CODES, _find_outvoted),
 )
 """Every audit of single records, in the order in which their findings are told of one record."""
 
 
-SET_AUDITS: tuple[SetAudit, ...] = (SetAudit(surplus.TWIN_CODES, _TwinAuditor),)
+SET_AUDITS: tuple[SetAudit, ...] = (
+    SetAudit(surplus.TWIN_CODES, _TwinAuditor),
+    SetAudit(disagreements.CODES, disagreements.DisagreementFinder),
+    SetAudit(votes.CODES, votes.OutvotedFinder),
+)
 """Every audit of records beside each other."""
 
 

@@ -222,6 +222,8 @@ def _days(text: str) -> Iterator[Day]:
         if match["iso"]:
             yield Day(_parse_number(match["iso_day"]), int(match["iso_month"]), int(match["iso"]), span)
         elif match["one"]:
+            if match["short"] is None and "." in match[0]:
+                continue  # a decimal number
             year = _parse_number(match["short"])
             year = year + 2000 if year is not None and year < 100 else year
             first, second = int(match["one"]), int(match["two"])
@@ -325,6 +327,7 @@ def _morning_and_evening_times(hour: int, minute: int) -> tuple[int, ...]:
 
 # ----------------------------------------------------------------------
 # Whether a question says a day or a time of day, as far as it can be judged without today's date.
+_LAST_MINUTE = 24 * 60 - 1
 _MAX_CHARACTERS = 60
 """A text of more characters is no day and no time."""
 _MAX_WEEKDAY_DISTANCE = 6
@@ -392,9 +395,17 @@ def moment_ground(value: Moments, question_moments: Moments, amounts: Sequence[A
         amounts: The numbers that it says, for "three nights from March 5th".
     """
     grounds = [day_ground(value, question_moments, amounts)] if value.days else []
-    grounds += [_clock_ground(value, question_moments)] if value.clocks else []
+    if value.clocks and not (value.days and _is_bound_of_day(value, question_moments)):
+        grounds.append(_clock_ground(value, question_moments))
     valid_grounds = [ground for ground in grounds if ground is not None]
     return min(valid_grounds, key=lambda ground: ground.sure) if len(valid_grounds) == len(grounds) else None
+
+
+def _is_bound_of_day(value: Moments, question_moments: Moments) -> bool:
+    """Whether a time only bounds its day, of which a question names no time: midnight, a minute before."""
+    if question_moments.clocks:
+        return False
+    return all(minutes in (0, _LAST_MINUTE) for clock in value.clocks for minutes in clock.times)
 
 
 def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:
@@ -412,7 +423,7 @@ def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amou
     ]
     if fitting:
         return Ground("day", next((day for day in fitting if day.day is not None), fitting[0]).span)
-    dates = [when for day in days if (when := _as_date(day)) is not None]
+    dates = [when for day in days if (when := date_of(day)) is not None]
     for weekday, span in question_moments.weekdays[:MAX_MENTIONS]:
         if any(
             when.weekday() == weekday and not _is_beside_own_date(span, question_moments, when)
@@ -440,7 +451,7 @@ def _is_beside_own_date(weekday: Span, question_moments: Moments, when: date) ->
             or 0 <= weekday[0] - day.span[1] <= _MAX_WEEKDAY_DISTANCE
         ):
             month, year = day.month or when.month, day.year or when.year
-            stated_date = _as_date(Day(day.day, month, year, day.span))
+            stated_date = date_of(Day(day.day, month, year, day.span))
             if stated_date is not None and stated_date.weekday() == when.weekday():
                 return True
     return False
@@ -470,7 +481,7 @@ def is_adjacent_day(value: Moments, question_moments: Moments, shifts: Sequence[
         question_moments: What the question says of days and times.
         shifts: How many days the value may lie from it.
     """
-    for when in filter(None, map(_as_date, value.days[:4])):
+    for when in filter(None, map(date_of, value.days[:4])):
         for shift in shifts:
             try:
                 other = when - timedelta(days=shift)
@@ -515,7 +526,8 @@ def _is_same_day(value: Day, question_day: Day) -> bool:
     return question_day.month is not None or (value.month, value.day) in ((1, 1), (12, 31)) or value.day == 1
 
 
-def _as_date(day: Day) -> date | None:
+def date_of(day: Day) -> date | None:
+    """The date of a day whose month and year are known; None of another, and where there is no such date."""
     if day.day is None or day.month is None or day.year is None:
         return None
     try:

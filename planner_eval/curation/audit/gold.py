@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,19 +29,34 @@ from planner_eval.curation.audit.audits import (
     audit,
     select_audits,
 )
-from planner_eval.curation.audit.grounding import drop_blank_arguments, is_finding_allowed
+from planner_eval.curation.audit.near_misses import is_program_name
+from planner_eval.curation.audit.open_values import (
+    OpenValues,
+    drop_blank_arguments,
+    is_finding_allowed,
+    read_open_values,
+)
 from planner_eval.curation.audit.outcome import is_answer, lacks_tools, read_offered_answer, read_options
 from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
+from planner_eval.curation.audit.value_sources import are_identifiers_kept_elsewhere, weigh_without_references
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
 from planner_eval.execution.program import Options, PlanWithState
 from planner_eval.execution.run import execute_many, initial_state_of
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.trace import Trace
-from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.model import Call, Plan, leaves
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
 from planner_eval.reading.files.task_fields import StateSource
-from planner_eval.results.findings import Finding, GoldFinding, digests, finding_of_gold
+from planner_eval.results.findings import (
+    CONFIDENCES,
+    LEVELS,
+    Confidence,
+    Finding,
+    GoldFinding,
+    digests,
+    finding_of_gold,
+)
 
 if TYPE_CHECKING:
     from planner_eval.curation.audit.votes import Votes
@@ -113,6 +129,8 @@ ANSWER_FIELD = "gold_answer"
 """The field of a record that holds what its plan should come to, where no other is named."""
 
 
+_EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:\(.*\))?|[A-Za-z_]\w*\[.*\]|[A-Z][A-Z_\d]+")
+"""What names a value in a program: "ResultSet.TYPE", "data['x']", "EVENT_THREAD"."""
 _MAX_LANGUAGE_SAMPLE = 2_000
 """So many characters of a question say whether it is in English."""
 
@@ -131,6 +149,12 @@ class GoldDoubt(NamedTuple):
     found: GoldFinding
     shown: Finding
     query: str | None = None
+
+    def weighed(self, confidence: Confidence) -> GoldDoubt:
+        """The same as sure as `confidence` says."""
+        level = LEVELS[CONFIDENCES.index(confidence)]
+        found = self.found._replace(confidence=confidence)
+        return self._replace(found=found, shown=self.shown._replace(level=level))
 
 
 class RunCounts(NamedTuple):
@@ -189,6 +213,9 @@ class GoldAudit:
         self._found: list[tuple[int, GoldDoubt]] = []
         self._unread: list[GoldDoubt] = []
         self._unvoted = 0
+        self._told: set[str] = set()
+        self._has_references = False
+        self._weighed: list[GoldFinding | None] = []
         self._lost, self._first = Counter[str](), dict[str, str]()
         self._unseen = Counter[str]()
         self._held = any(map(how.choice.has, (*grounding.CODES, *surplus.TWIN_CODES)))
@@ -218,24 +245,58 @@ class GoldAudit:
             self._count_unseen(item.record, subject)
             for finding in audit(subject, self._audits, self._how.choice.has):
                 weighed = self._weigh(item.record, subject, finding)
-                if weighed is not None:
-                    self._keep(position, item, weighed, subject.query)
+                if weighed is not None and not self._is_told(weighed):
+                    self._keep(position, item, weighed, subject.query, subject)
+            self._has_references = self._has_references or bool(subject.plan.edges)
             for gathering in gatherings:
                 gathering.add(position, subject)
+        self._settle_confidence()
         self._add_beside(gatherings)
         return self
 
+    def _settle_confidence(self) -> None:
+        """Make findings as sure as they are in a set whose plans write no references, where this is one."""
+        if self._has_references:
+            return
+        self._found = [
+            (position, doubt if weighed is None else doubt.weighed(weighed.confidence))
+            for (position, doubt), weighed in zip(self._found, self._weighed, strict=True)
+        ]
+        sure = [(d.record, d.found) for _, d in self._found if d.found.confidence != "low"]
+        if are_identifiers_kept_elsewhere(sure, self._unseen["plans"]):
+            self._found = [
+                (
+                    position,
+                    doubt.weighed("low")
+                    if doubt.found.code in ("gold.ungrounded", "gold.unasked")
+                    else doubt,
+                )
+                for position, doubt in self._found
+            ]
+
     def _weigh(self, record: Record, subject: AuditedRecord, finding: GoldFinding) -> GoldFinding | None:
         """A finding by what its record leaves open and does not record; None where it is none then."""
+        if finding.code == "gold.wrong_type" and _names_a_variable(subject, finding):
+            return finding._replace(confidence="low")
         if finding.code not in grounding.CODES:
             return finding
-        if is_finding_allowed(record.fields, subject.plan, finding, subject.said):
+        if is_finding_allowed(subject.open_values or OpenValues(), subject.plan, finding, subject.said):
             return None
-        if finding.code != "gold.contradicted" and self._answers_are_unknown(
-            record, subject.plan, finding.call
-        ):
+        if self._answers_are_unknown(record, subject.plan, finding.call):
             return finding._replace(confidence="low")
+        questions = self._how.questions
+        several = questions is not None and questions.turns(record) > 1 and len(subject.plan.calls) > 1
+        if several:
+            return finding._replace(confidence="low")  # the tools keep a state that nobody recorded
         return finding
+
+    def _is_told(self, finding: GoldFinding) -> bool:
+        """Whether a finding is a fault of a tool's description that another record told."""
+        if finding.code not in audits.TOOL_CODES:
+            return False
+        told = finding.message in self._told
+        self._told.add(finding.message)
+        return told
 
     def _answers_are_unknown(self, record: Record, plan: Plan, call: int | None = None) -> bool:
         """Whether the user speaks again after calls whose answers nobody recorded: they may give a value."""
@@ -361,9 +422,17 @@ class GoldAudit:
         self._first.setdefault(kind, first)
         self._lost[kind] += 1
 
-    def _keep(self, position: int, item: SetItem, finding: GoldFinding, query: str | None) -> None:
+    def _keep(
+        self,
+        position: int,
+        item: SetItem,
+        finding: GoldFinding,
+        query: str | None,
+        subject: AuditedRecord | None = None,
+    ) -> None:
         if self._how.choice.has(finding.code):
             many = self._source.many
+            self._weighed.append(subject and weigh_without_references(subject.plan, finding, subject.catalog))
             reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
             self._found.append((position, GoldDoubt(item.name, finding, reported, query)))
 
@@ -384,8 +453,12 @@ class GoldAudit:
                 self._lose("choice", f"{item.where}: {why}")
             tools = self._tools.of(item.record)
             expected = read_expected_answer(item.record, how.answer)
-            plan = drop_blank_arguments(item.plan, item.record.fields)
+            open_values = read_open_values(item.record, item.plan)
+            plan = drop_blank_arguments(item.plan, open_values)
+            if tools is not None:
+                plan = audits.name_positional_arguments(plan, tools)
             subject = AuditedRecord(str(item.name), plan, query, tools, how.basic, expected)
+            subject = subject._replace(open_values=open_values)
             if how.questions is not None:
                 subject = subject._replace(heard=how.questions.heard(item.record))
             yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
@@ -393,6 +466,8 @@ class GoldAudit:
     def _voted(self, votes: Votes, record: Record, subject: AuditedRecord) -> AuditedRecord:
         """The same with what runs said."""
         answers = votes.of(record)
+        if subject.open_values is not None and hasattr(record.source, "category"):
+            record = record._replace(fields={**record.fields, **subject.open_values._asdict()})
         right = _read_accepted_plans(record, subject.plan) if len(answers) > 1 else ()
         if right is None:
             self._unvoted += 1
@@ -429,6 +504,20 @@ class GoldAudit:
         else:
             self._ran["plans"] += 1
             self._ran["failed"] += not trace.ok
+
+
+def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:
+    """Whether the question gives a value by the name of a variable, of any type: "the list `items`"."""
+    if finding.call is None or finding.argument is None or subject.query is None:
+        return False
+    call = subject.plan.calls[finding.call]
+    texts = [
+        value for _, value in leaves(dict(call.arguments).get(finding.argument)) if isinstance(value, str)
+    ]
+    query = subject.query
+    return any(f"{quote}{text}{quote}" in query for text in texts for quote in ("`", "'")) or any(
+        (is_program_name(text) and text in query) or _EXPRESSION.fullmatch(text) for text in texts
+    )
 
 
 def _fill_output_names(plan: Plan, catalog: Catalog | None) -> Plan:

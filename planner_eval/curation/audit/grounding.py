@@ -9,8 +9,7 @@ in another language) is no finding.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +19,23 @@ from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Type
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
 from planner_eval.curation.audit.dates import Moments, day_ground, is_adjacent_day, read_moment
-from planner_eval.curation.audit.literals import find_longer_code, is_arithmetic, is_code, is_constant
+from planner_eval.curation.audit.literals import (
+    amounts,
+    are_equal,
+    find_longer_code,
+    is_arithmetic,
+    is_code,
+    is_constant,
+)
+from planner_eval.curation.audit.near_misses import (
+    find_described_choice,
+    find_near_name,
+    find_other_day,
+    is_described,
+    is_program_name,
+)
 from planner_eval.curation.audit.question import Question, find_misspelt_name, find_other_place_name
-from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, words
+from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
@@ -37,6 +50,7 @@ _DAY_SHIFTING_WORDS = re.compile(
     re.IGNORECASE,
 )
 """What makes a day another than the one that is named behind it."""
+_BIRTH = re.compile(r"birth|\bdob\b|_dob|\bborn\b", re.IGNORECASE)
 _EVE = re.compile(r"\beve of\b", re.IGNORECASE)
 _TIME_ZONE_WORDS = re.compile(
     r"\b(?:time ?zones?|local time|UTC|GMT|[ECMP][SDE]?T|CEST|IST|JST|BST)\b"
@@ -79,6 +93,7 @@ class Literal(NamedTuple):
         value: The literal.
         type: What the tool declares for it, as far as that is known.
         ground: What grounds it; None where nothing does.
+        parameter: What the tool declares for its argument; None where that is not known.
     """
 
     call: int
@@ -87,6 +102,7 @@ class Literal(NamedTuple):
     value: Value
     type: Type
     ground: Ground | None
+    parameter: Parameter | None = None
 
 
 def find_unasked_call(
@@ -154,18 +170,23 @@ def _is_proper_name(value: str) -> bool:
     return any(word[:1].isupper() for word in value.split()) and sum(c.isalpha() for c in value) > 3
 
 
-def make_finding(literal: Literal, question: Question, claimed: Sequence[Span] = ()) -> GoldFinding:
+def make_finding(
+    literal: Literal, question: Question, claimed: Sequence[Span] = (), beside: Sequence[Value] = ()
+) -> GoldFinding:
     """The finding about one literal that nothing grounds.
 
     Args:
         literal: The literal.
         question: What is asked; of one that is not in English all findings are ``low``.
         claimed: Where the other values of the plan are said.
+        beside: What the plan's calls of the tool hold in the argument: a question may ask both sides.
     """
-    code, reason, confidence = _reason(literal, question)
+    code, reason, confidence = _reason(literal, question, beside)
     if confidence == "high" and (other := _find_other_name(literal, question, claimed)) is not None:
         quoted = question.text[slice(*other)]
         reason, confidence = f'does not say it, unless "{quoted}" is another name of it', "medium"
+        if find_misspelt_name(str(literal.value), question) is not None:
+            confidence = "low"  # a slip of the user
     location = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
     message = f"{location} is {_format_value(literal.value)}, but the query {reason}"
     return GoldFinding(code, message, confidence if question.plain else "low", literal.call, literal.argument)
@@ -177,25 +198,29 @@ def _find_other_name(literal: Literal, question: Question, claimed: Sequence[Spa
     if (
         not isinstance(value, str)
         or _day_or_time(value)
-        or _is_identifier(value)
+        or is_identifier(value)
         or not _is_proper_name(value)
     ):
         return None
-    return find_misspelt_name(value, question) or find_other_place_name(literal.argument, question, claimed)
+    return find_misspelt_name(value, question) or find_other_place_name(_name_of(literal), question, claimed)
 
 
-def _reason(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
+def _reason(literal: Literal, question: Question, beside: Sequence[Value]) -> tuple[str, str, Confidence]:
     value, kind = literal.value, _day_or_time(literal.value)
     if isinstance(normalise_boolean(value), int) and isinstance(value, (bool, str)):
+        if len({normalise_boolean(other) for other in beside if isinstance(other, (bool, str))}) > 1:
+            return "gold.ungrounded", "asks both sides of it", "low"
         return _reason_for_flag(literal, question)
     if kind == "day":
         moment = read_moment(str(value))
+        if _BIRTH.search(_name_of(literal)) and not _BIRTH.search(question.text):
+            return "gold.ungrounded", "names no day of birth", "medium"
         timed = moment is not None and moment.clocks and question.moments.clocks
         other = timed and moment and day_ground(moment, question.moments, question.amounts)
         return _reason_for_time(question, value) if other else _reason_for_day(question, moment)
     if kind == "time":
         return _reason_for_time(question, value)
-    if (other := _find_other_choice(literal, question)) is not None:
+    if (other := _find_other_choice(literal, question, beside)) is not None:
         return "gold.contradicted", f"speaks of {_format_value(other)}, another of its values", "medium"
     if literal.type.enum is not None:
         return "gold.ungrounded", "leaves the choice open", "low"
@@ -208,7 +233,7 @@ def _reason_for_text(literal: Literal, question: Question) -> tuple[str, Confide
     if (
         longer := find_longer_code(str(value), question.text) if _may_be_part_of_identifier(value) else None
     ) is not None:
-        sure = _is_identifier(value) and not longer.apart
+        sure = is_identifier(value) and not longer.apart
         return (
             f'says it only as a part of "{question.text[slice(*longer.span)]}"',
             "high" if sure else "medium",
@@ -216,9 +241,10 @@ def _reason_for_text(literal: Literal, question: Question) -> tuple[str, Confide
     if isinstance(value, str) and _MAIL_ADDRESS.fullmatch(value.strip()):
         match = _MAIL_ADDRESS.search(question.text)
         return ("does not say it", "medium") if match is None else (f'says another ("{match[0]}")', "high")
-    if not _is_identifier(value) and isinstance(normalise_number(value), (int, float)):
-        return "does not say this number", "medium"
-    return "does not say it", _text_confidence(value, literal.argument, question)
+    if not is_identifier(value) and isinstance(normalise_number(value), (int, float)):
+        optional = literal.parameter is not None and not literal.parameter.required
+        return "does not say this number", "low" if optional else "medium"
+    return "does not say it", _text_confidence(value, _name_of(literal), question)
 
 
 def _reason_for_flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
@@ -288,16 +314,25 @@ def _is_in_stated_range(question: Question, value: Value) -> bool:
     return False
 
 
+def _name_of(literal: Literal) -> str:
+    """What a literal is called: its field of an object, else its argument."""
+    return next((step for step in reversed(literal.path) if isinstance(step, str)), literal.argument)
+
+
 def _text_confidence(value: Value, argument: str, question: Question) -> Confidence:
-    if _is_identifier(value):
+    if is_identifier(value):
         return "high"
     if not _is_proper_name(value) or value.casefold() in _LANGUAGES:
         return "low"
     return "high" if _takes_a_name(argument) and not _INFERRED_PLACE.search(question.text) else "medium"
 
 
-def _is_identifier(value: Value) -> bool:
-    """Whether a text is an identifier that nobody guesses: one word with three digits or more, or groups."""
+def is_identifier(value: Value) -> bool:
+    """Whether a text is an identifier that nobody guesses: one word with three digits or more, or groups.
+
+    >>> is_identifier("A-77120"), is_identifier("Rome")
+    (True, False)
+    """
     if not isinstance(value, str) or not value.isascii() or "." in value:
         return False
     if len(value.split()) != 1 and not is_code(value):
@@ -307,7 +342,7 @@ def _is_identifier(value: Value) -> bool:
 
 def _may_be_part_of_identifier(value: Value) -> bool:
     """Whether a value is looked for within longer identifiers."""
-    return _is_identifier(value) or (isinstance(value, int) and abs(value) >= 100)
+    return is_identifier(value) or (isinstance(value, int) and abs(value) >= 100)
 
 
 def _takes_a_name(argument: str) -> bool:
@@ -315,12 +350,19 @@ def _takes_a_name(argument: str) -> bool:
     return any(word.plain in _NAME_ARGUMENT_WORDS for word in words(argument))
 
 
-def _find_other_choice(literal: Literal, question: Question) -> Value:
-    """Another of the values that may be chosen, which the query says."""
+def _find_other_choice(literal: Literal, question: Question, beside: Sequence[Value]) -> Value:
+    """Another of the values that may be chosen, which the query says and the plan has nowhere."""
     for other in (literal.type.enum or ())[:50]:
-        if other != literal.value and isinstance(other, str) and isinstance(normalise_number(other), str):
+        if (
+            other != literal.value
+            and other not in beside
+            and isinstance(other, str)
+            and isinstance(normalise_number(other), str)
+        ):
             ground = question.grounds(other)
-            if ground is not None and ground.how == "text" and other.casefold() not in FUNCTION_WORDS:
+            if ground is None or ground.how != "text" or other.casefold() in FUNCTION_WORDS:
+                continue
+            if ground.span is None or not is_denied(question.text, ground.span):
                 return other
     return None
 
@@ -385,7 +427,7 @@ def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) 
                 if _needs_ground(argument_value, path, value) and not (catalog and value in catalog.holes):
                     type_ = (parameter.type.at(path) if parameter else None) or ANY
                     ground = _find_literal_ground(question, value, name, path, parameter, seen)
-                    yield Literal(position, name, path, value, type_, ground)
+                    yield Literal(position, name, path, value, type_, ground, parameter)
         if call.has_result:
             seen.update(
                 _lookup_key(value) for _, value in leaves(call.result) if isinstance(value, (str, int, float))
@@ -425,17 +467,51 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
         if literal.ground is not None
     ]
     claimed = [ground.span for ground in grounded if ground.span is not None]
+    all_values = {literal.value for call_literals in by_call.values() for literal in call_literals}
+    values_by_argument: dict[tuple[str, str], list[Value]] = {}
+    for position, call_literals in by_call.items():
+        for literal in call_literals:
+            values_by_argument.setdefault((plan.calls[position].tool, literal.argument), []).append(
+                literal.value
+            )
     for position, call_literals in by_call.items():
         call = plan.calls[position]
         if (call_finding := find_unasked_call(call, position, call_literals, question, claimed)) is not None:
             yield call_finding
             continue
         for literal in call_literals:
+            if question.plain and (miss := _find_near_miss(literal, question, all_values)) is not None:
+                yield miss
+                continue
             number = (
                 not isinstance(literal.value, bool) and is_arithmetic(call) and is_constant(literal.value)
             )
+            parameter = literal.parameter if literal.ground is None and not literal.path else None
+            if parameter is not None and is_described(literal.value, parameter, question):
+                continue
             if literal.ground is None and not number:
-                yield make_finding(literal, question, claimed)
+                beside = values_by_argument[call.tool, literal.argument]
+                yield make_finding(literal, question, claimed, beside)
+
+
+def _find_near_miss(literal: Literal, question: Question, others: Collection[Value]) -> GoldFinding | None:
+    """The finding about a value that is nearly what the question says."""
+    value, ground = literal.value, literal.ground
+    miss = None
+    if not isinstance(value, str):
+        return None
+    if ground is None or ground.how not in ("text", "result"):
+        miss = find_near_name(value, question, others) or find_other_day(value, question)
+    elif ground.how == "text" and is_program_name(value):
+        miss = find_near_name(value, question, others)
+    if miss is None and literal.parameter is not None and not literal.path and literal.type.enum is not None:
+        miss = find_described_choice(value, literal.parameter, question)
+    if miss is None:
+        return None
+    message = (
+        f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the query says "{miss.text}"'
+    )
+    return GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
 
 
 def _needs_ground(argument_value: Value, path: Path, value: Value) -> bool:
@@ -468,87 +544,15 @@ def _find_literal_ground(
         and _lookup_key(parameter.default) == _lookup_key(value)
     ):
         return Ground("default", sure=False)
-    return Ground("result") if _lookup_key(value) in seen else None
+    if _lookup_key(value) in seen:
+        return Ground("result")
+    described = parameter is not None and not is_identifier(value) and _is_described(value, parameter)
+    return Ground("tool", sure=False) if described else None
 
 
-# ----------------------------------------------------------------------
-# What a gold record leaves open, of which findings about its first values know nothing.
-_MAX_ACCEPTED_VALUES = 16
-"""So many accepted values of an argument are looked at."""
-
-
-def drop_blank_arguments(plan: Plan, fields: Mapping[str, Any]) -> Plan:
-    """A plan without the arguments that may be left out and hold nothing: BFCL writes "" for those.
-
-    Args:
-        plan: The plan.
-        fields: The gold record's fields.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> plan = parse([{"name": "f", "arguments": {"a": 1, "b": ""}, "label": "c1"}])
-    >>> drop_blank_arguments(plan, {"omittable": {"c1": ["b"]}}).calls[0].arguments
-    (('a', 1),)
-    """
-    omittable = fields.get("omittable")
-    if not isinstance(omittable, dict) or not omittable:
-        return plan
-    return replace(plan, calls=tuple(_drop_blanks(call, omittable.get(call.id) or ()) for call in plan.calls))
-
-
-def _drop_blanks(call: Call, omittable: Any) -> Call:
-    retained = [name not in omittable or value not in ("", None) for name, value in call.arguments]
-    if all(retained):
-        return call
-    arguments = tuple(
-        argument for argument, is_retained in zip(call.arguments, retained, strict=True) if is_retained
-    )
-    spans = (
-        tuple(span for span, is_retained in zip(call.spans, retained, strict=True) if is_retained)
-        if call.spans
-        else ()
-    )
-    return replace(call, arguments=arguments, spans=spans)
-
-
-def is_finding_allowed(
-    fields: Mapping[str, Any], plan: Plan, finding: GoldFinding, query: str | None
-) -> bool:
-    """Whether a gold record calls another value right that its query says, or lets the argument be left out.
-
-    Args:
-        fields: The gold record's fields.
-        plan: Its plan.
-        finding: The query does not say a value of it.
-        query: All that is said before the plan.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> plan, fields = parse("f(city='Rome')"), {"accepted": {"c1": {"city": ["Roma"]}}}
-    >>> found = GoldFinding("gold.ungrounded", "", "medium", 0, "city")
-    >>> (
-    ...     is_finding_allowed(fields, plan, found, "A room in Roma"),
-    ...     is_finding_allowed(fields, plan, found, "A room in Oslo")
-    ... )
-    (True, False)
-    """
-    if finding.call is None or finding.argument is None or query is None:
+def _is_described(value: Value, parameter: Parameter) -> bool:
+    """Whether the description of an argument holds a number, as its default or what it stands for."""
+    number = normalise_number(value)
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
         return False
-    call = plan.calls[finding.call].id
-    if finding.code == "gold.ungrounded" and finding.argument in _entries_of_call(fields, "omittable", call):
-        return True
-    accepted = _entries_of_call(fields, "accepted", call)
-    values = accepted.get(finding.argument, ()) if isinstance(accepted, dict) else ()
-    question = Question(query)
-    return any(
-        all(question.grounds(leaf, finding.argument) is not None for leaf in literals)
-        for value in (values if isinstance(values, list) else [values])[:_MAX_ACCEPTED_VALUES]
-        if (literals := [*_nonempty_leaves(value)])
-    )
-
-
-def _entries_of_call(fields: Mapping[str, Any], kind: str, call: str) -> Any:
-    named = fields.get(kind)
-    return named.get(call) or () if isinstance(named, dict) else ()
-
-
-def _nonempty_leaves(value: Value) -> Iterator[Value]:
-    return (leaf for _, leaf in leaves(value) if leaf is not None and leaf != "")
+    return any(are_equal(amount.value, float(number)) for amount in amounts(parameter.description[:2000]))

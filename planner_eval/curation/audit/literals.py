@@ -10,6 +10,7 @@ from math import pi
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.values import normalise_number
+from planner_eval.curation.audit.quantities import scientific_numbers
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground
 from planner_eval.plan.model import Call, Ref, Unresolved, Value, leaves
 from planner_eval.reading.question_templates import NUMBER_WORD
@@ -97,10 +98,11 @@ def find_whole_code(value: str, text: str) -> Span | None:
     >>> [find_whole_code(one, said) is not None for one in ("AB1234XY", "AB-1234", "99812", "1234")]
     [True, False, True, True]
     """
-    for span in _find_occurrences(value, text):
-        before, after = _adjoining_text(text, span)
-        if not any(map(_belongs_to_code, (before, after))):
-            return span
+    for spelling in dict.fromkeys((value, _strip_label(value))):
+        for span in _find_occurrences(spelling, text):
+            before, after = _adjoining_text(text, span)
+            if not any(map(_belongs_to_code, (before, after))):
+                return span
     digits = "".join(c for c in value if c.isalnum()).lstrip("0")
     for match in _SPELLED_DIGITS.finditer(text) if digits.isdecimal() else ():
         if _parse_spelled_digits(match[0]).lstrip("0") == digits:
@@ -208,10 +210,25 @@ def _enclosing_token(text: str, span: Span) -> Span:
     return span[0] - (left.end() if left else 0), right.end() if right else span[1]
 
 
+_LABEL = re.compile(
+    r"(?:id|no|nr|num|number|ref|order|account|acct|acc|case|ticket|booking|user|customer|invoice)",
+    re.IGNORECASE,
+)
+"""What may be written before an identifier without being a part of it: "ID123456789"."""
+
+
 def _belongs_to_code(affix: str) -> bool:
     """Whether what stands beside a code belongs to it; a word of a sentence does not: "AB1234-compatible"."""
     bare = affix.strip("-_")
+    if _LABEL.fullmatch(bare):
+        return False
     return bool(bare) and not (bare != affix and re.fullmatch(r"[a-z]{3,}+(?:-[a-z]++)*+", bare))
+
+
+def _strip_label(value: str) -> str:
+    """An identifier without a label that is written before its digits."""
+    match = _LABEL.match(value)
+    return value[match.end() :].lstrip("-_# ") if match and value[match.end() :].isdecimal() else value
 
 
 def _parse_spelled_digits(spelled: str) -> str:
@@ -327,6 +344,7 @@ def amounts(text: str) -> Iterator[Amount]:
             yield from (Amount(value, span) for value in (whole_number + 0.5, whole_number))
         else:
             yield Amount(2.0, span)
+    yield from (Amount(value, span) for value, span in scientific_numbers(text))
     for match in _SPACED_NUMBER.finditer(text):
         yield Amount(float(re.sub(r"\s", "", match[0])), match.span())
 

@@ -7,13 +7,13 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from planner_eval.base.limits import Span
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
-from planner_eval.curation.audit.dates import Moments, moment_ground, moments, read_moment
+from planner_eval.curation.audit.dates import Moments, date_of, moment_ground, moments, read_moment
 from planner_eval.curation.audit.literals import (
     MIN_DIGITS,
     Amount,
@@ -25,9 +25,11 @@ from planner_eval.curation.audit.literals import (
     is_composed,
     is_within_code,
 )
+from planner_eval.curation.audit.quantities import find_difference, find_implied_number, find_quantity
 from planner_eval.curation.audit.words import (
     FUNCTION_WORDS,
     MAX_MENTIONS,
+    MIN_NAME_LETTERS,
     OPPOSITES,
     Ground,
     Word,
@@ -36,8 +38,8 @@ from planner_eval.curation.audit.words import (
     find_telling_words,
     is_denied,
     is_english,
+    is_misspelling,
     is_readable,
-    normalize_word,
     words,
 )
 from planner_eval.plan.model import Value
@@ -61,6 +63,15 @@ _ADDRESS = re.compile(
 """An address of mail or of the web."""
 _DOTTED_INITIALS = re.compile(r"\b[A-Z](?:\.[A-Z]){1,5}+\b")
 """Initials with points."""
+_MIN_WRITTEN_TIME = 12
+"""A day and time of so many characters is said where it stands as it is written."""
+_CITY_AND_STATE = re.compile(r"([A-Z][\w .'’-]{2,40}), ?[A-Z]{2}")
+_SHIFT = re.compile(
+    r"\b(?:ago|earlier|later|older|younger|before|after|more than|less than|since)\b", re.IGNORECASE
+)
+_RANGE = re.compile(r"\d{1,9}\s?[-–]\s?\d{1,9}")
+_MONTH_OF_YEAR = re.compile(r"(0?[1-9]|1[0-2])/(?:20)?(\d\d)")
+"""A month of a year, as cards write it: "12/25"."""
 _MAX_KINDRED_WORDS = 100
 """Of words that begin alike no more are tried for one family."""
 
@@ -140,6 +151,8 @@ class Question:
         if _ADDRESS.search(text):
             return self._whole(text)
         moment = read_moment(text)
+        if (written := self._written_time(text, moment)) is not None:
+            return Ground("text", written)
         if moment is None and is_code(text) and not (is_composed(text) and self._has_part(text)):
             return self._code(text)
         span = self._verbatim(value_words)
@@ -150,6 +163,16 @@ class Question:
         if moment is not None:
             return moment_ground(moment, self.moments, self.amounts)
         return self._other(text, value_words)
+
+    def _written_time(self, text: str, moment: Moments | None) -> Span | None:
+        """Where a day and time stands as a program writes it, or the month of a card: "12/25"."""
+        if moment is not None and len(text) >= _MIN_WRITTEN_TIME and (start := self.text.find(text)) >= 0:
+            return (start, start + len(text))
+        month = _MONTH_OF_YEAR.fullmatch(text.strip())
+        if month is None:
+            return None
+        short = re.search(rf"(?<![\d/])0?{int(month[1])} ?[/-] ?(?:20)?{month[2]}(?![\d/])", self.text)
+        return short.span() if short is not None else None
 
     def _whole(self, text: str) -> Ground | None:
         """Where an address stands, which is said as a whole or not at all."""
@@ -166,7 +189,10 @@ class Question:
         return Ground("text", span) if span is not None else self._unread(text)
 
     def _has_part(self, text: str) -> bool:
-        """Whether a number that a text holds is said by itself."""
+        """Whether a number that a text holds is said by itself, or both ends of a range are."""
+        if _RANGE.fullmatch(text.strip()):
+            ends = [float(end) for end in re.findall(r"\d+", text)]
+            return all(any(amount.value == end for amount in self.amounts) for end in ends)
         text_numbers = {float(digits) for digits in re.findall(r"\d{3,}", text)}
         return any(amount.value in text_numbers for amount in self.amounts)
 
@@ -304,7 +330,9 @@ class Question:
         ]
         spans = [span for word in matter if (span := self._word(word)) is not None]
         if not spans or 2 * len(spans) < len(matter):
-            return None
+            place = _CITY_AND_STATE.fullmatch(text)
+            ground = self._text(place[1]) if place is not None else None
+            return None if ground is None else ground._replace(how="part")
         hull = (min(span[0] for span in spans), max(span[1] for span in spans))
         return Ground("words" if len(spans) == len(matter) else "part", hull)
 
@@ -356,8 +384,8 @@ class Question:
     def _flag(self, on: bool, name: str) -> Ground | None:
         if not self.english:
             return Ground("unread", sure=False)
-        denied = None
-        for word in find_telling_words(name):
+        denied, telling = None, find_telling_words(name)
+        for word in telling:
             span, other = self._word(word), self._find((OPPOSITES.get(word.plain, ""),))
             if other is not None:
                 return Ground("flag", other, sure=span is None) if span or not on else None
@@ -366,7 +394,9 @@ class Question:
             if is_denied(self.text, span) != on or (on and "free" in name.casefold()):
                 return Ground("flag", span)
             denied = span
-        return Ground("absent", sure=False) if denied is None and not on else None
+        if not on and (denied is None or self._word(telling[0]) is None):
+            return Ground("absent", sure=False)  # "a fee for entry" does not speak of a free entry
+        return None
 
     def _number(self, read: int | float, value: Value) -> Ground | None:
         if not -_MAX_NUMBER < read < _MAX_NUMBER:
@@ -386,7 +416,42 @@ class Question:
             return Ground("unread", sure=False)
         if number in (0, 1):
             return Ground("one", sure=False)
-        return find_inferred_number(number, question_amounts, self.text)
+        ground = find_inferred_number(number, question_amounts, self.text)
+        ground = ground or find_quantity(number, self.text) or find_implied_number(number, self.text)
+        if ground is None and find_difference(number, *self._ordinals):
+            return Ground("sum", sure=False)
+        return ground or self._computed(number)
+
+    def _computed(self, number: float) -> Ground | None:
+        """A number that is an hour that is said, so many years from one, or a product: "2 pi"."""
+        for clock in self.moments.clocks[:20]:
+            if number in [time / 60 for time in clock.times]:
+                return Ground("time", clock.span)
+        for amount, other in pairwise(self.amounts[:MAX_MENTIONS]):
+            span = (amount.span[0], other.span[1])
+            between = self.text[amount.span[1] : other.span[0]]
+            if between in ("", " ", "*", " * ") and abs(amount.value * other.value - number) <= 1e-5 * abs(
+                number
+            ):
+                return Ground("sum", span)
+            if _SHIFT.search(self.text) and number in (
+                other.value - amount.value,
+                other.value + amount.value,
+            ):
+                return Ground("sum", span, sure=False)
+        return None
+
+    @cached_property
+    def _ordinals(self) -> tuple[list[float], list[float]]:
+        """Its days as ordinals, those of no year in one, and its times in minutes."""
+        year = next((day.year for day in self.moments.days[:20] if day.year is not None), 2024)
+        dates = (
+            date_of(day._replace(year=day.year or year))
+            for day in self.moments.days[:20]
+            if day.day is not None and day.month is not None
+        )
+        times = [float(time) for clock in self.moments.clocks[:20] for time in clock.times]
+        return [float(when.toordinal()) for when in dates if when is not None], times
 
     def _unread(self, text: str) -> Ground | None:
         """What cannot be judged of a question in another language: all but codes and addresses."""
@@ -498,8 +563,6 @@ _BUILDING_WORDS = re.compile(
     r"|cathedral|castle|harbou?r)\b",
     re.I,
 )
-_MIN_NAME_LETTERS = 5
-"""Of names of fewer letters two that differ in one are two names."""
 
 
 def find_other_place_name(argument: str, question: Question, claimed: Sequence[Span]) -> Span | None:
@@ -550,37 +613,16 @@ def find_misspelt_name(value: str, question: Question) -> Span | None:
     ((10, 15), None)
     """
     names = [
-        normalize_word(word)
-        for word in value.split()
-        if len(word) >= _MIN_NAME_LETTERS and word[:1].isupper()
+        word.plain
+        for word in words(value)
+        if len(word.plain) >= MIN_NAME_LETTERS and value[word.span[0]].isupper()
     ]
     for word in islice(question.words, MAX_MENTIONS) if names else ():
         if question.text[word.span[0]].isupper() and any(
-            _is_misspelling(word.plain, name) for name in names[:MAX_MENTIONS]
+            is_misspelling(word.plain, name) for name in names[:MAX_MENTIONS]
         ):
             return word.span
     return None
-
-
-def _is_misspelling(word: str, other: str) -> bool:
-    """Whether two words that begin alike differ in one letter, or in two that changed places."""
-    if (
-        word[:1] != other[:1]
-        or abs(len(word) - len(other)) > 1
-        or word == other
-        or len(word) < _MIN_NAME_LETTERS
-    ):
-        return False
-    pairs = enumerate(zip(word, other, strict=False))
-    index = next((index for index, (left, right) in pairs if left != right), min(len(word), len(other)))
-    if len(word) == len(other):
-        swapped = (
-            word[index : index + 2] == other[index : index + 2][::-1]
-            and word[index + 2 :] == other[index + 2 :]
-        )
-        return swapped or word[index + 1 :] == other[index + 1 :]
-    short, long = sorted((word, other), key=len)
-    return short[index:] == long[index + 1 :]
 
 
 def _is_known_alias(name: str) -> bool:

@@ -11,6 +11,7 @@ from planner_eval.plan.model import Call, Plan
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.comparison.policy.policy import Terms
+    from planner_eval.curation.audit.open_values import OpenValues
     from planner_eval.curation.audit.votes import Answer
     from planner_eval.execution.trace import Trace
 
@@ -59,6 +60,7 @@ class AuditedRecord(NamedTuple):
     heard: str | None = None
     answers: tuple[Answer, ...] = ()
     right: tuple[tuple[Plan, Terms], ...] = ()
+    open_values: OpenValues | None = None
 
     @property
     def said(self) -> str | None:

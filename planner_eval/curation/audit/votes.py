@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
@@ -12,9 +13,11 @@ from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
+from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
+from planner_eval.curation.audit.agreement import GOLD, estimate_accuracies, weighted_share
 from planner_eval.models.predict.folder import RUN_KIND, read_predicted_run, read_run_answers
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Plan, Value, map_leaves
 from planner_eval.reading.files.files import PlanFile, read_plan, read_repaired_plan
 from planner_eval.reading.files.pairing import pair, warn_doubtful_pairing
 from planner_eval.reading.files.record import Record
@@ -24,9 +27,15 @@ from planner_eval.results.findings import Confidence, GoldFinding
 from planner_eval.results.runs.folder import changed_input, inputs_of
 from planner_eval.results.runs.stored import read_stored_run, run_data
 
+if TYPE_CHECKING:
+    from planner_eval.catalogs.catalog import Catalog
+    from planner_eval.curation.audit.subject import AuditedRecord
+
 # ----------------------------------------------------------------------
 # Models that agree with one another and not with gold: where several give one plan, gold may be wrong.
-CODES = ("gold.outvoted",)
+CODES = ("gold.outvoted", "gold.outvoted_type")
+MIN_MODELS, MIN_SHARE = 3, 0.5
+"""A plan of so many models, and of this share of all by their weights, is more than a chance."""
 
 
 class Answer(NamedTuple):
@@ -89,53 +98,165 @@ def group_answers(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) ->
     return sorted(camp_list, key=lambda camp: (-camp.models, -len(camp.answers)))
 
 
+class OutvotedGold(NamedTuple):
+    """Votes on one record, of which a plan that is not gold's has more than gold's.
+
+    Args:
+        votes: The plan of each model, as a number, and gold's, which is 0, under the name of none.
+        plan: The number of the plan that has most votes beside gold's.
+        code: What kind of doubt it is.
+        message: What was found.
+    """
+
+    votes: Mapping[str, int]
+    plan: int = 0
+    code: str = ""
+    message: str = ""
+
+    def finding(self, accuracies: Mapping[str, float]) -> GoldFinding | None:
+        """The finding, as sure as the models are to be believed; None where gold is not outvoted."""
+        if not self.plan:
+            return None
+        share = weighted_share(self.votes, self.plan, accuracies)
+        many = sum(vote == self.plan for vote in self.votes.values()) >= MIN_MODELS and share >= MIN_SHARE
+        sure: Confidence = "medium" if many and self.code == CODES[0] else "low"
+        return GoldFinding(self.code, self.message, sure, share=round(share, 3))
+
+
 def find_outvoted_gold(
     gold: Plan,
     answers: Sequence[Answer],
     policy: Policy = DEFAULT_POLICY,
     right: Sequence[tuple[Plan, Terms]] = (),
+    catalog: Catalog | None = None,
 ) -> Iterator[GoldFinding]:
-    """Whether models agree with one another on a plan that is not gold's.
+    """Whether models agree with one another on a plan that is not gold's; each has the same weight.
 
     Told where two runs or more gave one plan that is not gold's, more models than gave gold's. ``medium``
-    where it is the plan of three different models or more, of two in three of all that answered, and nobody
-    gave gold's; else ``low``. Never ``high``: models may share a mistake, and runs of one model do.
+    where it is the plan of three different models or more, and of half of all that answered; else ``low``.
+    Never ``high``: models may share a mistake, and runs of one model do.
 
     Args:
         gold: The gold plan.
         answers: What the runs said.
         policy: How values compare.
         right: What the record says is as right: its plans with what they leave open.
+        catalog: The tools, by whose names those are read that a model wrote with other signs.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> said = [Answer(name, parse("g(x=1)"), name) for name in ("a-7b", "b-9b", "c-70b")]
     >>> for found in find_outvoted_gold(parse("f(x=1)"), said): print(found.confidence, found.message)
     medium 3 of 3 models give one plan that is not gold's: g instead of f (a-7b, b-9b, c-70b)
     """
-    usable_answers = [answer for answer in answers if answer.plan is not None and answer.plan.calls]
+    outvoted = count_votes(gold, answers, policy, right, catalog)
+    finding = outvoted.finding(dict.fromkeys(outvoted.votes, 1.0)) if outvoted is not None else None
+    if finding is not None:
+        yield finding
+
+
+def count_votes(
+    gold: Plan,
+    answers: Sequence[Answer],
+    policy: Policy = DEFAULT_POLICY,
+    right: Sequence[tuple[Plan, Terms]] = (),
+    catalog: Catalog | None = None,
+) -> OutvotedGold | None:
+    """The votes on a record; None where fewer than two runs gave a plan. Arguments are as above.
+
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> answers = [Answer(name, parse("math_add(x=1)"), name) for name in "ab"]
+    >>> count_votes(parse("math.add(x=1)"), answers).votes
+    {'': 0, 'a': 0, 'b': 0}
+    """
+    names = _tool_names(gold, catalog)
+    usable_answers = [
+        answer._replace(plan=_rename_tools(answer.plan, names))
+        for answer in answers
+        if answer.plan is not None and answer.plan.calls
+    ]
     if len(usable_answers) < 2:
-        return
-    plan_camps = group_answers(usable_answers, policy)
-    gold_camps = [camp for camp in plan_camps if _is_right(camp.plan, gold, policy, right)]
-    for_gold = len({answer.model or answer.run for camp in gold_camps for answer in camp.answers})
-    against = next((camp for camp in plan_camps if camp not in gold_camps), None)
+        return None
+    camps = group_answers(usable_answers, policy)
+    gold_camps = [camp for camp in camps if _is_right(camp.plan, gold, policy, right)]
+    others = [camp for camp in camps if camp not in gold_camps]
+    votes = {GOLD: 0}
+    for number, camp in [*((0, camp) for camp in gold_camps), *enumerate(others, 1)]:
+        for answer in camp.answers:
+            votes.setdefault(answer.model or answer.run, number)
+    against, for_gold = others[0] if others else None, sum(not vote for vote in votes.values()) - 1
     if against is None or len(against.answers) < 2 or against.models <= for_gold:
-        return
-    model_count = len({answer.model or answer.run for answer in usable_answers})
-    many = against.models >= 3 and 3 * against.models >= 2 * model_count and not for_gold
-    confidence: Confidence = "medium" if many else "low"
+        return OutvotedGold(votes)
+    model_count = len(votes) - 1
     runs = [answer.run for answer in against.answers]
     who = (
         f"{against.models} of {format_count(model_count, 'model')}"
         if model_count > 1
         else format_count(len(runs), "run") + " of one model"
     )
-    names = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
-    message = (
-        f"{who} give one plan that is not gold's: {_describe_difference(against.plan, gold, policy)} "
-        f"({names})"
+    listed = ", ".join(runs[:4]) + (", …" if len(runs) > 4 else "")
+    nearest, terms = right[0] if right else (gold, None)
+    difference = _describe_difference(against.plan, nearest, policy, terms)
+    code = CODES[_differs_in_types_only(against.plan, gold)]
+    return OutvotedGold(votes, 1, code, f"{who} give one plan that is not gold's: {difference} ({listed})")
+
+
+class OutvotedFinder:
+    """Votes on the records of a set, each weighed by how far its model agrees with the others elsewhere."""
+
+    def __init__(self) -> None:
+        self._records: list[tuple[int, OutvotedGold]] = []
+
+    def add(self, number: int, subject: AuditedRecord) -> None:
+        """Look at one more record; `number` is its position."""
+        if len(subject.answers) > 1:
+            counted = count_votes(subject.plan, subject.answers, right=subject.right, catalog=subject.catalog)
+            if counted is not None:
+                self._records.append((number, counted))
+
+    def found(self) -> Iterator[tuple[int, GoldFinding]]:
+        """The findings, each with the number of its record."""
+        accuracies = estimate_accuracies([counted.votes for _, counted in self._records])
+        for number, counted in self._records:
+            if (finding := counted.finding(accuracies)) is not None:
+                yield number, finding
+
+
+def _tool_names(gold: Plan, catalog: Catalog | None) -> dict[str, str]:
+    """The names of tools without ``.`` and ``_``: ``math.add`` and ``math_add`` are one to many models."""
+    names: dict[str, str] = {}
+    for name in (*(tool.name for tool in (catalog.tools if catalog else ())), *(c.name for c in gold.calls)):
+        plain = _plain_name(name)
+        names[plain] = name if names.get(plain, name) == name else ""
+    return names
+
+
+def _plain_name(name: str) -> str:
+    return name.replace(".", "").replace("_", "")
+
+
+def _rename_tools(plan: Plan | None, names: Mapping[str, str]) -> Plan | None:
+    if plan is None or all(call.name in names.values() for call in plan.calls):
+        return plan
+    return replace(
+        plan, calls=tuple(replace(c, name=names.get(_plain_name(c.name)) or c.name) for c in plan.calls)
     )
-    yield GoldFinding("gold.outvoted", message, confidence)
+
+
+def _differs_in_types_only(plan: Plan, gold: Plan) -> bool:
+    """Whether two plans are one but for texts that say a number, or the other way."""
+
+    def spell(other: Plan) -> list[tuple[str, list[tuple[str, str]]]]:
+        return sorted(
+            (c.tool, sorted((name, repr(map_leaves(_read_number, value))) for name, value in c.arguments))
+            for c in other.calls
+        )
+
+    return spell(plan) == spell(gold)
+
+
+def _read_number(value: Value) -> Value:
+    number = normalise_number(value) if isinstance(value, (str, int, float)) else value
+    return float(number) if isinstance(number, (int, float)) and not isinstance(value, bool) else value
 
 
 def find_outvoted_records(
@@ -171,13 +292,13 @@ def _is_right(plan: Plan, gold: Plan, policy: Policy, right: Sequence[tuple[Plan
     )
 
 
-def _describe_difference(plan: Plan, gold: Plan, policy: Policy) -> str:
-    """In what a plan differs from gold: the first root of the comparison, told with the plans' own names."""
+def _describe_difference(plan: Plan, gold: Plan, policy: Policy, terms: Terms | None) -> str:
+    """In what a plan differs from all that is right: the first root, told with the plans' own names."""
     plan_tools = sorted(call.tool for call in plan.calls)
     gold_tools = sorted(call.tool for call in gold.calls)
     if plan_tools != gold_tools:
         return f"{_format_tools(plan)} instead of {_format_tools(gold)}"
-    roots = diff(plan, gold, policy).roots
+    roots = (diff(plan, gold, policy) if terms is None else diff(plan, gold, policy, terms)).roots
     return "; ".join(edit.message for edit in roots[:2]) + ("; …" if len(roots) > 2 else "")
 
 

@@ -358,7 +358,8 @@ _FLAG_FILLER_WORDS = frozenset(
 """Words of names that say nothing of the matter."""
 _DENIAL_AFTER = re.compile(
     r"(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
-    r" (?:\w{1,12} )?(?:needed|necessary|required|wanted|included|desired|important)|unnecessary)\b",
+    r" (?:\w{1,12} )?(?:needed|necessary|required|wanted|included|desired|important)|unnecessary)\b"
+    r"| (?:is|are|was|were|be|should|must|will|shall) not\b",
     re.IGNORECASE,
 )
 """What denies the thing before it."""
@@ -366,6 +367,7 @@ _DENIAL_WORDS = frozenset(
     (
         *("no", "not", "without", "dont", "never", "exclude", "exclud", "skip", "neither", "nor", "avoid"),
         *("decline", "declin", "isnt", "doesnt", "minus", "disable", "disabl", "off", "wont", "cannot"),
+        *("few", "less", "hardly", "barely"),
     )
 )
 
@@ -423,3 +425,28 @@ class Ground(NamedTuple):
     how: str
     span: Span | None = None
     sure: bool = True
+
+
+MIN_NAME_LETTERS = 5
+"""Of names of fewer letters two that differ in one are two names."""
+
+
+def is_misspelling(word: str, other: str) -> bool:
+    """Whether two words that begin alike differ in one letter, or in two that changed places."""
+    if (
+        word[:1] != other[:1]
+        or abs(len(word) - len(other)) > 1
+        or word == other
+        or len(word) < MIN_NAME_LETTERS
+    ):
+        return False
+    pairs = enumerate(zip(word, other, strict=False))
+    index = next((index for index, (left, right) in pairs if left != right), min(len(word), len(other)))
+    if len(word) == len(other):
+        swapped = (
+            word[index : index + 2] == other[index : index + 2][::-1]
+            and word[index + 2 :] == other[index + 2 :]
+        )
+        return swapped or word[index + 1 :] == other[index + 1 :]
+    short, long = sorted((word, other), key=len)
+    return short[index:] == long[index + 1 :]

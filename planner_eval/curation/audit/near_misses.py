@@ -1,0 +1,244 @@
+"""Values that are nearly what a question says: names of programs, days after today, described choices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from datetime import date, timedelta
+from itertools import islice
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.catalogs.catalog import Parameter
+from planner_eval.curation.audit.dates import Day, Moments, date_of, read_moment
+from planner_eval.curation.audit.question import Question
+from planner_eval.curation.audit.words import FUNCTION_WORDS, MAX_MENTIONS, is_denied, is_misspelling, words
+from planner_eval.plan.model import Value
+from planner_eval.results.findings import Confidence
+
+# ----------------------------------------------------------------------
+# Names of programs: one letter off, or half of one.
+_TOKEN = re.compile(r"[A-Za-z_$][\w$]{3,80}")
+_PROGRAM_NAME = re.compile(r"[A-Za-z_$]*?(?:[a-z\d][A-Z]|_[A-Za-z\d]|\$)[\w$]*")
+_NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_MIN_PART_LETTERS = 5
+
+
+class NearMiss(NamedTuple):
+    """What a question says in place of a value.
+
+    Args:
+        text: What it says.
+        reason: How the value differs from it.
+        confidence: How sure it is that the value is wrong.
+    """
+
+    text: str
+    reason: str
+    confidence: Confidence
+
+
+def is_program_name(value: Value) -> bool:
+    """Whether a text is the name of something in a program: in camel case, or with underscores.
+
+    >>> [is_program_name(value) for value in ("cleanupStage", "user_id", "Rome", "two words")]
+    [True, True, False, False]
+    """
+    return isinstance(value, str) and _PROGRAM_NAME.fullmatch(value) is not None
+
+
+def find_near_name(value: Value, question: Question, others: Collection[Value] = ()) -> NearMiss | None:
+    """A program's name that a question says and a value nearly is.
+
+    Args:
+        value: The value; None where the question says it as it is written.
+        question: What is asked.
+        others: The other values of the plan, which the question says for themselves.
+
+    >>> question = Question("Call `cleanupStageFunction` with the parameterObjects")
+    >>> [find_near_name(value, question).text for value in ("parameterObject", "cleanupFunction")]
+    ['parameterObjects', 'cleanupStageFunction']
+    """
+    if not isinstance(value, str) or _TOKEN.fullmatch(value) is None:
+        return None
+    tokens = dict.fromkeys(match[0] for match in islice(_TOKEN.finditer(question.text), MAX_MENTIONS))
+    if value in tokens or value.casefold() in question.text.casefold().split():
+        return None
+    names = [token for token in tokens if is_program_name(token) and token not in others]
+    if not is_program_name(value) and not any(is_program_name(token) for token in names):
+        return None
+    for token in names:
+        left, right = value.casefold(), token.casefold()
+        if left != right and (is_misspelling(left, right) or left in (right + "s", right.removesuffix("s"))):
+            return NearMiss(token, "is a letter off", "high")
+    parts = [part.casefold() for part in _NAME_PART.findall(value)]
+    for token in names:
+        token_parts = [part.casefold() for part in _NAME_PART.findall(token)]
+        short, long = sorted((parts, token_parts), key=len)
+        if 2 <= len(short) < len(long) <= 2 * len(short) and _is_subsequence(short, long):
+            return NearMiss(token, "is a part of it" if short is parts else "is more than it", "medium")
+    return None
+
+
+def _is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:
+    remaining = iter(long)
+    return all(part in remaining for part in short)
+
+
+# ----------------------------------------------------------------------
+# Days that today's date decides, where the question says which day today is.
+_TODAY = re.compile(
+    r"\b(?:today(?:['’]s date)?|current date|current day|the date today)\s?(?:is|was|=|:|,|being)?\s?"
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day,?\s)?(?:the\s)?(?=[\dA-Z])",
+    re.IGNORECASE,
+)
+_NEAR_DAYS = {"the day after tomorrow": 2, "the day before yesterday": -2, "tomorrow": 1, "yesterday": -1}
+_DECIDED = re.compile(
+    r"\b(?:(?:the )?day (?:after tomorrow|before yesterday)|tomorrow|yesterday)\b", re.IGNORECASE
+)
+_UNDECIDED = re.compile(
+    r"\b(?:next|last|this|coming|following|past|previous|every|each|in (?:a|an|\d+|\w+))\s(?:few\s)?"
+    r"(?:days?|weeks?|weekends?|months?|years?|quarters?)\b"
+    r"|\b(?:weekend|holiday|birthday|ago|from now|later|earlier)\b",
+    re.IGNORECASE,
+)
+
+
+def stated_today(question: Question) -> date | None:
+    """The date that a question says today is.
+
+    >>> stated_today(Question("Today is Friday, 2031-03-07. A table for Monday."))
+    datetime.date(2031, 3, 7)
+    """
+    match = _TODAY.search(question.text)
+    if match is None:
+        return None
+    for day in question.moments.days[:MAX_MENTIONS]:
+        if 0 <= day.span[0] - match.end() <= 2 and (when := date_of(day)) is not None:
+            return when
+    return None
+
+
+def find_other_day(value: Value, question: Question) -> NearMiss | None:
+    """The day that a question means by "Monday", where it says today's date and a value is another.
+
+    Args:
+        value: The value.
+        question: What is asked.
+
+    >>> question = Question("Today is 2031-03-07. A table for next Monday.")
+    >>> find_other_day("2031-03-11", question).reason, find_other_day("2031-03-10", question)
+    ('is no "Monday" after 2031-03-07', None)
+    """
+    moment = read_moment(value) if isinstance(value, str) else None
+    dates = [when for day in (moment.days if moment else ())[:4] if (when := date_of(day)) is not None]
+    today = stated_today(question) if dates else None
+    if today is None or _UNDECIDED.search(question.text):
+        return None
+    meant = [*_decided_days(question.text, question.moments, today)]
+    stated = [when for day in question.moments.days[:MAX_MENTIONS] for when in _possible_dates(day, today)]
+    if not meant or any(when in stated or any(when == other for other, _ in meant) for when in dates):
+        return None
+    quoted = meant[0][1]
+    return NearMiss(quoted, f'is no "{quoted}" after {today}', "high")
+
+
+def _possible_dates(day: Day, today: date) -> Iterator[date]:
+    for year in (today.year - 1, today.year, today.year + 1):
+        when = date_of(day._replace(year=day.year or year, month=day.month or today.month))
+        if when is not None:
+            yield when
+
+
+def _decided_days(text: str, said: Moments, today: date) -> Iterator[tuple[date, str]]:
+    for match in _DECIDED.finditer(text):
+        name = match[0].casefold()
+        name = name if name in _NEAR_DAYS else f"the {name}"
+        yield today + timedelta(days=_NEAR_DAYS[name]), match[0]
+    start = _TODAY.search(text)
+    beside = (start.start(), start.end() + 25) if start is not None else (0, 0)
+    # "today is Friday, March 7th" names today, and where its date is no Friday either may be meant
+    named = [weekday for weekday, span in said.weekdays[:20] if beside[0] <= span[0] < beside[1]]
+    for weekday, span in said.weekdays[:20]:
+        if beside[0] <= span[0] < beside[1]:
+            continue
+        for now in (today.weekday(), *named):
+            ahead = (weekday - now) % 7 or 7
+            for shift in (ahead, ahead + 7, ahead - 7):
+                yield today + timedelta(days=shift), text[slice(*span)]
+
+
+# ----------------------------------------------------------------------
+# A choice whose description says what the question does not.
+_GLOSS = re.compile(
+    r"['\"`’”]?\s?(?::|=|\(|-|–|\bfor\b|\bmeans\b|\bis\b|\buses?\b|\bgives\b|\breturns\b|\bstands for\b)"
+    r"(?P<gloss>[^;.\n|)]{2,60})"
+)
+"""What a description says of a listed value, behind it."""
+_GLOSS_END = re.compile(r"\b(?:or|and|while|whereas)\b|,")
+_MAX_GLOSS_WORDS = 4
+_MIN_CHOICE_LETTERS = 3
+_NOT_WORDS = frozenset(("true", "false", "none", "null", "dontcare", "any", "all", "yes", "no"))
+
+
+def find_described_choice(value: Value, parameter: Parameter, question: Question) -> NearMiss | None:
+    """Another listed value, by whose description a question means it: 'imperial' for "in Fahrenheit".
+
+    Args:
+        value: The value in gold.
+        parameter: The argument, whose description says what its listed values stand for.
+        question: What is asked.
+
+    >>> from planner_eval.catalogs.catalog import Type
+    >>> described = "Units: 'metric' for Celsius, 'imperial' for Fahrenheit"
+    >>> parameter = Parameter("units", Type(("string",), ("metric", "imperial")), description=described)
+    >>> find_described_choice("metric", parameter, Question("How warm is it, in Fahrenheit?")).text
+    'Fahrenheit'
+    """
+    choices = [choice for choice in (parameter.type.enum or ())[:50] if _is_word(choice)]
+    glosses = _read_glosses(parameter, choices) if value in choices else {}
+    if len(glosses) < 2 or not glosses.get(str(value)) or question.grounds(value) is not None:
+        return None
+    said = {word.form: word.span for word in reversed(question.words)}
+    if any(word in said for word in glosses[str(value)]):
+        return None
+    for choice, gloss in glosses.items():
+        word = next((word for word in gloss if word in said), None)
+        if choice != value and word is not None and not is_denied(question.text, said[word]):
+            quoted = question.text[slice(*said[word])]
+            return NearMiss(quoted, f"is described otherwise than {choice!r}", "medium")
+    return None
+
+
+def is_described(value: Value, parameter: Parameter, question: Question) -> bool:
+    """Whether a question means a listed value by its description; the arguments are as above."""
+    choices = [choice for choice in (parameter.type.enum or ())[:50] if _is_word(choice)]
+    gloss = _read_glosses(parameter, choices).get(str(value), ()) if value in choices else ()
+    return any(word.form in gloss for word in question.words)
+
+
+def _is_word(choice: Value) -> bool:
+    return (
+        isinstance(choice, str)
+        and len(choice) >= _MIN_CHOICE_LETTERS
+        and choice.isalpha()
+        and choice.casefold() not in _NOT_WORDS
+    )
+
+
+def _read_glosses(parameter: Parameter, choices: Sequence[Value]) -> dict[str, list[str]]:
+    """Of each listed value the words by which its description alone tells it."""
+    description = parameter.description[:4000]
+    glosses: dict[str, list[str]] = {}
+    for choice in map(str, choices):
+        mention = re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", description, re.IGNORECASE)
+        match = _GLOSS.match(description, mention.end()) if mention is not None else None
+        if match is not None:
+            gloss = _GLOSS_END.split(match["gloss"].strip(), maxsplit=1)[0]
+            told = [word for word in words(gloss) if len(word.form) > 3 and word.plain not in FUNCTION_WORDS]
+            glosses[choice] = [word.form for word in told[:_MAX_GLOSS_WORDS]]
+    common = {word.form for word in words(parameter.name)} | {w.form for c in choices for w in words(str(c))}
+    counts = [word for gloss in glosses.values() for word in set(gloss)]
+    return {
+        choice: [word for word in gloss if counts.count(word) == 1 and word not in common]
+        for choice, gloss in glosses.items()
+    }
