@@ -91,7 +91,11 @@ def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int
     """
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
-    extra = {edit.pred.call: edit.code for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred}
+    extra = {
+        edit.pred.call: edit.code
+        for edit in edits
+        if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
+    }
     foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
     lookups = {
         call
@@ -106,7 +110,7 @@ def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int
     for edge in sorted(pred.written.edges, key=lambda edge: -edge.consumer):  # from the last one back
         if edge.consumer not in lookups:
             lookups.discard(edge.producer)
-    return frozenset(call for call in lookups if len(lookups) >= MIN_LOOKUPS and call is not None)
+    return frozenset(lookups) if len(lookups) >= MIN_LOOKUPS else frozenset()
 
 
 def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call]) -> list[int]:
