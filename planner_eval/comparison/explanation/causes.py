@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import find_form_difference, is_commutative
@@ -89,9 +90,15 @@ def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int
     >>> sorted(find_lookups(extra, pred, Plan((Call("a", "cancel"),))))
     [0, 1]
     """
+    extra = {
+        edit.pred.call: edit.code
+        for edit in edits
+        if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
+    }
+    if len(extra) < MIN_LOOKUPS:
+        return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
-    extra = {edit.pred.call: edit.code for edit in edits if edit.code in _EXTRA_CALL_CODES and edit.pred}
     foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
     lookups = {
         call
@@ -106,7 +113,7 @@ def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int
     for edge in sorted(pred.written.edges, key=lambda edge: -edge.consumer):  # from the last one back
         if edge.consumer not in lookups:
             lookups.discard(edge.producer)
-    return frozenset(call for call in lookups if len(lookups) >= MIN_LOOKUPS and call is not None)
+    return frozenset(lookups) if len(lookups) >= MIN_LOOKUPS else frozenset()
 
 
 def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call]) -> list[int]:
@@ -118,7 +125,12 @@ def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call])
 
 def is_lookup(call: Call) -> bool:
     """Whether a call's tool, by its first word, looks something up or thinks, and changes nothing."""
-    word = _FIRST_WORD.match(call.name.rpartition(".")[2])
+    return _names_lookup(call.name)
+
+
+@lru_cache(maxsize=1024)
+def _names_lookup(name: str) -> bool:
+    word = _FIRST_WORD.match(name.rpartition(".")[2])
     return word is not None and word[0].lower() in LOOKUP_VERBS
 
 

@@ -60,14 +60,14 @@ class _WrongArgument(NamedTuple):
     """A wrong argument: what it takes and what it should take, calls in gold's positions.
 
     Args:
-        index: The position of its edit.
+        position: That of its edit among all.
         edit: The edit.
         call: Its call in gold; None for the answer.
         ours: What it takes.
         theirs: What gold takes.
     """
 
-    index: int
+    position: int
     edit: Edit
     call: int | None
     ours: Any
@@ -95,7 +95,7 @@ def _source_key(value: Value, images: Any) -> Any:
 
 
 def _propose(name: str, links: Iterable[_WrongArgument], *data: Any) -> Proposal:
-    return Proposal(name, tuple(sorted(link.index for link in links)), data)
+    return Proposal(name, tuple(sorted(link.position for link in links)), data)
 
 
 # ---------------------------------------------------------------- steps
@@ -158,11 +158,7 @@ def _propose_joined_arguments(edits: IndexedEdits, names: CallNames) -> Iterator
     """A text that holds, one beside another, what gold gives in several arguments of the call."""
     by_call: dict[int | None, list[tuple[int, Edit]]] = {}
     for index, edit in edits:
-        if (
-            edit.pred is not None
-            and edit.gold is not None
-            and not (edit.pred.at or edit.gold.at or edit.also)
-        ):
+        if edit.pred and edit.gold and not edit.pred.at and not edit.also:
             by_call.setdefault(edit.pred.call, []).append((index, edit))
     for members in by_call.values():
         missing = [(index, edit) for index, edit in members if edit.code == "argument.missing"]
@@ -175,13 +171,8 @@ def _propose_joined_arguments(edits: IndexedEdits, names: CallNames) -> Iterator
                 text = _text_of(part[1].gold_value)
                 if text and text in rest:
                     rest, parts = rest.replace(text, "\0", 1), [*parts, part]
-            telling = any(is_distinctive(part.gold_value) for _, part in parts)
-            if (
-                telling
-                and len(parts) > 1
-                and all(part in parts for part in own)
-                and not any(map(str.isalnum, rest))
-            ):
+            whole = len(parts) > 1 and all(part in parts for part in own) and not any(map(str.isalnum, rest))
+            if whole and any(is_distinctive(part.gold_value) for _, part in parts):
                 positions = sorted({index, *(position for position, _ in parts)})
                 gold_names = [_argument_name(part.gold) for _, part in sorted(parts)]
                 yield Proposal("arguments joined", tuple(positions), (edit, gold_names))
@@ -478,6 +469,6 @@ _COMPOUND_EDITS: dict[str, CompoundEdit] = {
     "values swapped": _merge("arguments.swapped", _format_call_swap),
     "arguments swapped": _merge("arguments.swapped", _format_argument_swap),
     "arguments joined": _merge("arguments.joined", _format_joined_arguments),
-    "operand": lambda proposal, edits, names: _make_operand_edit(*proposal.data, names),
+    "operand": lambda proposal, edits, names: _make_operand_edit(proposal.data[0], proposal.data[1], names),
 }
 """The edit that each proposal makes, with its sentence."""

@@ -103,10 +103,16 @@ def _exchange(first: tuple[int, int], second: tuple[int, int]) -> Pairs:
 
 def _part_lookups(pairing: Pairing) -> Pairing:
     """The pairing without calls of an agent that look something up in the place of what gold does."""
+    pairs = _find_replaced_pairs(pairing)
+    if not pairs:
+        return pairing
     gold_calls, pred_calls = pairing.gold.numbered.plan.calls, pairing.pred.numbered.plan.calls
-    lookups = [pred for pred in find_foreign_lookups(pred_calls, gold_calls) if not pairing.pred.users[pred]]
-    pairs = [(pred, pairing.to_gold[pred]) for pred in lookups if pairing.to_gold[pred] >= 0]
-    pairs = [(pred, gold) for pred, gold in pairs if not is_lookup(gold_calls[gold])]
+    lookups = {pred for pred in find_foreign_lookups(pred_calls, gold_calls) if not pairing.pred.users[pred]}
+    pairs = [
+        (pred, gold)
+        for pred, gold in pairs
+        if pred in lookups and gold < len(gold_calls) and not is_lookup(gold_calls[gold])
+    ]
     if len(lookups) < MIN_LOOKUPS or not pairs:
         return pairing
     new_pairing = pairing.copy()
