@@ -43,7 +43,9 @@ SAME: dict[str, set[str]] = {
 }  # fmt: skip
 
 
-MODES = {"acting"}
+MODES = {
+    "acting", "exact-order", "in-order", "any-order", "superset", "subset", "unordered", "names-only",
+}  # fmt: skip
 """Presets that do not ask for every call: tests/test_modes.py."""
 
 

@@ -76,6 +76,10 @@ class PolicyFile(Described):
     failed: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
         "Whether calls whose recorded answer is an error count."
     )
+    extra: Annotated[str, OneOf(CALLS_COUNT)] = optional_key("Whether calls count that gold does not make.")
+    missing: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
+        "Whether calls of gold count that the prediction does not make."
+    )
     catalog: str = optional_key(
         "A tool catalog: says defaults, the only output of a tool, and which tools there are."
     )

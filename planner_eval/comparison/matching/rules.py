@@ -323,6 +323,8 @@ def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> PreparedPla
     if not policy.repeats:
         (pred, _), (gold, merged_ids) = _merge_repeats(pred, policy), _merge_repeats(gold, policy)
         terms = terms if terms is NO_TERMS else terms.merged(merged_ids)
+    if policy.missing == "free":
+        terms = terms._replace(optional=frozenset(call.id for call in gold.calls))
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
     return PreparedPlans(pred, gold, terms)

@@ -50,18 +50,33 @@ def leave_out_free_calls(pred: Plan, gold: Plan, policy: Policy) -> tuple[Plan, 
 
 def _without(plan: Plan, free: set[tuple[str | None, str]], policy: Policy) -> Plan:
     """The plan without calls of some tools, and failed ones, that nothing else needs."""
-    needed = {
-        position
-        for position, call in enumerate(plan.calls)
-        if (call.app, call.name) not in free and not (policy.failed == "free" and is_failed(call))
-    }
+    return keep_calls(
+        plan,
+        {
+            position
+            for position, call in enumerate(plan.calls)
+            if (call.app, call.name) not in free and not (policy.failed == "free" and is_failed(call))
+        },
+        answer=policy.answer,
+    )
+
+
+def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
+    """The plan of some of its calls, and of those whose outputs they, or the answer, take.
+
+    Args:
+        plan: The plan.
+        positions: The calls.
+        answer: Whether the answer counts; else it is left out.
+    """
+    needed = set(positions)
     if len(needed) == len(plan.calls):
         return plan
     producers: dict[int, list[int]] = {}
     for edge in plan.edges:
         producers.setdefault(edge.consumer, []).append(edge.producer)
     waiting = [*needed]
-    if policy.answer:
+    if answer:
         values = [value for _, value in plan.answer or ()]
         waiting += [leaf.call for value in values for _, leaf in leaves(value) if type(leaf) is Ref]
     while waiting:
@@ -70,13 +85,35 @@ def _without(plan: Plan, free: set[tuple[str | None, str]], policy: Policy) -> P
         waiting += [producer for producer in producers.get(position, ()) if producer not in needed]
     if len(needed) == len(plan.calls):
         return plan
-    positions = {position: number for number, position in enumerate(sorted(needed))}
+    new_positions = {position: number for number, position in enumerate(sorted(needed))}
     calls = [
-        replace(call, arguments=_moved(call.arguments, positions)) if position in producers else call
-        for position, call in ((position, plan.calls[position]) for position in positions)
+        replace(call, arguments=_moved(call.arguments, new_positions)) if position in producers else call
+        for position, call in ((position, plan.calls[position]) for position in new_positions)
     ]
-    moved = None if plan.answer is None or not policy.answer else _moved(plan.answer, positions)
+    moved = None if plan.answer is None or not answer else _moved(plan.answer, new_positions)
     return replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
+
+
+def choose_called_in_order(pred: Sequence[int | None], gold: Sequence[int | None]) -> list[int] | None:
+    """The first calls of the prediction that are gold's, in gold's order; None where one is not there.
+
+    Args:
+        pred: A number for each call; equal calls have equal ones.
+        gold: Likewise; None equals none.
+
+    >>> choose_called_in_order([2, 1, 2], [1, 2]), choose_called_in_order([2, 1], [1, 2])
+    ([1, 2], None)
+    """
+    chosen: list[int] = []
+    position = 0
+    for number in gold:
+        while position < len(pred) and (number is None or pred[position] != number):
+            position += 1
+        if position == len(pred):
+            return None
+        chosen.append(position)
+        position += 1
+    return chosen
 
 
 def _moved(arguments: Arguments, positions: Mapping[int, int]) -> Arguments:

@@ -7,6 +7,7 @@
 
     reads = "free"                 # calls of tools that only read, as the catalog says, do not count
     failed = "free"                # nor do calls whose recorded answer is an error
+    extra = "free"                 # nor calls that gold does not make; missing = "free": nor those of gold alone
 
     [[tool]]
     name = ["get_*", "think"]
@@ -296,7 +297,7 @@ def _free_reads(catalog: str | None, reads: Collection[str], where: KeyPathForma
     raise PolicyError(f"{where(('reads',))}: reads: {problem}")
 
 
-_PLAIN_KEYS = ("order", "names", "answer", "inline", "repeats", "failed")
+_PLAIN_KEYS = ("order", "names", "answer", "inline", "repeats", "failed", "extra", "missing")
 
 
 def _load_base(

@@ -50,7 +50,7 @@ CALLS_COUNT = {
     "count": "they count as other calls do",
     "free": "they count only where a call that counts takes their output",
 }
-"""How calls of a kind count: those that only read, those that failed."""
+"""How calls of a kind count: those that only read, that failed, that gold or the prediction lacks."""
 
 
 @fast_frozen
@@ -94,6 +94,8 @@ class Policy:
         unknown: Is told of a rule of the user's own that names what nothing has; None: that is an error.
         counts: Which calls count, by their tools; the last row that fits a tool holds.
         failed: Whether a call counts whose recorded answer says that it failed: one of :data:`CALLS_COUNT`.
+        extra: Whether a call of the prediction counts that stands for none of gold's, likewise.
+        missing: Whether a call of gold counts that the prediction does not make, likewise.
 
     >>> from planner_eval.comparison.policy.values import Rule
     >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
@@ -115,9 +117,12 @@ class Policy:
     unknown: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
     counts: tuple[ToolCount, ...] = ()
     failed: str = "count"
+    extra: str = "count"
+    missing: str = "count"
 
     def __post_init__(self) -> None:
-        for word, choices in ((self.order, ORDERS), (self.names, NAMES), (self.failed, CALLS_COUNT)):
+        calls = [(word, CALLS_COUNT) for word in (self.failed, self.extra, self.missing)]
+        for word, choices in ((self.order, ORDERS), (self.names, NAMES), *calls):
             if word not in choices:
                 raise PolicyError(format_unknown_name(word, choices))
 
