@@ -7,7 +7,7 @@
 
     reads = "free"                 # calls of tools that only read, as the catalog says, do not count
     failed = "free"                # nor do calls whose recorded answer is an error
-    extra = "free"                 # nor calls that gold does not make; missing = "free": nor those of gold alone
+    extra = "free"                 # nor calls that gold does not make; `missing` likewise of the prediction
 
     [[tool]]
     name = ["get_*", "think"]
