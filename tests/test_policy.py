@@ -43,8 +43,14 @@ SAME: dict[str, set[str]] = {
 }  # fmt: skip
 
 
+MODES = {
+    "acting", "exact-order", "in-order", "any-order", "superset", "subset", "unordered", "names-only",
+}  # fmt: skip
+"""Presets that do not ask for every call: tests/test_modes.py."""
+
+
 def test_every_preset_is_listed_here() -> None:
-    assert set(presets()) == set(SAME)
+    assert set(presets()) == set(SAME) | MODES
     assert set(LEAF_NORMALISERS) <= set(COMPARE)
 
 
@@ -820,3 +826,64 @@ def test_what_a_policy_takes_for_right_is_right_in_every_figure(data: st.DataObj
             assert 0 <= tally.hit <= min(tally.pred, tally.gold), name
         if tally is not None and tally.value is not None:
             assert (-1 if name == "order_tau" else 0) <= tally.value <= 1, name
+
+
+# ---------------------------------------------------------------- which calls count
+SHOP = [
+    {"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
+    {"name": "buy", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": False}},
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ('[[tool]]\nname = "look"\ncounts = "never"', True),
+        ('[[tool]]\nname = ["lo?k", "see"]\ncounts = "if gold calls it"', True),
+        ('[[tool]]\nname = "*"\ncounts = "never"\n[[tool]]\nname = "look"\ncounts = "always"', False),
+        ('reads = "free"\ncatalog = "shop.json"', True),
+        ('reads = "free"\ncatalog = "shop.json"\n[[tool]]\nname = "look"\ncounts = "always"', False),
+        ('reads = "count"\ncatalog = "shop.json"', False),
+        ('failed = "free"', False),
+    ],
+)
+def test_a_policy_says_which_calls_count(text: str, same: bool, tmp_path: Path) -> None:
+    (tmp_path / "shop.json").write_text(json.dumps({"tools": SHOP}))
+    (tmp_path / "p.toml").write_text(text)
+    policy = load_policy(str(tmp_path / "p.toml"))
+    assert pe.diff("look(#x='1')\nbuy(#y='2')", "buy(#y='2')", policy).same is same
+    assert pe.diff("buy(#y='2')", "buy(#y='2')", policy).same
+
+
+def test_a_failed_call_need_not_count() -> None:
+    pred = [
+        {"name": "buy", "arguments": {"y": 1}, "result": "Error: sold out"},
+        {"name": "buy", "arguments": {"y": 2}, "result": "bought"},
+    ]
+    gold = [{"name": "buy", "arguments": {"y": 2}}]
+    free = replace(pe.Policy(), failed="free")
+    assert (pe.diff(pred, gold).same, pe.diff(pred, gold, free).same) == (False, True)
+    assert not pe.diff(pred[:1], gold, free).same
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[[tool]]\nname = "look"\ncounts = "seldom"', "one of always, if gold calls it, never"),
+        ('[[tool]]\ncounts = "never"', "name"),
+        ('reads = "free"', "reads: needs a catalog"),
+        ('reads = "free"\ncatalog = "unmarked.json"', "marks no tool as one that only reads"),
+    ],
+)
+def test_what_cannot_be_meant_of_calls_that_count_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "unmarked.json").write_text(json.dumps([{"name": "f", "parameters": {}}]))
+    (tmp_path / "p.toml").write_text(text)
+    with pytest.raises(PolicyError, match=message):
+        load_policy(str(tmp_path / "p.toml"))
+
+
+def test_appbench_marks_acting_tools_alone_and_others_read(reference: Path) -> None:
+    from planner_eval.catalogs.record_tools import catalog_facts
+
+    facts = catalog_facts(str(reference / "datasets/appbench/catalogue.json"))
+    assert "Hotels_2.SearchHouse" in facts.reads or facts.reads

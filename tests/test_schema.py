@@ -105,6 +105,8 @@ RECORD = {
 POLICY = {
     "name": "own", "extends": "lenient", "order": "free", "names": "loose", "answer": False, "inline": True,
     "repeats": False, "stateful": ["pay*"], "wildcards": ["$$$", {}], "note": "all keys",
+    "failed": "free", "extra": "free",
+    "reads": "count", "tool": [{"name": "get_*", "counts": "never"}, {"name": ["a"], "counts": "always"}],
     "rule": [{"tool": "f", "argument": "x", "compare": ["casefold", "set"], "tolerance": 1, "relative": 0.5},
              {"argument": "y", "compare": "date", "accepted": [1, "a"], "aliases": {"a": "b"}, "default": [1],
               "pattern": "a+"},
@@ -160,7 +162,10 @@ BAD: dict[str, list[tuple[str, Any]]] = {
     "policy": [
         ("ordr", "free"), ("name", 3), ("extends", ["lenient"]), ("order", "random"), ("names", "close"),
         ("answer", "yes"), ("inline", 1), ("repeats", 0), ("stateful", "pay"), ("stateful/0", 1),
-        ("wildcards", "$$$"), ("catalog", 3), ("note", 3), ("rule", {}), ("rule/0", "f"),
+        ("wildcards", "$$$"), ("catalog", 3), ("note", 3), ("rule", {}), ("rule/0", "f"), ("failed", True),
+        ("extra", True), ("missing", "no"), ("reads", "seldom"),
+        ("tool", "f"), ("tool/0/counts", "seldom"), ("tool/0/counts", DELETE),
+        ("tool/0/name", 3), ("tool/0/name", DELETE), ("tool/1/name", [3]), ("tool/1/when", "never"),
         ("rule/0/tools", "f"), ("rule/0/tool", ["f"]), ("rule/0/argument", 3), ("rule/0/compare", []),
         ("rule/0/compare", "casefolded"), ("rule/0/compare/1", "sets"), ("rule/0/tolerance", -1),
         ("rule/0/tolerance", True), ("rule/0/relative", "much"), ("rule/1/accepted", "a"),

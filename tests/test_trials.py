@@ -163,3 +163,14 @@ def test_pass_k_of_the_published_rewards_is_what_the_paper_prints(reference: Pat
 def test_the_mean_of_pass_1_is_the_mean() -> None:
     counts = [(4, 1), (4, 3), (4, 4)]
     assert pass_estimates(counts)[0].hat == pass_estimates(counts)[0].at == pytest.approx(8 / 12)
+
+
+@pytest.mark.more
+def test_the_same_acting_calls_foretell_the_official_reward(reference: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "airline.toml"
+    policy.write_text('extends = "acting"\n[[tool]]\nname = "transfer_to_human*"\ncounts = "never"\n')
+    report = pe.score(reference / TAU, reference / TAU, policy=policy, metrics=["exact"])
+    assert report.trials is not None
+    assert report.trials.cells == (83, 4, 1, 112)
+    unlike = {row.id for row in report.rows if (row.state == "same") is not (row.verdict.value == 1)}
+    assert unlike == {"2/1", "46/3", "44/1", "44/3", "5/1"}  # cut, cut, a number unsaid twice, idle fields

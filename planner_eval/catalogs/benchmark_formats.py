@@ -410,6 +410,8 @@ def _operation_tool(
     returned = _content_schema(good, document)
     if returned:
         entry["returns"] = schema_from_words(make_self_contained(returned, document))
+    if method == "get":
+        entry["action"] = False
     return read_tools([entry], app).tools[0]
 
 

@@ -142,11 +142,13 @@ class Facts(NamedTuple):
         arguments: Tool → the arguments that it takes; variants of one name add up.
         defaults: (tool, argument) → what the tool takes where the argument is left out.
         outputs: Tool → the name of its only output, "" where that has none; tools with several are left out.
+        reads: The tools that only read; where a catalog marks acting tools alone, all others.
     """
 
     arguments: dict[str, frozenset[str]]
     defaults: dict[tuple[str, str], Any]
     outputs: dict[str, str]
+    reads: frozenset[str] = frozenset()
 
 
 def catalog_facts(catalog: str) -> Facts:
@@ -158,13 +160,18 @@ def catalog_facts(catalog: str) -> Facts:
     arguments: dict[str, frozenset[str]] = {}
     defaults: dict[tuple[str, str], Any] = {}
     outputs: dict[str, set[str | None]] = {}
+    actions: dict[str, set[bool | None]] = {}
     for tool in read_catalog_file(catalog).tools:
+        actions.setdefault(tool.full_name, set()).add(tool.action)
         name = tool.full_name
         arguments[name] = arguments.get(name, frozenset()).union(p.name for p in tool.parameters)
         defaults.update({(name, p.name): p.default for p in tool.parameters if p.has_default})
         outputs.setdefault(name, set()).add(tool.only_output)
     agreed = ((name, next(iter(names))) for name, names in outputs.items() if len(names) == 1)
-    return Facts(arguments, defaults, {name: only for name, only in agreed if only is not None})
+    marks = set().union(*actions.values())
+    unmarked: set[bool | None] = {None, False} if True in marks and False not in marks else {False}
+    reads = frozenset(name for name, found in actions.items() if found <= unmarked)
+    return Facts(arguments, defaults, {name: only for name, only in agreed if only is not None}, reads)
 
 
 # ----------------------------------------------------------------------

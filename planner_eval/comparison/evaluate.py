@@ -408,7 +408,7 @@ def refuse_unknown_names(paired: PairedFiles, names: KnownNames, policy: Policy)
     Raises:
         PolicyError: a rule names what neither a plan of the files nor the policy's catalog has.
     """
-    if not any(rule.where for rule in policy.rules):
+    if not policy.names_tools:
         return
     how = paired.reading
     sources = ((paired.pred, how.dialect), (paired.gold, how.gold_dialect or how.dialect))

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from planner_eval.base.schema_models import Described, Items, OneOf, OneOrMoreTexts, optional_key
-from planner_eval.comparison.policy.policy import NAMES, ORDERS
+from planner_eval.comparison.policy.policy import CALLS_COUNT, COUNTS, NAMES, ORDERS
 from planner_eval.comparison.policy.values import COMPARE
 from planner_eval.plan.model import leaves
 from planner_eval.reading.schemas import ArgumentPair, CallEntry, Value
@@ -47,6 +47,15 @@ class RuleEntry(Described):
     function: str = optional_key("A function of your own, module:name, of the prediction's and gold's value.")
 
 
+class ToolEntry(Described):
+    """Whether calls of some tools count; the last entry that fits a tool holds."""
+
+    name: OneOrMoreTexts = Field(
+        description="The tools it is for: names, or App.name; * and ? are wildcards.", min_length=1
+    )
+    counts: Annotated[str, OneOf(COUNTS)] = Field(description="When their calls count.")
+
+
 class PolicyFile(Described):
     """A comparison policy, as --policy takes it."""
 
@@ -60,6 +69,17 @@ class PolicyFile(Described):
     stateful: Items[str] = optional_key("Tools whose repeated calls always count.")
     wildcards: Items[_Value] = optional_key("Values of gold for which any value will do.")
     rule: Items[RuleEntry] = optional_key("The rules for values.")
+    tool: Items[ToolEntry] = optional_key("Which calls count.")
+    reads: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
+        "Whether calls of tools that only read, as the catalog says, count."
+    )
+    failed: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
+        "Whether calls whose recorded answer is an error count."
+    )
+    extra: Annotated[str, OneOf(CALLS_COUNT)] = optional_key("Whether calls count that gold does not make.")
+    missing: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
+        "Whether calls of gold count that the prediction does not make."
+    )
     catalog: str = optional_key(
         "A tool catalog: says defaults, the only output of a tool, and which tools there are."
     )

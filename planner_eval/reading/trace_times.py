@@ -187,6 +187,15 @@ def _recorded_span(position: int, call: Call, start: int, *, marked: bool) -> Sp
     return Span(None, None, "tool", call.tool, position, start, start + 1, error)
 
 
+def is_failed(call: Call) -> bool:
+    """Whether the recorded answer of a call says that it failed.
+
+    >>> [is_failed(Call("a", "f", (), result=text, has_result=True)) for text in ("Error: no seat", "sold")]
+    [True, False]
+    """
+    return call.has_result and _describe_failure(call.result, marked=False) is not None
+
+
 _FAILURE = re.compile(
     r"\s*+(?:[\w.]{0,60}(?:error|exception)\b[^:\n]{0,80}:|traceback \(most recent call last\))", re.I
 )

@@ -44,7 +44,7 @@ class DiffSums:
         """Tools whose whole result and an output may be one, and how often; in the order of their first."""
         self.effects = Counter[str]()
         """Of pairs that were run: how many come to the same, and how many are known to reach gold's goal."""
-        self.named = any(rule.where for rule in policy.rules)
+        self.named = policy.names_tools
         self.names = KnownNames()
         self.names.seen.update((app, tool, name) for app, tool, name in stored.get("names", ()))
 

@@ -106,10 +106,10 @@ def scored_row(
         return ScoredRow(name, state, reason=error or STATES[state], file=source[0], line=source[1])
     keys = {name: key for name in by if (key := key_of(name, row)) is not None} if by else {}
     if diff is None or diff.matching is None:
-        if gold.calls:
+        if gold.calls and (not policy.leaves_out_calls or match(Plan(), gold, policy).gold.calls):
             tallies = measure_none(gold, metrics, policy)
-        else:
-            tallies = measure(match(_UNREAD_PLAN, gold, policy), metrics)
+        else:  # a call that counts under every policy, for it is none that a policy names
+            tallies = measure(match(_UNREAD_PLAN, Plan()), metrics)
         missed: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
         why = error or STATES[state]
         helped = row.mended is not None and not is_cut(row.mended)

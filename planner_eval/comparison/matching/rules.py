@@ -19,6 +19,7 @@ from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import shorten
 from planner_eval.comparison.matching.likeness import Tool, assign, find_respellings
 from planner_eval.comparison.matching.pairing import MISSING, ComparedValues
+from planner_eval.comparison.policy.counting import leave_out_free_calls
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.values import NOTHING, Rule
 from planner_eval.plan.canonical import LEFT_OUT, OWN_POSITIONS, NumberedPlan, value_key
@@ -317,9 +318,13 @@ def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> PreparedPla
         pred, gold = _drop_only_outputs(pred, policy), _drop_only_outputs(gold, policy)
     if policy.inline:
         pred, gold = _outline_calls(pred, gold), _outline_calls(gold, pred)
+    if policy.leaves_out_calls:
+        pred, gold = leave_out_free_calls(pred, gold, policy)
     if not policy.repeats:
         (pred, _), (gold, merged_ids) = _merge_repeats(pred, policy), _merge_repeats(gold, policy)
         terms = terms if terms is NO_TERMS else terms.merged(merged_ids)
+    if policy.missing == "free":
+        terms = terms._replace(optional=frozenset(call.id for call in gold.calls))
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
     return PreparedPlans(pred, gold, terms)

@@ -5,6 +5,14 @@
     wildcards = ["$$$"]
     catalog = "tools.json"         # defaults, the only output of a tool, and which tools there are
 
+    reads = "free"                 # calls of tools that only read, as the catalog says, do not count
+    failed = "free"                # nor do calls whose recorded answer is an error
+    extra = "free"                 # nor calls that gold does not make; `missing` likewise of the prediction
+
+    [[tool]]
+    name = ["get_*", "think"]
+    counts = "never"               # always, if gold calls it, never
+
     [[rule]]
     tool = "Hotels.*"
     argument = "city"
@@ -19,7 +27,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +35,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError, PolicyError
 from planner_eval.base.resources import folder, service
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, ToolCount
 from planner_eval.comparison.policy.unused_rules import find_idle_rule
 from planner_eval.comparison.policy.values import NOTHING, Rule, casefold
 
@@ -68,7 +76,8 @@ def load_policy(name: str) -> Policy:
             _parse_toml(_read_text(path), path), path.stem, lambda _: str(path), path.parent
         )
         # a preset may name tools that some data does not have
-        return replace(preset, rules=tuple(replace(rule, where="") for rule in preset.rules))
+        rules = tuple(replace(rule, where="") for rule in preset.rules)
+        return replace(preset, rules=rules, counts=tuple(replace(row, where="") for row in preset.counts))
     return read_policy(path)
 
 
@@ -256,10 +265,39 @@ def _make_policy(
         except CatalogError as error:
             raise PolicyError(f"{where(('catalog',))}: catalog: {error}") from None
         settings |= {"defaults": facts.defaults, "tools": facts.arguments, "outputs": facts.outputs}
+    counts = [*base.counts]
+    if data.get("reads") == "free":
+        counts += _free_reads(data.get("catalog"), facts.reads if "catalog" in data else (), where)
+    counts += [
+        row for index, entry in enumerate(data.get("tool", ())) for row in _count_rows(entry, index, where)
+    ]
+    if counts:
+        settings["counts"] = tuple(counts)
     return replace(base, name=data.get("name") or name, rules=(*base.rules, *rules), **settings)
 
 
-_PLAIN_KEYS = ("order", "names", "answer", "inline", "repeats")
+def _count_rows(entry: Mapping[str, Any], index: int, where: KeyPathFormatter) -> list[ToolCount]:
+    """A row for each name of a ``[[tool]]``."""
+    names = [entry["name"]] if isinstance(entry["name"], str) else entry["name"]
+    place = f"{where(('tool', index))}, tool {index + 1}"
+    return [ToolCount(name, entry["counts"], place) for name in names]
+
+
+def _free_reads(catalog: str | None, reads: Collection[str], where: KeyPathFormatter) -> list[ToolCount]:
+    """A row for each tool that, by the catalog, only reads.
+
+    Raises:
+        PolicyError: there is no catalog, or it does not say of any tool that it only reads.
+    """
+    if reads:
+        return [ToolCount(name, "never") for name in sorted(reads)]
+    problem = "needs a catalog, which says what tools only read"
+    if catalog is not None:
+        problem = f"{catalog} marks no tool as one that only reads; name them in [[tool]]"
+    raise PolicyError(f"{where(('reads',))}: reads: {problem}")
+
+
+_PLAIN_KEYS = ("order", "names", "answer", "inline", "repeats", "failed", "extra", "missing")
 
 
 def _load_base(

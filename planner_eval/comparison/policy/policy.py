@@ -39,6 +39,39 @@ NAMES = {
 }
 
 
+COUNTS = {
+    "always": "a call counts, as gold's do",
+    "if gold calls it": "calls of a tool count where gold has a call of it",
+    "never": "a call counts only where one that counts takes its output",
+}
+
+
+CALLS_COUNT = {
+    "count": "they count as other calls do",
+    "free": "they count only where a call that counts takes their output",
+}
+"""How calls of a kind count: those that only read, that failed, that gold or the prediction lacks."""
+
+
+@fast_frozen
+class ToolCount:
+    """Whether calls of some tools count.
+
+    Args:
+        tool: A name, or ``App.name``; ``*`` and ``?`` are wildcards.
+        counts: One of :data:`COUNTS`.
+        where: Where the user said so; "" for a row of ours.
+    """
+
+    tool: str
+    counts: str
+    where: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.counts not in COUNTS:
+            raise PolicyError(format_unknown_name(self.counts, COUNTS))
+
+
 @fast_frozen
 class Policy:
     """Everything a comparison depends on besides the two plans.
@@ -59,6 +92,10 @@ class Policy:
         tools: Tools that are known beside those of the plans → their arguments.
         outputs: Tool → the name of its only output, which equals its whole result; "" for one without.
         unknown: Is told of a rule of the user's own that names what nothing has; None: that is an error.
+        counts: Which calls count, by their tools; the last row that fits a tool holds.
+        failed: Whether a call counts whose recorded answer says that it failed: one of :data:`CALLS_COUNT`.
+        extra: Whether a call of the prediction counts that stands for none of gold's, likewise.
+        missing: Whether a call of gold counts that the prediction does not make, likewise.
 
     >>> from planner_eval.comparison.policy.values import Rule
     >>> Policy(rules=(Rule(argument="city", compare=("casefold",)),)).rule(None, "f", "city").compare
@@ -78,11 +115,26 @@ class Policy:
     tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
     unknown: Callable[[str], object] | None = field(default=None, compare=False, repr=False)
+    counts: tuple[ToolCount, ...] = ()
+    failed: str = "count"
+    extra: str = "count"
+    missing: str = "count"
 
     def __post_init__(self) -> None:
-        for word, choices in ((self.order, ORDERS), (self.names, NAMES)):
+        calls = [(word, CALLS_COUNT) for word in (self.failed, self.extra, self.missing)]
+        for word, choices in ((self.order, ORDERS), (self.names, NAMES), *calls):
             if word not in choices:
                 raise PolicyError(format_unknown_name(word, choices))
+
+    @property
+    def leaves_out_calls(self) -> bool:
+        """Whether there may be calls that do not count."""
+        return bool(self.counts) or self.failed == "free"
+
+    @property
+    def names_tools(self) -> bool:
+        """Whether it says something in the user's own words of tools that plans then have to call."""
+        return any(row.where for row in (*self.rules, *self.counts))
 
     def rule(self, app: str | None, name: str, argument: str) -> Rule | None:
         """The rule that holds for an argument; None where none fits."""

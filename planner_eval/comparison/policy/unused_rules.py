@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.comparison.policy.policy import Policy, fits, has_wildcard, tool_fits
+from planner_eval.comparison.policy.policy import Policy, ToolCount, fits, has_wildcard, tool_fits
 from planner_eval.plan.model import Plan
 
 if TYPE_CHECKING:
@@ -150,30 +150,26 @@ class KnownNames:
     def unknown(self, policy: Policy) -> list[str]:
         """What there is to complain about, a sentence a rule."""
         rules = [rule for rule in policy.rules if rule.where]
-        if not rules:
+        if not policy.names_tools:
             return []
         known_names = self.seen | {
             (None, tool, name) for tool, arguments in policy.tools.items() for name in ("", *arguments)
         }
         nor = " and no catalog has" if policy.tools else ""
         elsewhere = "" if policy.tools else _CATALOG_HINT
-        return [
-            message
-            for rule in rules
-            if (message := _format_complaint(rule, known_names, nor, elsewhere)) is not None
+        messages = [_format_complaint(rule, known_names, nor, elsewhere) for rule in rules]
+        messages += [
+            _format_tool_complaint(row, known_names, nor, elsewhere) for row in policy.counts if row.where
         ]
+        return [message for message in messages if message is not None]
 
 
 def _format_complaint(
     rule: Rule, known_names: set[tuple[str | None, str, str]], nor: str, elsewhere: str
 ) -> str | None:
     called = any(_is_for_tool(rule, app, name) for app, name, _ in known_names)
-    if not called and has_wildcard(rule.tool):
-        return None
     if not called:
-        tools = sorted({n for _, n, _ in known_names} | {f"{a}.{n}" for a, n, _ in known_names if a})
-        hint = did_you_mean(rule.tool, tools, elsewhere, lead="; ")
-        return f"{rule.where}: no plan calls{nor} the tool {rule.tool!r}{hint}"
+        return _format_tool_complaint(rule, known_names, nor, elsewhere)
     if has_wildcard(rule.argument) or any(
         argument and _is_for_tool(rule, app, name) and fits(rule.argument, argument)
         for app, name, argument in known_names
@@ -186,7 +182,17 @@ def _format_complaint(
     return f"{rule.where}: no plan gives{nor} the argument {rule.argument!r}{of}{hint}"
 
 
-def _is_for_tool(rule: Rule, app: str | None, name: str) -> bool:
+def _format_tool_complaint(
+    rule: Rule | ToolCount, known_names: set[tuple[str | None, str, str]], nor: str, elsewhere: str
+) -> str | None:
+    if has_wildcard(rule.tool) or any(_is_for_tool(rule, app, name) for app, name, _ in known_names):
+        return None
+    tools = sorted({n for _, n, _ in known_names} | {f"{a}.{n}" for a, n, _ in known_names if a})
+    hint = did_you_mean(rule.tool, tools, elsewhere, lead="; ")
+    return f"{rule.where}: no plan calls{nor} the tool {rule.tool!r}{hint}"
+
+
+def _is_for_tool(rule: Rule | ToolCount, app: str | None, name: str) -> bool:
     """Whether a rule is for a tool, which a catalog may name with its app."""
     bare = name.rpartition(".")[2]
     return tool_fits(rule.tool, app, name) or (

@@ -69,7 +69,7 @@ class PageJob:
         """
         job, lines = self.score, PairLineWriter(self.query, texts=self.texts)
         how, policy = job.reading, intern_policy(job.policy)
-        names = any(rule.where for rule in policy.rules)
+        names = policy.names_tools
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair, named = bool(how["repair"]), job.gold_named
         evaluation = Evaluation(*dialects, policy, self.texts, repair, how["compute"], True, named)

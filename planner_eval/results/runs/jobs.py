@@ -223,7 +223,7 @@ class ScoreJob:
     def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[ScoredRow]:
         """The same rows, each as it is."""
         how, policy = self.reading, intern_policy(self.policy)
-        names = any(rule.where for rule in policy.rules)
+        names = policy.names_tools
         dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
         repair = bool(how["repair"])
         mends = self.mends and not repair

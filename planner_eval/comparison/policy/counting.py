@@ -1,0 +1,120 @@
+"""Which calls count: those that may stand anywhere are left out of both plans before they are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from planner_eval.comparison.policy.policy import Policy, ToolCount, tool_fits
+from planner_eval.plan.linking import build_plan, move_references
+from planner_eval.plan.model import Arguments, Plan, Ref, leaves
+from planner_eval.reading.trace_times import is_failed
+
+if TYPE_CHECKING:
+    from planner_eval.plan.model import Call
+
+
+def count_tools(rows: Sequence[ToolCount], calls: Iterable[Call]) -> dict[tuple[str | None, str], str]:
+    """How the tool of each call counts, as the last row that fits it says; always where none does.
+
+    >>> from planner_eval.plan.model import Call
+    >>> count_tools([ToolCount("get_*", "never")], [Call("a", "get_user"), Call("b", "pay")])
+    {(None, 'get_user'): 'never', (None, 'pay'): 'always'}
+    """
+    tools = dict.fromkeys((call.app, call.name) for call in calls)
+    return {
+        (app, name): next((row.counts for row in reversed(rows) if tool_fits(row.tool, app, name)), "always")
+        for app, name in tools
+    }
+
+
+def leave_out_free_calls(pred: Plan, gold: Plan, policy: Policy) -> tuple[Plan, Plan]:
+    """The two plans without the calls that do not count; the same two where all count.
+
+    A call whose output is taken by one that counts, directly or by others, stays: what is taken from it
+    is a part of what counts. So does one whose output is the answer, where the answer counts.
+
+    Args:
+        pred: The prediction.
+        gold: What was wanted.
+        policy: Says which calls count.
+    """
+    counts = count_tools(policy.counts, (*pred.calls, *gold.calls))
+    in_gold = {(call.app, call.name) for call in gold.calls}
+    free = {
+        tool for tool, how in counts.items() if how == "never" or (how != "always" and tool not in in_gold)
+    }
+    return _without(pred, free, policy), _without(gold, free, policy)
+
+
+def _without(plan: Plan, free: set[tuple[str | None, str]], policy: Policy) -> Plan:
+    """The plan without calls of some tools, and failed ones, that nothing else needs."""
+    return keep_calls(
+        plan,
+        {
+            position
+            for position, call in enumerate(plan.calls)
+            if (call.app, call.name) not in free and not (policy.failed == "free" and is_failed(call))
+        },
+        answer=policy.answer,
+    )
+
+
+def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
+    """The plan of some of its calls, and of those whose outputs they, or the answer, take.
+
+    Args:
+        plan: The plan.
+        positions: The calls.
+        answer: Whether the answer counts; else it is left out.
+    """
+    needed = set(positions)
+    if len(needed) == len(plan.calls):
+        return plan
+    producers: dict[int, list[int]] = {}
+    for edge in plan.edges:
+        producers.setdefault(edge.consumer, []).append(edge.producer)
+    waiting = [*needed]
+    if answer:
+        values = [value for _, value in plan.answer or ()]
+        waiting += [leaf.call for value in values for _, leaf in leaves(value) if type(leaf) is Ref]
+    while waiting:
+        position = waiting.pop()
+        needed.add(position)
+        waiting += [producer for producer in producers.get(position, ()) if producer not in needed]
+    if len(needed) == len(plan.calls):
+        return plan
+    new_positions = {position: number for number, position in enumerate(sorted(needed))}
+    calls = [
+        replace(call, arguments=_moved(call.arguments, new_positions)) if position in producers else call
+        for position, call in ((position, plan.calls[position]) for position in new_positions)
+    ]
+    moved = None if plan.answer is None or not answer else _moved(plan.answer, new_positions)
+    return replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
+
+
+def choose_called_in_order(pred: Sequence[int | None], gold: Sequence[int | None]) -> list[int] | None:
+    """The first calls of the prediction that are gold's, in gold's order; None where one is not there.
+
+    Args:
+        pred: A number for each call; equal calls have equal ones.
+        gold: Likewise; None equals none.
+
+    >>> choose_called_in_order([2, 1, 2], [1, 2]), choose_called_in_order([2, 1], [1, 2])
+    ([1, 2], None)
+    """
+    chosen: list[int] = []
+    position = 0
+    for number in gold:
+        while position < len(pred) and (number is None or pred[position] != number):
+            position += 1
+        if position == len(pred):
+            return None
+        chosen.append(position)
+        position += 1
+    return chosen
+
+
+def _moved(arguments: Arguments, positions: Mapping[int, int]) -> Arguments:
+    return tuple((name, move_references(value, positions)) for name, value in arguments)
