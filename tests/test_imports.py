@@ -61,6 +61,7 @@ DEFERRED: dict[str, str] = {
         "comparison.matching.rules comparison.policy.values",
     "only plans that differ need them, with what finds words for that: 2 ms of each diff":
         "comparison.explanation.unlike_pairs comparison.explanation.explain",
+    "only a policy that says which calls count needs it: 2 ms of each diff": "comparison.policy.counting",
     "only --structure needs them: 2 ms of each diff": "comparison.structure_diff",
     "only --compute needs it: 1 ms": "plan.arithmetic",
     "only stats needs it: 2 ms of each diff": "plan.statistics",
@@ -68,6 +69,8 @@ DEFERRED: dict[str, str] = {
     "only --differs needs it: 30 ms, with the benchmarks": "curation.shrink.goals",
     "only pairs that processes score, and runs that are kept, need it: 25 ms":
         "benchmarks.runs results.score",
+    "only a score by processes, or of a kept run, needs them: 100 ms of each score":
+        "results.compare results.runs.folder results.runs.run results.runs.stored",
     "only --runs needs it: 15 ms, with runs' folders": "curation.audit.votes",
     "only --patch needs it: 3 ms of each diff": "comparison.patch",
     "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": "results.findings",

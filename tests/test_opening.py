@@ -394,6 +394,12 @@ def test_an_id_given_twice_is_told_with_both_places(tmp_path: Path, command: str
     said = f"twice: {path}, line 1, record 1 {named} and {path}, line 3, record 3 {named}"
     assert f"the id 'trip-same' is given {said}" in done.stderr
     beside.write_bytes(path.read_bytes())
+    trials = planeval("diff", path, beside)
+    assert (
+        "1 id stands several times in predictions and gold, the first is 'trip-same' (2 times)"
+        in trials.stderr
+    )
+    beside.write_bytes(lines([PREDS[0], PREDS[1], PREDS[1] | {"id": PREDS[0]["id"]}]))
     gold = planeval("diff", path, beside)
     assert f"two gold plans have the id 'trip-same': {beside}, line 1" in gold.stderr
     assert gold.returncode == 2

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import format_count
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
@@ -121,7 +122,21 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     if max(map(len, tasks.values()), default=0) < 2:
         return pred, gold
     golds = _golds_of_trials(gold, tasks)
-    return _with_records(pred, records), _with_records(gold, golds)
+    pred, gold = _with_records(pred, records), _with_records(gold, golds)
+    return pred._replace(notes=(*pred.notes, *_assumed_trials(pred, tasks))), gold
+
+
+def _assumed_trials(file: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> list[str]:
+    """What is said where nothing but a repeated id makes records trials: it may be a mistake."""
+    repeated = {task: records for task, records in tasks.items() if len(records) > 1}
+    if file.parts or any(map(trial_of, file.records)):
+        return []
+    task, records = next(iter(repeated.items()))
+    return [
+        f"{file.name}: {format_count(len(repeated), 'id')} stand{'s' * (len(repeated) == 1)} several times "
+        f"in predictions and gold, the first is {task!r} ({len(records)} times): these records are trials "
+        "of one task, paired in their order"
+    ]
 
 
 def _with_own_task(record: Record) -> Record:

@@ -403,7 +403,9 @@ def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
                 raise
             reader.held, reader.bound = variables, bound
             span = span_of(block.view.strip())
-            message = f"what follows the fenced calls cannot be read: {shorten(reader.source[slice(*span)], 60)!r}"
+            message = (
+                f"what follows the fenced calls cannot be read: {shorten(reader.source[slice(*span)], 60)!r}"
+            )
             search.notes.append(Diagnostic("find.text", message, "warning", None, None, span))
             continue
         answered = answered or (block.fenced and bool(items))
