@@ -475,6 +475,43 @@ def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
         assert benchmark_of_results([str(path) for path in paths], gold) == name, (paths, gold)
 
 
+RINGS = '{"id": "simple_python_0", "result": []}\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "message"),
+    [
+        (
+            {"a/non_live/{}simple_python{}": RINGS, "b/live/{}irrelevance{}": RINGS},
+            2,
+            "several models (a, b)",
+        ),
+        ({"non_live/{}simple_python{}": RINGS, "live/{}simple_python{}": RINGS}, 2, "several models"),
+        (
+            {"{}simple_python{}": RINGS, "agentic/memory/kv/{}memory_kv{}": ""},
+            0,
+            "no answer; its category does",
+        ),
+        ({"{}simple_python{}": f"[{RINGS}]"}, 0, "1 result file of a model that calls functions"),
+        ({"{}simple_python{}.gz": RINGS}, 0, "1 result file of a model that calls functions"),
+        ({"{}simple_python{}": '{"result": 1}\n5\n'}, 3, "no answer can be read: "),
+        ({"{}simple_python{}": ""}, 3, "simple_python_result.json: no answer"),
+        ({"{}simple_cobol{}": RINGS}, 3, "files of no category that is scored: BFCL_v4_simple_cobol"),
+        ({"BFCL_v3_simple_result.json": RINGS}, 2, "holds no results that name their gold"),
+    ],
+)
+def test_folders_of_results_that_are_none_or_of_two_models(
+    files: dict[str, str], code: int, message: str, tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        path = tmp_path / "model" / name.format("BFCL_v4_", "_result.json")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    gold = () if "v3" in "".join(files) else (str(FOLDER), "--benchmark", "bfcl")
+    done = planeval("score", str(tmp_path / "model"), *gold)
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+
+
 def test_parts_and_one_process_say_the_same(tmp_path: Path) -> None:
     run, argv = (
         tmp_path / "run",
