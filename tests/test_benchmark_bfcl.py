@@ -29,6 +29,7 @@ from planner_eval.benchmarks.bfcl.data import (
 from planner_eval.benchmarks.bfcl.java_calls import read_java_call
 from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
 from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers, score_official
+from planner_eval.benchmarks.bfcl.page import explain_answer
 from planner_eval.benchmarks.bfcl.reading import (
     answer_text,
     answer_texts,
@@ -697,6 +698,26 @@ def test_several_turns_are_run_once_for_both_variants(reference: Path, package: 
     assert [(v.valid, v.error_type) for v in verdicts] == [(r["valid"], r["error_type"]) for r in records]
     assert [row.ok for row in score_corrected(pairs).rows] == [verdict.valid for verdict in verdicts]
     assert all(isinstance(verdict, Verdict) for verdict in verdicts)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pred", "steps", "gold"),
+    [(None, ["pwd", "cd", "cat"], (0, 1, 1), None), (2, ["cd", "cat"], (0, 0), ["cd", "cat"])],
+)
+def test_several_turns_are_drawn(
+    wrong: int | None, pred: list[str], steps: tuple[int, ...], gold: list[str] | None
+) -> None:
+    """A right answer turn beside turn; of a wrong one the turn that is, whatever stands before it."""
+    truth = [["ls()"], ["cd('a')", "cat(file_name='b')"]]
+    tools = [{"name": "cd", "parameters": {"properties": {"folder": {"type": "string"}}}}]
+    extra = {"ground_truth": truth, "question": {"question": [[], []]}, "held_back": []}
+    sample = Sample("multi_turn_base_0", tools=tools, category="multi_turn_base", extra=extra)
+    answer = answer_text([[[call("pwd")]], [[call("cd", folder="a"), call("cat<|x|>", file_name="b")]]])
+    verdict = Verdict(wrong is None, None if wrong is None else "multi_turn:x", details={"turn": wrong})
+    shown = explain_answer(sample, answer, verdict, Settings())
+    assert shown.pred is not None
+    assert ([c.name for c in shown.pred.calls], shown.pred.steps) == (pred, steps)
+    assert (shown.gold and [c.name for c in shown.gold.calls]) == gold
 
 
 FAILURE = "Error during inference: Error code: 500"
