@@ -29,6 +29,7 @@ from planner_eval.benchmarks.bfcl.data import (
 from planner_eval.benchmarks.bfcl.java_calls import read_java_call
 from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
 from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers, score_official
+from planner_eval.benchmarks.bfcl.page import explain_answer
 from planner_eval.benchmarks.bfcl.reading import (
     answer_text,
     answer_texts,
@@ -475,6 +476,43 @@ def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
         assert benchmark_of_results([str(path) for path in paths], gold) == name, (paths, gold)
 
 
+RINGS = '{"id": "simple_python_0", "result": []}\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "message"),
+    [
+        (
+            {"a/non_live/{}simple_python{}": RINGS, "b/live/{}irrelevance{}": RINGS},
+            2,
+            "several models (a, b)",
+        ),
+        ({"non_live/{}simple_python{}": RINGS, "live/{}simple_python{}": RINGS}, 2, "several models"),
+        (
+            {"{}simple_python{}": RINGS, "agentic/memory/kv/{}memory_kv{}": ""},
+            0,
+            "no answer; its category does",
+        ),
+        ({"{}simple_python{}": f"[{RINGS}]"}, 0, "1 result file of a model that calls functions"),
+        ({"{}simple_python{}.gz": RINGS}, 0, "1 result file of a model that calls functions"),
+        ({"{}simple_python{}": '{"result": 1}\n5\n'}, 3, "no answer can be read: "),
+        ({"{}simple_python{}": ""}, 3, "simple_python_result.json: no answer"),
+        ({"{}simple_cobol{}": RINGS}, 3, "files of no category that is scored: BFCL_v4_simple_cobol"),
+        ({"BFCL_v3_simple_result.json": RINGS}, 2, "holds no results that name their gold"),
+    ],
+)
+def test_folders_of_results_that_are_none_or_of_two_models(
+    files: dict[str, str], code: int, message: str, tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        path = tmp_path / "model" / name.format("BFCL_v4_", "_result.json")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    gold = () if "v3" in "".join(files) else (str(FOLDER), "--benchmark", "bfcl")
+    done = planeval("score", str(tmp_path / "model"), *gold)
+    assert (done.returncode, message in done.stderr) == (code, True), done.stderr
+
+
 def test_parts_and_one_process_say_the_same(tmp_path: Path) -> None:
     run, argv = (
         tmp_path / "run",
@@ -660,6 +698,26 @@ def test_several_turns_are_run_once_for_both_variants(reference: Path, package: 
     assert [(v.valid, v.error_type) for v in verdicts] == [(r["valid"], r["error_type"]) for r in records]
     assert [row.ok for row in score_corrected(pairs).rows] == [verdict.valid for verdict in verdicts]
     assert all(isinstance(verdict, Verdict) for verdict in verdicts)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pred", "steps", "gold"),
+    [(None, ["pwd", "cd", "cat"], (0, 1, 1), None), (2, ["cd", "cat"], (0, 0), ["cd", "cat"])],
+)
+def test_several_turns_are_drawn(
+    wrong: int | None, pred: list[str], steps: tuple[int, ...], gold: list[str] | None
+) -> None:
+    """A right answer turn beside turn; of a wrong one the turn that is, whatever stands before it."""
+    truth = [["ls()"], ["cd('a')", "cat(file_name='b')"]]
+    tools = [{"name": "cd", "parameters": {"properties": {"folder": {"type": "string"}}}}]
+    extra = {"ground_truth": truth, "question": {"question": [[], []]}, "held_back": []}
+    sample = Sample("multi_turn_base_0", tools=tools, category="multi_turn_base", extra=extra)
+    answer = answer_text([[[call("pwd")]], [[call("cd", folder="a"), call("cat<|x|>", file_name="b")]]])
+    verdict = Verdict(wrong is None, None if wrong is None else "multi_turn:x", details={"turn": wrong})
+    shown = explain_answer(sample, answer, verdict, Settings())
+    assert shown.pred is not None
+    assert ([c.name for c in shown.pred.calls], shown.pred.steps) == (pred, steps)
+    assert (shown.gold and [c.name for c in shown.gold.calls]) == gold
 
 
 FAILURE = "Error during inference: Error code: 500"

@@ -160,7 +160,7 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
 
 def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
     for argv, said in (
-        (["score", str(tmp_path)], "Missing argument 'GOLD|DATASET'"),
+        (["score", str(tmp_path)], "holds no results that name their gold"),
         (["score", PRED], "Missing argument 'GOLD|DATASET'"),
         (
             ["score", str(runs[0]), "--metric", "exact", "--format", "csv"],

@@ -291,7 +291,7 @@ class Benchmark:
 NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat", "bfcl")
 """The packages of this folder that hold a benchmark."""
 
-RESULT_FILES = {"bfcl": "BFCL_v4_*_result.json"}
+RESULT_FILES = {"bfcl": "BFCL_v4_*_result.json*"}
 """What a benchmark's own runner calls its files, by which ``score`` and ``compare`` know whose they are."""
 
 

@@ -55,10 +55,10 @@ from planner_eval.cli.sources import (
     read_answers,
     read_sides,
     reading_of,
-    refuse_absent,
     refuse_incomplete_run,
     refuse_runs,
     refuse_stdin_twice,
+    refuse_without_results,
     say_unanswered,
     select_asked,
 )
@@ -163,7 +163,7 @@ def command(
     gold = pred if alone else gold
     if gold is None and (named or not is_run(pred)):
         refuse_incomplete_run(pred)
-        refuse_absent(pred)
+        refuse_without_results(pred)
         raise missing_argument("gold")
     if gold is not None:
         pred, gold = original_names(output, pred, gold)

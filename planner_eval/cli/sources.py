@@ -57,6 +57,20 @@ def refuse_absent(path: str) -> None:
         raise InputError(f"there is no file or folder {path}")
 
 
+def refuse_without_results(path: str) -> None:
+    """Refuse what is named without gold and is not there, or is a folder of no benchmark's results.
+
+    Raises:
+        InputError: says so.
+    """
+    from planner_eval.benchmarks.benchmark import RESULT_FILES
+
+    refuse_absent(path)
+    if os.path.isdir(path):
+        names = ", ".join(RESULT_FILES.values())
+        raise InputError(f"{path} holds no results that name their gold ({names}): name the gold")
+
+
 def peek_run(path: str) -> dict[str, Any]:
     """What a run says of itself, of any kind; nothing where it is none, or cannot be read."""
     try:

@@ -29,7 +29,17 @@ def gold_text(sample: Sample) -> str | None:
         return None
     tools = {tool["name"]: tool["parameters"]["properties"] for tool in sample.tools}
     if category.check == "multi_turn":
-        turns = [[_turn_calls(turn, sample)] if turn else [] for turn in sample.extra["ground_truth"]]
+        turns = [
+            [
+                [
+                    {name: as_json(arguments) for name, arguments in call.items()}
+                    for call in turn_calls(turn, sample)
+                ]
+            ]
+            if turn
+            else []
+            for turn in sample.extra["ground_truth"]
+        ]
         return as_json(turns)
     calls = []
     for call in sample.gold:
@@ -42,15 +52,24 @@ def gold_text(sample: Sample) -> str | None:
     return as_json(calls)
 
 
-def _turn_calls(texts: Sequence[str], sample: Sample) -> list[dict[str, str]]:
-    """The calls of a turn, with the names of arguments that gold gives by place."""
+def turn_calls(texts: Sequence[str], sample: Sample) -> list[dict[str, dict[str, Any]]]:
+    """The calls of a turn, with the names of arguments that are given by place.
+
+    Args:
+        texts: The calls as Python.
+        sample: Whose tools they are of.
+
+    Raises:
+        Exception: a text is no call of plain values.
+    """
     calls = []
     for text in texts:
-        node: Any = parse_expression(text)
-        name = node.func.id
+        name, _, rest = text.partition("(")  # models invent names that are none
+        node: Any = parse_expression(f"f({rest}")
+        name = name.strip()
         arguments = dict(zip(_argument_names(name, sample), map(ast.literal_eval, node.args), strict=False))
         arguments |= {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords}
-        calls.append({name: as_json(arguments)})
+        calls.append({name: arguments})
     return calls
 
 

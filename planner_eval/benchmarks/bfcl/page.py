@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.benchmark import Explanation
 from planner_eval.benchmarks.bfcl.call_check import Check, check_call
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
+from planner_eval.benchmarks.bfcl.gold import turn_calls
 from planner_eval.benchmarks.bfcl.meaning import fit_call
 from planner_eval.benchmarks.bfcl.official import (
     Settings,
@@ -334,9 +336,33 @@ def _explain_turns(
     sections: list[Mapping[str, Any]] = [{"title": "Turn by turn", "turns": views}]
     if refused:
         sections.append({"title": "Refused", "text": _cut("\n".join(map(str, refused)), _MAX_MESSAGE)})
+    # Of a wrong answer only the wrong turn: what differs in those before it did no harm.
+    drawn = slice(None) if wrong is None else slice(wrong - 1, wrong)
+    called = [] if turns is None or answer is None else _turns_texts(answer, turns[drawn])
+    pred, gold = _plan_of_turns(called, sample), None
+    if not verdict.valid:  # another way to the same state is right
+        gold = _plan_of_turns(truth[drawn], sample)
+    shown = shown._replace(pred=pred, gold=gold)
     fields = {**shown.fields, **({"wrong turn": str(wrong)} if wrong is not None else {})}
     reply = "" if turns is not None or answer is None else _plain_text(answer)
     return shown._replace(sections=sections, fields=fields, question="", reply=reply)
+
+
+def _turns_texts(answer: WrittenAnswer, turns: Sequence[Any]) -> list[list[str]]:
+    """The calls of each turn; none of a turn of words."""
+    return [[text for kind, text in _steps(answer, turn, _MAX_MESSAGE) if kind == "call"] for turn in turns]
+
+
+def _plan_of_turns(turns: Sequence[Sequence[str]], sample: Sample) -> Plan | None:
+    """The calls of all turns as a plan, drawn turn beside turn; None where some cannot be one."""
+    try:
+        calls = [(call, number) for number, texts in enumerate(turns) for call in turn_calls(texts, sample)]
+        plan = _plan([call for call, _ in calls[:_MAX_STEPS]])
+    except (SyntaxError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    if plan is None or not calls or len(plan.calls) != len(calls):
+        return None
+    return replace(plan, steps=tuple(number for _, number in calls))
 
 
 def _held_back(question: Mapping[str, Any], position: int) -> list[str]:
@@ -349,7 +375,7 @@ def _turn_data(title: str, steps: Sequence[Sequence[str]], mark: str = UNMARKED)
     return {"title": title, "mark": mark, "steps": steps, "asked": [], "accepted": None, "notes": []}
 
 
-def _steps(answer: WrittenAnswer, turn: Any) -> list[list[str]]:
+def _steps(answer: WrittenAnswer, turn: Any, most: int = _MAX_VALUE) -> list[list[str]]:
     """What an answer did in a turn, each a kind, ``call`` or ``words``, and a text."""
     steps = []
     for step in turn if isinstance(turn, list) else [turn]:
@@ -359,7 +385,7 @@ def _steps(answer: WrittenAnswer, turn: Any) -> list[list[str]]:
             calls = []
         texts = [call for call in calls if call]
         if texts:
-            steps += [["call", _cut(text)] for text in texts]
+            steps += [["call", _cut(text, most)] for text in texts]
         elif step not in ([], "", None):
             steps.append(["words", _cut(_text(step), _MAX_MESSAGE)])
     more = len(steps) - _MAX_STEPS

@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.json_text import fast_json_loads
-from planner_eval.benchmarks.benchmark import as_json
+from planner_eval.benchmarks.benchmark import RESULT_FILES, as_json
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION, category_of_id
 from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.opening import bare_name, open_path
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.storing import current_origins
 
@@ -27,6 +28,11 @@ MODES = ("auto", "calls", "prompt")
 """How answers were asked for: as function calls, as text, or as each answer shows."""
 NOTHING = '{"unanswered": []}'
 """Stands for an answer that is not there; an empty one is one."""
+
+_GROUP_FOLDERS = frozenset({category.group for category in CATEGORIES.values()}) | {
+    *("memory", "kv", "vector", "rec_sum"),
+}
+"""Folders in which the published runner groups a model's result files."""
 
 
 # ----------------------------------------------------------------------
@@ -134,13 +140,18 @@ def find_result_files(path: Path) -> list[Path]:
         path: A folder or a file; neither has to be one of BFCL's.
     """
     if path.is_dir():
-        return sorted(path.rglob(f"{VERSION}_*_result.json"))
-    return [path] if _category_of(path) else []
+        return sorted(file for file in path.rglob(RESULT_FILES["bfcl"]) if is_result_file(file))
+    return [path] if is_result_file(path) else []
+
+
+def is_result_file(path: Path) -> bool:
+    """Whether a path is named like a result file, which may be packed."""
+    return bool(_category_of(path))
 
 
 def _category_of(path: Path) -> str:
     """The category of a result file's name; "" where it is none."""
-    matched = re.fullmatch(rf"{VERSION}_(\w+?)_result\.jsonl?", path.name)
+    matched = re.fullmatch(rf"{VERSION}_(\w+?)_result\.jsonl?", bare_name(path.name))
     return matched.group(1) if matched else ""
 
 
@@ -155,6 +166,7 @@ def read_results(path: str) -> PlanFile | None:
 
     Raises:
         InputError: the folder holds the results of several models, or a file cannot be read.
+        PairingError: no answer can be read.
     """
     files = [] if path == "-" else find_result_files(Path(path))
     if not files:
@@ -166,7 +178,18 @@ def read_results(path: str) -> PlanFile | None:
         names = ", ".join(file.name for file in unscored)
         notes.append(f"{path}: files of no category that is scored: {names}")
     origins = tuple(origin for file in files for origin in current_origins(str(file)))
-    lines = [line for file in files if file not in unscored for line in _read_lines(file)]
+    lines: list[_Line] = []
+    for file in files:
+        if file not in unscored:
+            answers = list(_read_lines(file))
+            lines += answers
+            if not answers:
+                notes.append(f"{file}: no answer; its category does not count")
+    if lines and all(line.id is None for line in lines):
+        first = lines[0]
+        raise PairingError(f"{path}: no answer can be read: {first.file}, line {first.number}: {first.error}")
+    if not lines:
+        raise PairingError(notes[0])
     contents = [line.content for line in lines if not line.error]
     notes += _misnamed_notes(lines)
     texts = iter(answer_texts(contents))
@@ -183,17 +206,23 @@ def read_results(path: str) -> PlanFile | None:
 
 
 def _refuse_several_models(path: Path, files: Sequence[Path]) -> None:
-    """Refuse a folder above those of several models: each category is then there several times."""
+    """Refuse a folder above those of several models, also where each ran other categories."""
     if not path.is_dir():
         return
-    models = sorted(
-        {file.relative_to(path).parts[0] for file in files if len(file.relative_to(path).parts) > 1}
-    )
-    names = [file.name for file in files]
-    if len(set(names)) < len(names):
+    places = [file.relative_to(path).parts[:-1] for file in files]
+    owners = {_strip_groups(place) for place in places}
+    if len(owners) > 1 or len({file.name for file in files}) < len(files):
+        models = sorted({place[0] for place in places if place})
         raise InputError(
             f"{path} holds the results of several models ({', '.join(models[:3])}): name the folder of one"
         )
+
+
+def _strip_groups(place: tuple[str, ...]) -> tuple[str, ...]:
+    """The folder of a model, without those that its categories are grouped in."""
+    while place and place[-1] in _GROUP_FOLDERS:
+        place = place[:-1]
+    return place
 
 
 def _misnamed_notes(lines: Sequence[_Line]) -> Iterator[str]:
@@ -219,25 +248,45 @@ class _Line(NamedTuple):
 
 
 def _read_lines(file: Path) -> Iterator[_Line]:
+    """The answers of a file: a line each, or all in one array."""
     try:
-        texts = file.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as problem:
+        text = bytes(open_path(str(file), "results").data).decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
         raise InputError(f"{file}: cannot be read: {problem}") from None
-    for number, text in enumerate(texts, 1):
-        if not text.strip():
+    array = _read_array(text)
+    if array is not None:
+        for position, record in enumerate(array, 1):
+            yield _read_record(_Line(str(file), position, None), record)
+        return
+    for number, row in enumerate(text.split("\n"), 1):
+        if not row.strip():
             continue
         line = _Line(str(file), number, None)
         try:
-            record = fast_json_loads(text)
+            record = fast_json_loads(row)
         except (ValueError, RecursionError) as problem:
             yield line._replace(error=f"not JSON: {problem}")
             continue
-        if not isinstance(record, dict) or not isinstance(record.get("id"), str):
-            yield line._replace(error="a record without an id")
-        elif "result" not in record:
-            yield line._replace(id=record["id"], error="a record without a result")
-        else:
-            yield line._replace(id=record["id"], content=record["result"])
+        yield _read_record(line, record)
+
+
+def _read_array(text: str) -> list[Any] | None:
+    """The records of a file that is one array of them; None of any other."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        array = fast_json_loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return array if isinstance(array, list) and all(isinstance(item, dict) for item in array) else None
+
+
+def _read_record(line: _Line, record: Any) -> _Line:
+    if not isinstance(record, dict) or not isinstance(record.get("id"), str):
+        return line._replace(error="a record without an id")
+    if "result" not in record:
+        return line._replace(id=record["id"], error="a record without a result")
+    return line._replace(id=record["id"], content=record["result"])
 
 
 # ----------------------------------------------------------------------
