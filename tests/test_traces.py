@@ -736,3 +736,47 @@ def test_a_trace_without_a_tool_is_a_plan_without_calls(tmp_path: Path, idle: li
 def test_a_span_that_may_hold_a_call_is_no_trace_without_one(attributes: dict[str, Any]) -> None:
     with pytest.raises(ParseError, match="is no call"):
         pe.parse([agent("0xc", attributes)])
+
+
+# ---------------------------------------------------------------- what was said before a call
+def _talk(*words: str, order: str, proposed: str = "") -> list[dict[str, object]]:
+    call = {
+        "id": "c1",
+        "function": {"name": "cancel", "arguments": json.dumps({"order": order, "n": "2 of 3"})},
+    }
+    said = [{"role": "user", "content": text} for text in words]
+    if proposed:
+        said.insert(1, {"role": "assistant", "content": proposed})
+    return [
+        {"role": "system", "content": "Orders look like ORD-0001."},
+        *said,
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "Error: no such order"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "order", "proposed", "codes"),
+    [
+        (["Cancel W-71234567, please."], "w71234567", "", []),
+        (["Please cancel my order."], "W71234567", "", ["trace.ungrounded_argument"]),
+        (["Please cancel it.", "Yes."], "W71234567", "Do you mean W71234567?", []),
+        (["Please cancel it."], "ORD-0001", "", []),
+        (["Please cancel it."], "2024-05-11", "", []),
+        (["Please cancel it."], "EXPRESS24", "", []),
+        (["Where is W71234567?"], "W71234567", "", ["trace.unagreed_action"]),
+        (["Where is W71234567?", "Cancel it then, would you?"], "W71234567", "", []),
+    ],
+)
+def test_an_argument_needs_a_ground_and_an_action_an_agreement(
+    words: list[str], order: str, proposed: str, codes: list[str]
+) -> None:
+    hint = {"readOnlyHint": False}
+    schema = {"type": "object", "properties": {"order": {"type": "string"}, "n": {"type": "string"}}}
+    tools = [{"name": "cancel", "inputSchema": schema, "annotations": hint}]
+    talk = _talk(*words, order=order, proposed=proposed)
+    found = [finding.code for finding in pe.check(talk, {"tools": tools})]
+    assert [code for code in found if code.startswith("trace.un")] == codes
+    alone = [finding.code for finding in pe.check(talk)]
+    assert ("trace.ungrounded_argument" in alone) is ("trace.ungrounded_argument" in codes)
+    assert "trace.unagreed_action" not in alone

@@ -266,6 +266,8 @@ CODES: dict[str, str] = {
     "trace.failed_retry": "a call that failed was made again unchanged and failed again",
     "trace.not_run": "a model asked for a tool that never ran",
     "trace.unused_result": "nothing of a tool's answer stands in what came after",
+    "trace.ungrounded_argument": "an identifier that no message and no tool's answer before the call holds",
+    "trace.unagreed_action": "a call that changes something, before the user asked for it or agreed",
     "trace.critical_path": "the tools and models that a run waited for, and how long",
     "trace.incomplete": "a trace lacks spans, or spans their ends, or spans stand twice",
     "trace.untimed": "spans do not say when they began, so that the order of calls is not known",

@@ -337,7 +337,11 @@ def check(
         talk = data_of(plan) if talk is None else talk
         run = read_run(trace, read) if trace is not None else recorded_run(read, talk)
         acting = {tool.full_name for tool in tools.tools if tool.action} if tools is not None else ()
-        diagnostics += findings(read, run, acting) if run is not None else ()
+        if run is not None:
+            documented = (
+                "" if tools is None else repr([(tool.schema, tool.parameters) for tool in tools.tools])
+            )
+            diagnostics += findings(read, run, acting, talk if trace is None else None, documented)
     if tools is not None:
         diagnostics += check_plan(read, tools) if trace is None else _check_trace(read, tools)
     diagnostics.sort(key=lambda d: (d.call is None, d.call or 0))

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from planner_eval.base.text import format_count, shorten
 from planner_eval.plan.model import Call, Diagnostic, Plan, Value
+from planner_eval.reading.conversation_findings import find_conversation_findings
 from planner_eval.reading.trace_times import CriticalPath, Run, Span, critical_path, format_duration
 
 # ----------------------------------------------------------------------
@@ -147,7 +149,9 @@ _MAX_OTHER_WORDS = 2
 """With no more other words than that, and no number, an answer proves nothing: "clicked", "vote counted"."""
 
 
-def findings(plan: Plan, run: Run, acting: Collection[str] = ()) -> tuple[Diagnostic, ...]:
+def findings(
+    plan: Plan, run: Run, acting: Collection[str] = (), conversation: Any = None, documented: str = ""
+) -> tuple[Diagnostic, ...]:
     """Everything that a trace shows to be wrong, by call.
 
     Args:
@@ -155,6 +159,8 @@ def findings(plan: Plan, run: Run, acting: Collection[str] = ()) -> tuple[Diagno
         run: Its spans, as :func:`planner_eval.reading.trace_times.read_run` gives them for that plan, or
             :func:`planner_eval.reading.trace_times.recorded_run` of a conversation.
         acting: The tools that are known to change something: to call such a one again may be meant.
+        conversation: The messages that the calls stand in, where it is one.
+        documented: What is said of the tools, in one text.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> from planner_eval.reading.trace_times import read_run
@@ -167,6 +173,8 @@ def findings(plan: Plan, run: Run, acting: Collection[str] = ()) -> tuple[Diagno
     """
     trace = _RecordedCalls(plan, run, acting)
     diagnostics = [*_find_repetitions(trace), *_find_unused_answers(trace), *_find_unrun_requests(run)]
+    if conversation is not None:
+        diagnostics += find_conversation_findings(plan, conversation, acting, documented)
     if run.timed:
         diagnostics += [*find_trace_defects(run), *describe_critical_path(run)]
     return tuple(sorted(diagnostics, key=lambda finding: (finding.call is None, finding.call or 0)))
