@@ -188,7 +188,7 @@ class Exchange:
     detail: str
 
 
-class _Kept:
+class _StoredAnswers:
     """Whoever answers from a file."""
 
     def __init__(self, path: Path, *, writable: bool, wrong: Callable[[str], Exception]) -> None:
@@ -208,7 +208,7 @@ class _Kept:
         self._store.close()
 
 
-class Cache(_Kept):
+class Cache(_StoredAnswers):
     """A judge that answers from a file, and asks another judge only for what the file does not hold.
 
     Several threads and processes may use one file at a time.
@@ -315,7 +315,7 @@ def _task_usage(task: str, counts: dict[str, int], usages: list[Usage]) -> TaskU
 _TASK = "predict"
 
 
-class CachedModel(_Kept):
+class CachedModel(_StoredAnswers):
     """A model that answers from a file, and asks another one only for what the file does not hold.
 
     The file is one of :mod:`.store`; a judge's may be the same.
