@@ -88,7 +88,7 @@ def structure_note(matching: Matching) -> str:
         return ""
     if len(lines) > MAX_LINES + 1:
         lines[MAX_LINES:] = [f"+{len(lines) - MAX_LINES} more (--structure)"]
-    head = f"structure: {str(comparison.figures) or NO_DIFFERENCE}"
+    head = f"structure: {str(comparison.figures) or 'the figures are the same'}"
     return "\n".join(line.replace("\n", "\\n") for line in (head, *(f"  {line}" for line in lines)))
 
 

@@ -166,15 +166,19 @@ def _propose_joined_arguments(edits: IndexedEdits, names: CallNames) -> Iterator
             if type(edit.pred_value) is not str or edit.code not in _JOINED_CODES:
                 continue
             own = [] if edit.code == "argument.extra" else [(index, edit)]
-            rest, parts = edit.pred_value, list[tuple[int, Edit]]()
-            for part in sorted([*own, *missing], key=lambda part: -len(_text_of(part[1].gold_value))):
-                text = _text_of(part[1].gold_value)
-                if text and text in rest:
-                    rest, parts = rest.replace(text, "\0", 1), [*parts, part]
-            whole = len(parts) > 1 and all(part in parts for part in own) and not any(map(str.isalnum, rest))
-            if whole and any(is_distinctive(part.gold_value) for _, part in parts):
-                positions = sorted({index, *(position for position, _ in parts)})
-                gold_names = [_argument_name(part.gold) for _, part in sorted(parts)]
+            remainder, pieces = edit.pred_value, list[tuple[int, Edit]]()
+            for piece in sorted([*own, *missing], key=lambda piece: -len(_text_of(piece[1].gold_value))):
+                text = _text_of(piece[1].gold_value)
+                if text and text in remainder:
+                    remainder, pieces = remainder.replace(text, "\0", 1), [*pieces, piece]
+            complete = (
+                len(pieces) > 1
+                and all(piece in pieces for piece in own)
+                and not any(map(str.isalnum, remainder))
+            )
+            if complete and any(is_distinctive(piece.gold_value) for _, piece in pieces):
+                positions = sorted({index, *(position for position, _ in pieces)})
+                gold_names = [_argument_name(piece.gold) for _, piece in sorted(pieces)]
                 yield Proposal("arguments joined", tuple(positions), (edit, gold_names))
 
 

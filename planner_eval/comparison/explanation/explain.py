@@ -297,22 +297,22 @@ class _EditFinder(CallEdits):
         )
 
     def lacking(self, pred: int, gold: int, name: Any) -> Edit:
-        places, value = self.places(pred, gold, name, name), self.written(self.pairing.gold, gold, name)
+        place_pair, value = self.places(pred, gold, name, name), self.written(self.pairing.gold, gold, name)
         if name == DEPENDENCY_ARGUMENT and (links := self.links(self.gold, gold, value)):
-            message = f"{self.names.ours(places[0].call)}: {links} is missing"
-            return self.edit("argument.missing", message, *places, None, value)
+            message = f"{self.names.ours(place_pair[0].call)}: {links} is missing"
+            return self.edit("argument.missing", message, *place_pair, None, value)
         clause = self.contrast(gold, name).half("argument.missing", MISSING, value)
-        message = f"{self.named(places[0])} {clause}{self.right(gold, name) if self.open_to else ''}"
-        return self.edit("argument.missing", message, *places, None, value)
+        message = f"{self.named(place_pair[0])} {clause}{self.right(gold, name) if self.open_to else ''}"
+        return self.edit("argument.missing", message, *place_pair, None, value)
 
     def surplus(self, pred: int, gold: int, name: Any) -> Edit:
-        places, value = self.places(pred, gold, name, name), self.written(self.pairing.pred, pred, name)
+        place_pair, value = self.places(pred, gold, name, name), self.written(self.pairing.pred, pred, name)
         links = self.links(self.pred, pred, value) if name == DEPENDENCY_ARGUMENT else ""
-        message = f"{self.named(places[0])} = {self.said.ours(value)}"
+        message = f"{self.named(place_pair[0])} = {self.said.ours(value)}"
         if links:
-            message = f"{self.names.ours(places[0].call)}: {links}"
+            message = f"{self.names.ours(place_pair[0].call)}: {links}"
         message += " is not in gold" + self.elsewhere(pred, gold, name)
-        return self.edit("argument.extra", message, *places, value, None)
+        return self.edit("argument.extra", message, *place_pair, value, None)
 
     def elsewhere(self, pred: int, gold: int, name: Any) -> str:
         """Which other call of gold's tool is given, under that name, what a call has too much."""
@@ -337,14 +337,14 @@ class _EditFinder(CallEdits):
         return f"the link {' and '.join(tools)} → {plan.calls[position].tool}"
 
     def renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Edit:
-        places = self.places(pred, gold, pred_name, gold_name)
+        place_pair = self.places(pred, gold, pred_name, gold_name)
         values = self.written_values(pred, gold, pred_name, gold_name)
-        message = f"{self.named(places[0])} holds what gold gives as {places[1].argument!r}"
+        message = f"{self.named(place_pair[0])} holds what gold gives as {place_pair[1].argument!r}"
         if not self.unlike.alike(*values):
             clause = self.contrast(gold, gold_name).values(kind_difference_code(*values), *values)
-            message = f"{self.named(places[0])} stands for gold's {places[1].argument!r} and {clause}"
+            message = f"{self.named(place_pair[0])} stands for gold's {place_pair[1].argument!r} and {clause}"
             message += self.right(gold, gold_name) if self.open_to else ""
-        return self.edit("argument.renamed", message, *places, *values)
+        return self.edit("argument.renamed", message, *place_pair, *values)
 
     def values(
         self, pred: int, gold: int, name: Any, producer: int | None = None, pred_name: Any = None

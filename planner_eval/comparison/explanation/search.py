@@ -1,4 +1,4 @@
-"""The cheapest explanation: which of many proposals are taken, each in the place of several edits."""
+"""The cheapest explanation: which of many proposals are chosen, each in the place of several edits."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Proposal(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The proposals that are taken, and whether no other consistent set of them is cheaper.
+    """The proposals that are chosen, and whether no other consistent set of them is cheaper.
 
     Args:
         proposals: They share no edit, and stand in the order in which they were proposed.
-        exact: False where more than :data:`MAX_EXACT` contend, of which the best were taken one by one.
+        exact: False where more than :data:`MAX_EXACT` contend, of which the best were chosen one by one.
     """
 
     proposals: tuple[Proposal, ...]
@@ -81,17 +81,17 @@ def _choose_exactly(proposals: Sequence[Proposal], contenders: list[int]) -> lis
     """The best of all consistent sets, by trying each proposal with and without."""
     best: tuple[float, list[int]] = (0.0, [])
 
-    def extend(position: int, saved: float, taken: list[int], used: frozenset[int]) -> None:
+    def extend(position: int, saved: float, chosen: list[int], used: frozenset[int]) -> None:
         nonlocal best
         if saved > best[0] + _TOLERANCE:
-            best = saved, taken
+            best = saved, chosen
         if position == len(contenders):
             return
         proposal = proposals[contenders[position]]
         if used.isdisjoint(proposal.edits):
             wider = used.union(proposal.edits)
-            extend(position + 1, saved + proposal.saving, [*taken, contenders[position]], wider)
-        extend(position + 1, saved, taken, used)
+            extend(position + 1, saved + proposal.saving, [*chosen, contenders[position]], wider)
+        extend(position + 1, saved, chosen, used)
 
     extend(0, 0.0, [], frozenset())
     return best[1]
@@ -99,13 +99,13 @@ def _choose_exactly(proposals: Sequence[Proposal], contenders: list[int]) -> lis
 
 def _choose_one_by_one(proposals: Sequence[Proposal], contenders: list[int]) -> list[int]:
     """The proposals that save most, one after another."""
-    taken: list[int] = []
+    chosen: list[int] = []
     used: set[int] = set()
     for index in sorted(contenders, key=lambda index: (-proposals[index].saving, index)):
         if used.isdisjoint(proposals[index].edits):
             used.update(proposals[index].edits)
-            taken.append(index)
-    return taken
+            chosen.append(index)
+    return chosen
 
 
 _TOLERANCE = 1e-9
