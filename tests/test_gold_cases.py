@@ -120,7 +120,7 @@ def test_what_would_mend_gold_is_a_patch_with_reasons(
     assert planeval("data", "check", "gold.jsonl", "--fix", "fixes.jsonl").returncode == 1
     patches = [json.loads(line) for line in Path("fixes.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [patch["id"] for patch in patches] == ["0", "1"]
-    assert all(patch["reasons"] and "gold." in patch["reasons"][0] for patch in patches)
+    assert all("[gold." in operation["why"] for patch in patches for operation in patch["operations"])
     applied = [pe.apply(patch, pe.parse(row["gold"])) for row, patch in zip(rows, patches, strict=False)]
     assert [dict(plan.calls[0].arguments) for plan in applied] == [
         {"hook": "cleanupStageHook"},

@@ -121,14 +121,13 @@ class DatasetCheck(NamedTuple):
         for record, found in by_record.items():
             voted = [finding for finding in found if finding.code.startswith("gold.outvoted")]
             chosen = voted[:1] or found
-            operations: list[Any] = []
-            for operation in (o for finding in chosen for o in finding.operations):
-                if all({**o, "why": ""} != {**operation, "why": ""} for o in operations):
-                    operations.append(dict(operation))
-            reasons = [f"{f.confidence}: {f.message} [{f.code}]" for f in chosen]
-            patches.append(
-                {"id": str(record), "schema": SCHEMA, "operations": operations, "reasons": reasons}
-            )
+            operations: list[dict[str, Any]] = []
+            for finding in chosen:
+                why = f"{finding.confidence}: {finding.message} [{finding.code}]"
+                for operation in finding.operations:
+                    if all({**o, "why": ""} != {**operation, "why": ""} for o in operations):
+                        operations.append({**operation, "why": why})
+            patches.append({"id": str(record), "schema": SCHEMA, "operations": operations})
         return patches
 
     def baseline(self) -> dict[str, Any]:
