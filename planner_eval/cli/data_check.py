@@ -315,7 +315,10 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
     help="Write all that was found to FILE, however sure, for --baseline.",
 )
 @click.option(
-    "--examples", type=click.IntRange(0), default=3, show_default=True, help="Examples of an irregularity."
+    "--fix",
+    metavar="FILE",
+    type=Target(forms=("jsonl",)),
+    help="Write what would mend gold to FILE, a patch with its reasons each record, for review.",
 )
 @reading_options
 @dataset_options
@@ -331,7 +334,7 @@ def command(
     allow_read: tuple[str, ...],
     runs: tuple[str, ...],
     write_baseline: str | None,
-    examples: int,
+    fix: str | None,
     form: str,
     output: str | None,
     dialect: str | None,
@@ -366,16 +369,18 @@ def command(
         source,
         catalog=pe.read_catalog(catalogs, catalog_format) if catalogs else None,
         tools=pe.tool_source(spec) if spec is not None else None,
-        isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, examples=examples,
+        isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, fixes=fix is not None,
         runs=runs, progress=make_counter("gold plans"), **check_options,
     )  # fmt: skip
     if write_baseline is not None:
         emit(json.dumps(check.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
+    if fix is not None:
+        emit("\n".join(json.dumps(patch, ensure_ascii=False) for patch in check.fixes), fix, plain=True)
     if form in CI_FORMATS:
         emit_findings([d.shown for d in check.doubts], form, output, _headline(check), "planeval data check")
     else:
         narrowed = bool(check_options["select"] or check_options["ignore"])
-        emit(check_text(check, form=form, examples=examples, narrowed=narrowed), output)
+        emit(check_text(check, form=form, examples=3, narrowed=narrowed), output)
     _say_omissions(check)
     if not check.checked.plans:
         return 3

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import (
     COUNT,
+    FLAG,
     FUNCTION,
     NAME,
     PATH,
@@ -28,6 +29,7 @@ from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
+from planner_eval.comparison.patch import SCHEMA
 from planner_eval.curation.audit.audits import FindingSelection, read_selection, select_audits
 from planner_eval.curation.audit.gold import (
     ANSWER_FIELD,
@@ -44,6 +46,7 @@ from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.results.findings import GoldFinding
 
 if TYPE_CHECKING:
     from planner_eval.curation.audit.votes import Votes
@@ -103,6 +106,30 @@ class DatasetCheck(NamedTuple):
             for variant, names in self._imperfect().items()
         )
 
+    @property
+    def fixes(self) -> list[dict[str, Any]]:
+        """What would mend gold, a patch with its reasons each record, for people to review: nothing is sure.
+
+        What models agree on stands for a record's other mends; of others those of all its findings are one
+        patch, each operation once. :func:`planner_eval.apply` takes them.
+        """
+        by_record: dict[str | int, list[GoldFinding]] = {}
+        for doubt in self.doubts:
+            if doubt.found.operations:
+                by_record.setdefault(doubt.record, []).append(doubt.found)
+        patches = []
+        for record, found in by_record.items():
+            voted = [finding for finding in found if finding.code.startswith("gold.outvoted")]
+            chosen = voted[:1] or found
+            operations: list[dict[str, Any]] = []
+            for finding in chosen:
+                why = f"{finding.confidence}: {finding.message} [{finding.code}]"
+                for operation in finding.operations:
+                    if all({**o, "why": ""} != {**operation, "why": ""} for o in operations):
+                        operations.append({**operation, "why": why})
+            patches.append({"id": str(record), "schema": SCHEMA, "operations": operations})
+        return patches
+
     def baseline(self) -> dict[str, Any]:
         """All that was found, as data: given as `baseline` to a later check, nothing of it counts there."""
         counts = {f.code: f.count for f in self.checked.findings if f.severity != "info"}
@@ -139,6 +166,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     cache: str | None = None,
     source: str | None = None,
     examples: int = 3,
+    fixes: bool = False,
     progress: Progress | None = None,
 ) -> DatasetCheck:
     """Say which gold plans of a set may be wrong, and what is irregular in it.
@@ -178,6 +206,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
         cache: The cache folder, where it is not the usual one.
         source: The data set's folder, one that holds it by name, or one of its files, instead of the cache.
         examples: How many examples to keep of each irregularity.
+        fixes: Whether what would mend gold is looked for: see :attr:`DatasetCheck.fixes`.
         progress: Is told after each gold plan how many are done, and of how many.
 
     Raises:
@@ -199,6 +228,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     expect_or_none(NAME, query=query, answer=answer)
     expect_or_none(PATH, cache=cache, source=source)
     expect(COUNT, examples=examples)
+    expect(FLAG, fixes=fixes)
     expect_or_none(FUNCTION, progress=progress)
     expect(SECONDS, timeout=timeout)
     expect(one_of(("name", "position")), binding=binding)
@@ -223,6 +253,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
             answer or ANSWER_FIELD,
             votes,
             binding,
+            fixes,
         )
         audited = GoldAudit(opened, how).add(_tally_items(items_of(opened, dialect, progress), tally))
     checked = _select_irregularities(tally.checked(), selection)

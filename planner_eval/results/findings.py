@@ -37,6 +37,7 @@ class GoldFinding(NamedTuple):
         argument: The name of the argument concerned.
         related: Names of other records that it is told with, e.g. the twin that gold contradicts.
         share: Of votes the share that is against gold, by the models' weights.
+        operations: What would mend gold, as a patch has it; none where that is not known.
 
     >>> GoldFinding("gold.answer", "the plan gives 10.0, which is option a; gold says d", "high").confidence
     'high'
@@ -49,6 +50,7 @@ class GoldFinding(NamedTuple):
     argument: str | None = None
     related: tuple[str, ...] = ()
     share: float | None = None
+    operations: tuple[Mapping[str, Any], ...] = ()
 
 
 # ----------------------------------------------------------------------

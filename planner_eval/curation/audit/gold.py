@@ -185,6 +185,7 @@ class AuditSettings(NamedTuple):
         answer: The field that holds the gold answer.
         votes: What runs of models said; None where none are given.
         binding: How calls pass their arguments: by ``"name"`` or by ``"position"``.
+        fixes: Whether what would mend a plan that breaks its tools is looked for.
     """
 
     choice: FindingSelection
@@ -195,6 +196,7 @@ class AuditSettings(NamedTuple):
     answer: str
     votes: Votes | None = None
     binding: str = "name"
+    fixes: bool = False
 
 
 class GoldAudit:
@@ -432,6 +434,8 @@ class GoldAudit:
     ) -> None:
         if self._how.choice.has(finding.code):
             many = self._source.many
+            if self._how.fixes and subject is not None and finding.code in _SUGGESTED_CODES:
+                finding = finding._replace(operations=_suggest_operations(subject, finding))
             self._weighed.append(subject and weigh_without_references(subject.plan, finding, subject.catalog))
             reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
             self._found.append((position, GoldDoubt(item.name, finding, reported, query)))
@@ -517,6 +521,22 @@ def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:
     query = subject.query
     return any(f"{quote}{text}{quote}" in query for text in texts for quote in ("`", "'")) or any(
         (is_program_name(text) and text in query) or _EXPRESSION.fullmatch(text) for text in texts
+    )
+
+
+_SUGGESTED_CODES = frozenset(audits.CATALOG_CODES).difference(audits.TOOL_CODES)
+
+
+def _suggest_operations(subject: AuditedRecord, finding: GoldFinding) -> tuple[Mapping[str, Any], ...]:
+    """The likeliest mend of what a call of gold breaks in its tool, where one is likelier than the others."""
+    from planner_eval.curation.suggest.suggest import suggest
+
+    if subject.catalog is None or finding.call is None:
+        return ()
+    call = subject.plan.calls[finding.call].id
+    operations = suggest(subject.plan, subject.catalog, query=subject.said).operations
+    return tuple(
+        {**operation, "why": finding.code} for operation in operations if operation.get("id") == call
     )
 
 

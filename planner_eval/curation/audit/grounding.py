@@ -480,7 +480,7 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
             yield call_finding
             continue
         for literal in call_literals:
-            if question.plain and (miss := _find_near_miss(literal, question, all_values)) is not None:
+            if question.plain and (miss := _find_near_miss(literal, call, question, all_values)) is not None:
                 yield miss
                 continue
             number = (
@@ -494,7 +494,9 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
                 yield make_finding(literal, question, claimed, beside)
 
 
-def _find_near_miss(literal: Literal, question: Question, others: Collection[Value]) -> GoldFinding | None:
+def _find_near_miss(
+    literal: Literal, call: Call, question: Question, others: Collection[Value]
+) -> GoldFinding | None:
     """The finding about a value that is nearly what the question says."""
     value, ground = literal.value, literal.ground
     miss = None
@@ -511,7 +513,11 @@ def _find_near_miss(literal: Literal, question: Question, others: Collection[Val
     message = (
         f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the query says "{miss.text}"'
     )
-    return GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
+    finding = GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
+    if literal.path or not is_program_name(miss.text):
+        return finding
+    operation = {"op": "set", "id": call.id, "argument": literal.argument, "value": miss.text}
+    return finding._replace(operations=({**operation, "why": finding.code},))
 
 
 def _needs_ground(argument_value: Value, path: Path, value: Value) -> bool:

@@ -12,6 +12,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.patch import make_patch
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
@@ -106,12 +107,14 @@ class OutvotedGold(NamedTuple):
         plan: The number of the plan that has most votes beside gold's.
         code: What kind of doubt it is.
         message: What was found.
+        operations: What makes gold that plan, as a patch has it.
     """
 
     votes: Mapping[str, int]
     plan: int = 0
     code: str = ""
     message: str = ""
+    operations: tuple[Mapping[str, Any], ...] = ()
 
     def finding(self, accuracies: Mapping[str, float]) -> GoldFinding | None:
         """The finding, as sure as the models are to be believed; None where gold is not outvoted."""
@@ -120,7 +123,7 @@ class OutvotedGold(NamedTuple):
         share = weighted_share(self.votes, self.plan, accuracies)
         many = sum(vote == self.plan for vote in self.votes.values()) >= MIN_MODELS and share >= MIN_SHARE
         sure: Confidence = "medium" if many and self.code == CODES[0] else "low"
-        return GoldFinding(self.code, self.message, sure, share=round(share, 3))
+        return GoldFinding(self.code, self.message, sure, share=round(share, 3), operations=self.operations)
 
 
 def find_outvoted_gold(
@@ -197,7 +200,9 @@ def count_votes(
     nearest, terms = right[0] if right else (gold, None)
     difference = _describe_difference(against.plan, nearest, policy, terms)
     code = CODES[_differs_in_types_only(against.plan, gold)]
-    return OutvotedGold(votes, 1, code, f"{who} give one plan that is not gold's: {difference} ({listed})")
+    operations = tuple(make_patch(diff(gold, against.plan, policy))["operations"])
+    message = f"{who} give one plan that is not gold's: {difference} ({listed})"
+    return OutvotedGold(votes, 1, code, message, operations)
 
 
 class OutvotedFinder:

@@ -15,6 +15,7 @@ from uuid import UUID
 from planner_eval.base.text import parse_day
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
+from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.make.tools import words_of
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
 from planner_eval.execution.worlds.definition import Api, Argument, CallError, Column
@@ -238,8 +239,41 @@ def as_text(value: Any) -> Any:
     return str(value) if isinstance(value, (bool, int, float)) else value
 
 
+_DESCRIBED_EXAMPLES = re.compile(
+    r"(?:\be\.g\.,?|\bsuch as|\bfor example,?|\bfor instance,?|\bexamples?:)\s*"
+    r"(?P<list>(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]|[#\w.@+-]{1,80})"
+    r"(?:(?:,| or|, or| and)\s*(?:['\"`“‘][^'\"`”’\n]{1,80}['\"`”’]))*)",
+    re.IGNORECASE,
+)
+"""Examples that a description gives: "such as '#W0000000'", "e.g. sara_doe_496"."""
+_QUOTED = re.compile(r"['\"`“‘]([^'\"`”’\n]{1,80})['\"`”’]")
+
+
+def described_examples(parameter: Parameter) -> list[Any]:
+    """The examples that a parameter's description gives in words, of the parameter's type.
+
+    >>> described_examples(Parameter("order", Type(("string",)), description="The id, such as '#W0000000'."))
+    ['#W0000000']
+    >>> described_examples(Parameter("n", Type(("integer",)), description="How many, e.g. 55"))
+    [55]
+    """
+    match = _DESCRIBED_EXAMPLES.search(parameter.description)
+    if match is None:
+        return []
+    quoted = _QUOTED.findall(match["list"])
+    texts = quoted or [match["list"].strip(".,")]
+    kinds = set(parameter.type.kinds)
+    if not kinds or "string" in kinds:
+        plain_word = not quoted and texts[0].isalpha()
+        return [] if plain_word else [*texts]  # an unquoted word is the beginning of prose: "e.g. the city"
+    if kinds <= {"integer", "number"}:
+        numbers = [number for text in texts if isinstance(number := normalise_number(text), (int, float))]
+        return [number for number in numbers if "number" in kinds or number == int(number)]
+    return []
+
+
 def catalog_examples(tool: Tool, parameter: Parameter) -> Sequence[Any]:
-    """The examples and the default that a catalog gives of a parameter."""
+    """The examples and the default of a parameter, also those in the words of its description."""
     examples = []
     fields = (tool.schema or {}).get("properties")
     entry = fields.get(parameter.name) if isinstance(fields, Mapping) else None
@@ -248,6 +282,7 @@ def catalog_examples(tool: Tool, parameter: Parameter) -> Sequence[Any]:
         examples += listed if isinstance(listed, list) else []
         examples += [entry["example"]] if "example" in entry else []
         examples += [entry["const"]] if "const" in entry else []
+    examples += described_examples(parameter)
     if parameter.has_default and parameter.default is not None:
         examples.append(parameter.default)
     return [example for example in examples if is_finite(example)]
