@@ -71,6 +71,7 @@ DEFERRED: dict[str, str] = {
         "benchmarks.runs results.score",
     "only a score by processes, or of a kept run, needs them: 100 ms of each score":
         "results.compare results.runs.folder results.runs.run results.runs.stored",
+    "only a finding that a catalog can mend needs it: 10 ms of each audit": "curation.suggest.suggest",
     "only --runs needs it: 15 ms, with runs' folders": "curation.audit.votes",
     "only --patch needs it: 3 ms of each diff": "comparison.patch",
     "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": "results.findings",
