@@ -151,13 +151,16 @@ def pass_estimates(counts: Sequence[tuple[int, int]]) -> list[PassEstimate]:
     estimates = []
     for k in range(1, max((trials for trials, _ in counts), default=0) + 1):
         tasks = [count for count in counts if count[0] >= k]
-        figures = []
-        for estimator in (pass_hat_k, pass_at_k):
-            values = [estimator(trials, right, k) for trials, right in tasks]
-            column = Column([Share(value, 1) for value in values])
-            figures += [fsum(values) / len(values), intervals({"": column})[""]]
-        estimates.append(PassEstimate(k, figures[0], figures[1], figures[2], figures[3], len(tasks)))
+        hat, hat_interval = _mean([pass_hat_k(*count, k) for count in tasks])
+        at, at_interval = _mean([pass_at_k(*count, k) for count in tasks])
+        estimates.append(PassEstimate(k, hat, hat_interval, at, at_interval, len(tasks)))
     return estimates
+
+
+def _mean(values: Sequence[float]) -> tuple[float, Interval | None]:
+    """The mean over tasks and its interval."""
+    column = Column([Share(value, 1) for value in values])
+    return fsum(values) / len(values), intervals({"": column})[""]
 
 
 class TaskShares(NamedTuple):

@@ -134,7 +134,7 @@ class Policy:
     @property
     def names_tools(self) -> bool:
         """Whether it says something in the user's own words of tools that plans then have to call."""
-        return any(row.where for row in (*self.rules, *self.counts))
+        return any(rule.where for rule in self.rules) or any(row.where for row in self.counts)
 
     def rule(self, app: str | None, name: str, argument: str) -> Rule | None:
         """The rule that holds for an argument; None where none fits."""
