@@ -358,19 +358,14 @@ def match(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms 
     pred, gold = pred.written, gold.written
     if policy is DEFAULT_POLICY and terms is NO_TERMS:
         return _match(pred, gold, None, None, policy=policy, terms=terms)
-    from planner_eval.comparison.matching.rules import Rules, prepare
-    from planner_eval.comparison.policy.counting import choose_called_in_order, keep_calls
+    from planner_eval.comparison.matching.rules import Rules, drop_extra_calls, prepare
 
     pred, gold, terms = prepare(policy, pred, gold, terms)
     rules = Rules(policy, terms)
     matching = _match(pred, gold, rules.normalise, rules.matcher, policy=policy, terms=terms)
     if policy.extra == "count" or not matching.alignment.extra:
         return matching
-    kept = [position for position, _ in matching.alignment.pairs]
-    if policy.order in ("written", "flat"):  # of equal calls those that stand in gold's order
-        pred_numbers, gold_numbers = (numbered.numbers for numbered in matching.numbered)
-        kept = choose_called_in_order(pred_numbers, gold_numbers[: len(gold.calls)]) or kept
-    pred = keep_calls(pred, kept, answer=policy.answer)
+    pred = drop_extra_calls(matching.numbered, [position for position, _ in matching.alignment.pairs], policy)
     return _match(pred, gold, rules.normalise, rules.matcher, policy=policy, terms=terms)
 
 

@@ -11,7 +11,7 @@ yes is enough.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,7 +19,7 @@ from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import shorten
 from planner_eval.comparison.matching.likeness import Tool, assign, find_respellings
 from planner_eval.comparison.matching.pairing import MISSING, ComparedValues
-from planner_eval.comparison.policy.counting import leave_out_free_calls
+from planner_eval.comparison.policy.counting import choose_called_in_order, keep_calls, leave_out_free_calls
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.values import NOTHING, Rule
 from planner_eval.plan.canonical import LEFT_OUT, OWN_POSITIONS, NumberedPlan, value_key
@@ -328,6 +328,24 @@ def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> PreparedPla
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
     return PreparedPlans(pred, gold, terms)
+
+
+def drop_extra_calls(
+    numbered: tuple[NumberedPlan, NumberedPlan], paired: Sequence[int], policy: Policy
+) -> Plan:
+    """The prediction without the calls that stand for none of gold's.
+
+    Args:
+        numbered: The prediction and gold.
+        paired: The prediction's calls that have partners; of equal ones those in gold's order are preferred.
+        policy: Whether order counts.
+    """
+    pred, gold = (side.plan for side in numbered)
+    chosen = None
+    if policy.order in ("written", "flat"):
+        pred_numbers, gold_numbers = (side.numbers for side in numbered)
+        chosen = choose_called_in_order(pred_numbers[: len(pred.calls)], gold_numbers[: len(gold.calls)])
+    return keep_calls(pred, chosen or paired, answer=policy.answer)
 
 
 def _respell_tools(pred: Plan, gold: Plan, policy: Policy) -> Plan:
