@@ -12,7 +12,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.gold_alternatives import gold_warnings
-from planner_eval.reading.files.storing import DEFAULT_STORE, Store
+from planner_eval.reading.files.record import DEFAULT_STORE, Store
 from planner_eval.reading.parse import read
 from tests.conftest import ROOT
 from tests.inside import planeval

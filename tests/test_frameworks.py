@@ -20,7 +20,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
 from planner_eval.reading.files import frameworks
-from planner_eval.reading.files.storing import Store
+from planner_eval.reading.files.record import Store
 from planner_eval.reading.parse import read
 from tests.conftest import ROOT
 from tests.inside import planeval

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.reading.files.storing import is_lazy_pairs
+from planner_eval.reading.files.record import is_lazy_pairs
 from tests.inside import planeval
 from tests.pages import Page
 

@@ -27,9 +27,15 @@ from planner_eval.reading.files.pairing import (
     refuse_repeated_gold,
     warn_doubtful_pairing,
 )
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import (
+    IN_MEMORY,
+    Record,
+    Store,
+    digest_origin,
+    is_stored,
+    refuse_changed,
+)
 from planner_eval.reading.files.several import prefix_ids_by_file, read_path
-from planner_eval.reading.files.storing import IN_MEMORY, Store, digest_origin, is_stored, refuse_changed
 from planner_eval.results.runs.pairs import make_change_check
 from tests.conftest import ROOT
 from tests.test_formed import drawn
@@ -216,7 +222,7 @@ def test_a_folder_may_hold_more_files_than_a_process_may_have_open(tmp_path: Pat
     code = """
 import resource, planner_eval as pe
 from pathlib import Path
-from planner_eval.reading.files.storing import Store, is_sharded
+from planner_eval.reading.files.record import Store, is_sharded
 from planner_eval.comparison.evaluate import pair
 resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
 found = pair(Path('pred'), Path('gold'), store=Store(limit=0))
@@ -353,7 +359,7 @@ import multiprocessing
 from pathlib import Path
 import planner_eval as pe
 from planner_eval.reading.files.files import read_file
-from planner_eval.reading.files.storing import Store
+from planner_eval.reading.files.record import Store
 from planner_eval.comparison.evaluate import pair
 from tests.test_stored import told
 reading = pe.Reading(infer=True, turn="last")
@@ -389,7 +395,7 @@ def test_the_temporary_folder_is_removed_by_its_owner(tmp_path: Path, end: str) 
     code = f"""
 import os, signal, sys, time
 from planner_eval.reading.files.files import read_file
-from planner_eval.reading.files.storing import Store
+from planner_eval.reading.files.record import Store
 found = read_file({str(path)!r}, store=Store(limit=0))
 assert os.listdir({str(kept)!r}), 'it lies there'
 {ENDS[end]}

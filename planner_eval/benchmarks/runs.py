@@ -44,8 +44,7 @@ from planner_eval.benchmarks.score import (
 )
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.storing import Origin, digest_origin, is_lazy
+from planner_eval.reading.files.record import Origin, Record, digest_origin, is_lazy
 from planner_eval.results.runs.folder import Input, changed_input, inputs_of
 from planner_eval.results.runs.pairs import LazyPairs, Pair, make_change_check
 from planner_eval.results.runs.run import run

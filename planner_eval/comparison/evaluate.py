@@ -33,9 +33,8 @@ from planner_eval.reading.dialects.read import unlinked
 from planner_eval.reading.files import pairing
 from planner_eval.reading.files.fields import GOLD_FIELDS
 from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.record import Record, have_ids
+from planner_eval.reading.files.record import DEFAULT_STORE, Record, Store, have_ids
 from planner_eval.reading.files.several import prefix_ids_by_file
-from planner_eval.reading.files.storing import DEFAULT_STORE, Store
 from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.parse import (
     Source,
@@ -249,7 +248,7 @@ def pair(
     """
     check_reading(reading)
     expect_or_none(NAMES, id=id)
-    expect(instance_of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
+    expect(instance_of(Store, "Store(…) of planner_eval.reading.files.record"), store=store)
     left, right = _read_both_files(pred, gold, reading, store)
     _refuse_same_field(left, right, reading)
     left, right = label_trials(*prefix_ids_by_file(left, right))

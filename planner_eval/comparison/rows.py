@@ -17,8 +17,7 @@ from planner_eval.comparison.gold_alternatives import Gold, gold_warnings, read_
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.read import locate
-from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.dialects.read import TurnChoice, locate
 from planner_eval.reading.files.files import PlanFile, read_plan, read_repaired_plan
 from planner_eval.reading.files.pairing import (
     PAIRING_KEYS,
@@ -26,9 +25,8 @@ from planner_eval.reading.files.pairing import (
     warn_invalid_ids,
     warn_taken_pair_names,
 )
-from planner_eval.reading.files.record import Record, pair_name
+from planner_eval.reading.files.record import DEFAULT_STORE, Record, Store, pair_name
 from planner_eval.reading.files.several import prefix_ids_by_file
-from planner_eval.reading.files.storing import DEFAULT_STORE, Store
 from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.parse import Source, enable_inference, read_as
 

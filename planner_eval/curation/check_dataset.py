@@ -45,7 +45,7 @@ from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set
 from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
-from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.dialects.read import TurnChoice
 from planner_eval.results.findings import GoldFinding
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from planner_eval.curation.sets import items_of, set_of, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
-from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.dialects.read import TurnChoice
 
 # ----------------------------------------------------------------------
 # What plans touch of what there is: tools, parameters, pairs of tools, edges, shapes, depths, kinds.

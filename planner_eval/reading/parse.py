@@ -23,16 +23,15 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.resources import service
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects import read as door
-from planner_eval.reading.dialects.sources import TurnChoice, check_turn, to_json_data
+from planner_eval.reading.dialects.read import TurnChoice, check_turn, to_json_data
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role
 from planner_eval.reading.files.files import PlanFile, read_data, read_plan
 from planner_eval.reading.files.frames import is_table, table_rows
 from planner_eval.reading.files.items import split_json_value
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
+from planner_eval.reading.files.record import DEFAULT_STORE, GOLD_COMPANION_FIELDS, Record, Store
 from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.shapes import shape_of
-from planner_eval.reading.files.storing import DEFAULT_STORE, Store
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
@@ -107,7 +106,7 @@ def read_as(
 ) -> PlanFile:
     """Read a file of plans as :func:`read` does, beside another whose fields are `spare`."""
     expect_or_none(NAME, id_field=id_field, text_field=text_field)
-    expect(instance_of(Store, "Store(…) of planner_eval.reading.files.storing"), store=store)
+    expect(instance_of(Store, "Store(…) of planner_eval.reading.files.record"), store=store)
     if not isinstance(source, (str, os.PathLike, Plan, Record, PlanFile)):
         original, source = source, table_rows(source)
         if source == [] and source is not original:  # a table without rows is no plan without calls

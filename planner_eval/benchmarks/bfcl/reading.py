@@ -21,8 +21,7 @@ from planner_eval.benchmarks.benchmark import RESULT_FILES, as_json
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION, category_of_id
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.opening import bare_name, open_path
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.storing import current_origins
+from planner_eval.reading.files.record import Record, current_origins
 
 MODES = ("auto", "calls", "prompt")
 """How answers were asked for: as function calls, as text, or as each answer shows."""

@@ -37,7 +37,7 @@ from planner_eval.reading.files.several import list_files, read_path
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.catalogs.record_tools import Known
-    from planner_eval.reading.dialects.sources import TurnChoice
+    from planner_eval.reading.dialects.read import TurnChoice
 
 
 DATASET_PREFIX = "dataset:"

@@ -13,7 +13,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.curation.audit.question import Question
 from planner_eval.plan.model import Call, Plan, Value, leaves
-from planner_eval.reading.files.accepted_values import calls_by_tool, expand_calls
+from planner_eval.reading.files.field_choice import calls_by_tool, expand_calls
 from planner_eval.reading.files.record import Record
 from planner_eval.results.findings import Confidence, GoldFinding
 

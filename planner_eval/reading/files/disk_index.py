@@ -28,7 +28,7 @@ from planner_eval.reading.files.lines import (
     scan_chunk,
     split_chunks,
 )
-from planner_eval.reading.files.storing import Origin, Store
+from planner_eval.reading.files.record import Origin, Store
 
 # ----------------------------------------------------------------------
 # An index of a large file's records in SQLite: where each stands, and its id.

@@ -20,8 +20,14 @@ from planner_eval.reading.files.disk_index import (
 )
 from planner_eval.reading.files.disk_records import RecordChain
 from planner_eval.reading.files.lines import id_key
-from planner_eval.reading.files.record import Record, have_ids, index_by_id, pair_name, parse_position_name
-from planner_eval.reading.files.storing import is_stored
+from planner_eval.reading.files.record import (
+    Record,
+    have_ids,
+    index_by_id,
+    is_stored,
+    pair_name,
+    parse_position_name,
+)
 
 Pair: TypeAlias = tuple[Record | None, Record | None]
 Link: TypeAlias = tuple[int | None, int | None]

@@ -18,7 +18,7 @@ from typing import Any, Self, TypeAlias, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.dialects.finding.plain_prose import is_prose
+from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.disk_index import (
     LOOKUP_BATCH,
     IndexFolder,
@@ -51,9 +51,17 @@ from planner_eval.reading.files.lines import (
     open_lines,
 )
 from planner_eval.reading.files.opening import refuse_foreign
-from planner_eval.reading.files.record import FilePart, Record, unpaired_record_key
+from planner_eval.reading.files.record import (
+    FilePart,
+    Origin,
+    Record,
+    Store,
+    current_origin,
+    digest_origin,
+    refuse_changed,
+    unpaired_record_key,
+)
 from planner_eval.reading.files.shapes import ChosenFields
-from planner_eval.reading.files.storing import Origin, Store, current_origin, digest_origin, refuse_changed
 
 # ----------------------------------------------------------------------
 # Records of which an index on disk knows the ids, read when they are asked for.

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import islice, product
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE, find_marker_key, is_streamed
-from planner_eval.reading.files import accepted_values
 from planner_eval.reading.files.fields import (
     CALL_LIST_FIELDS,
     EXPECTED_CONTENT,
@@ -30,6 +29,171 @@ from planner_eval.reading.files.frameworks import most_common_framework
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.shapes import ChosenFields, Item
 
+# ----------------------------------------------------------------------
+# Fields that list the values or calls that are right as well.
+ACCEPTED_VALUE_FIELDS = ("ground_truth", "possible_answer")
+"""The fields that such gold stands in."""
+
+FORM_NOTE = (
+    "each argument in {field!r} is a list: read as values of which each is right, as BFCL writes them, and "
+    "an empty text says that it may be left out; a field of another name is read as it stands"
+)
+"""What the user is told of a file of such gold."""
+_MAX_OPTIONS = 256
+"""How many values one argument may have that are written as lists inside of an object."""
+
+
+class AcceptedValuesForm(NamedTuple):
+    """Whether a file's gold lists accepted values, as most of its records show, and which record breaks that.
+
+    Args:
+        lists: Most records that have arguments give a list for each of them.
+        listing: How many do.
+        broken: How many do not.
+        first: The position of the first of these among the records.
+    """
+
+    lists: bool = False
+    listing: int = 0
+    broken: int = 0
+    first: int | None = None
+
+    def notes(self, field: str) -> Iterator[str]:
+        """What the user is told of it.
+
+        Args:
+            field: The field of the gold plans.
+        """
+        if self.lists:
+            yield FORM_NOTE.format(field=field)
+        if self.lists and self.first is not None:
+            verb = "has" if self.broken == 1 else "have"
+            yield (
+                f"{self.broken:,} of {self.listing + self.broken:,} records {verb} values in {field!r} that "
+                f"are no lists (first: record {self.first + 1}): such a value is the only right one"
+            )
+        elif self.listing and self.broken:
+            yield (
+                f"{self.listing:,} of {self.listing + self.broken:,} records give a list for each argument "
+                f"in {field!r}, as BFCL lists accepted values, the others do not: all are read as they stand"
+            )
+
+
+def detect_form(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) -> AcceptedValuesForm:
+    """Whether most records of a file that have arguments list the accepted values of each.
+
+    Args:
+        records: The file's records, each with its position.
+        field: The field of the gold plans.
+
+    >>> detect_form(enumerate([{"gold": [{"f": {"a": [1]}}]}, {"gold": []}]), "gold").lists
+    True
+    >>> detect_form(enumerate([{"gold": {"f": {"a": [1]}}}] * 2 + [{"gold": {"f": {"a": 1}}}]), "gold")
+    AcceptedValuesForm(lists=True, listing=2, broken=1, first=2)
+    """
+    listing = broken = 0
+    first = None
+    for position, record in records:
+        calls = calls_by_tool(record.get(field))
+        values = [value for _, arguments in calls or () for value in arguments.values()]
+        if calls is not None and all(isinstance(value, list) for value in values):
+            listing += bool(values)
+        else:
+            broken += 1
+            first = position if first is None else first
+    return AcceptedValuesForm(listing > broken, listing, broken, first)
+
+
+def calls_by_tool(value: Any) -> list[tuple[str, dict[str, Any]]] | None:
+    """The calls of a plan that are objects from a tool's name to its arguments; None where one is not.
+
+    >>> calls_by_tool([{"f": {"a": [1]}}])
+    [('f', {'a': [1]})]
+    """
+    calls = []
+    for call in value if isinstance(value, list) else [] if value is None else [value]:
+        if not isinstance(call, dict) or len(call) != 1:
+            return None
+        ((name, arguments),) = call.items()
+        if not isinstance(arguments, dict):
+            return None
+        calls.append((name, arguments))
+    return calls
+
+
+class ExpandedCalls(NamedTuple):
+    """Calls with one right value each, and what else is right, as fields of a gold record."""
+
+    calls: list[dict[str, Any]]
+    fields: dict[str, Any]
+
+
+def expand_calls(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> ExpandedCalls:
+    """The calls with one right value each, and what else is right, as the fields of a gold record.
+
+    Args:
+        by_tool: For each call its tool, and from argument to the list of right values; a value that is no
+            list is the only right one.
+
+    Raises:
+        ParseError: an argument's nested lists stand for too many values.
+
+    >>> expand_calls([("f", {"a": [1, 2], "b": ["x", ""], "c": 3})])[0]
+    [{'name': 'f', 'arguments': {'a': 1, 'b': 'x', 'c': 3}}]
+    >>> expand_calls([("f", {"a": [1, 2], "b": ["x", ""]})])[1]
+    {'accepted': {'c1': {'a': [2], 'b': ['']}}, 'omittable': {'c1': ['b']}}
+    """
+    calls: list[dict[str, Any]] = []
+    accepted: dict[str, dict[str, list[Any]]] = {}
+    omittable: dict[str, list[str]] = {}
+    for number, (name, arguments) in enumerate(by_tool, 1):
+        chosen = {}
+        for key, value in arguments.items():
+            values = value if isinstance(value, list) else [value]
+            all_values = _expand_values(values, f"{name}: {key}") or [[]]
+            first, *alternatives = sorted(all_values, key=lambda v: v == "")
+            chosen[key] = first
+            if alternatives:
+                accepted.setdefault(f"c{number}", {})[key] = alternatives
+            if "" in values:
+                omittable.setdefault(f"c{number}", []).append(key)
+        calls.append({"name": name, "arguments": chosen})
+    return ExpandedCalls(calls, {"accepted": accepted, "omittable": omittable})
+
+
+def _expand_values(values: list[Any], where: str) -> list[Any]:
+    """The values that a list of accepted ones stands for, those inside of objects spelled out."""
+    options = [option for value in values for option in islice(_expand_value(value), _MAX_OPTIONS + 1)]
+    if len(options) > _MAX_OPTIONS:
+        raise ParseError(f"{where} accepts more than {_MAX_OPTIONS} values", code="parse.limit")
+    return options
+
+
+def _expand_value(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict) and value and all(isinstance(item, list) and item for item in value.values()):
+        for chosen in product(*(_member_options(value[key]) for key in value)):
+            yield {key: member[0] for key, member in zip(value, chosen, strict=True) if member}
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        yield from map(
+            list, product(*(list(islice(_expand_value(item), _MAX_OPTIONS + 1)) for item in value))
+        )
+    else:
+        yield value
+
+
+def _member_options(values: list[Any]) -> list[tuple[Any, ...]]:
+    """What may stand under a key: a value, or nothing where the key may be left out."""
+    members = [
+        (option,)
+        for value in values
+        if value != ""
+        for option in islice(_expand_value(value), _MAX_OPTIONS + 1)
+    ]
+    return [*members, ()] if "" in values else members
+
+
+# ----------------------------------------------------------------------
+# Which fields are read.
 DecisionInputs: TypeAlias = tuple[
     tuple[str | None, str | None], Role, Mapping[str, str] | None, tuple[str | None, str | None]
 ]
@@ -48,7 +212,7 @@ class FieldDecision(NamedTuple):
     """
 
     chosen: ChosenFields
-    form: accepted_values.AcceptedValuesForm = accepted_values.AcceptedValuesForm()
+    form: AcceptedValuesForm = AcceptedValuesForm()
     role: Role | None = None
     id_by_user: bool = False
     framework: str = ""
@@ -167,11 +331,11 @@ def decide_fields(
     # In a framework's record `error` and `status` may tell of its own checks.
     answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None and row is None
     chosen = ChosenFields(key, content, text_field is not None, answers)
-    may_list = role != "answer" and never is None and content in accepted_values.ACCEPTED_VALUE_FIELDS
-    form = accepted_values.AcceptedValuesForm()
+    may_list = role != "answer" and never is None and content in ACCEPTED_VALUE_FIELDS
+    form = AcceptedValuesForm()
     if may_list:
         holding = ((position, item.data) for position, item in enumerate(items) if item.shape.holds)
-        form = accepted_values.detect_form(holding, str(content))
+        form = detect_form(holding, str(content))
     framework = f"read as {row.title} ({row.name})" if row else ""
     return FieldDecision(chosen, form, role if never is None else None, id_field is not None, framework)
 
@@ -216,11 +380,11 @@ def _expand_accepted_values(record: Record, content: str) -> Record:
     """A gold record whose plan lists the values that are right as one with a plan, and with these beside."""
     if record.error is not None or record.source is None or record.fields.get(content) is not record.source:
         return record  # a call, or an answer, among records: it stands as it is
-    by_tool = accepted_values.calls_by_tool(record.source)
+    by_tool = calls_by_tool(record.source)
     if by_tool is None:
         return record
     try:
-        calls, fields = accepted_values.expand_calls(by_tool)
+        calls, fields = expand_calls(by_tool)
     except ParseError as error:
         return record._replace(source=None, error=error)
     return record._replace(source=calls, fields={**record.fields, **fields})

@@ -17,8 +17,7 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import Decoded
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Plan, leaves
-from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.dialects.sources import TurnChoice
+from planner_eval.reading.dialects.read import TurnChoice, parse
 from planner_eval.reading.files.field_choice import DecisionInputs, decide_fields, has_several_choices
 from planner_eval.reading.files.fields import ID_FIELDS, Role, id_text, non_null_fields
 from planner_eval.reading.files.items import FileItems, has_null_calls, split_json_value
@@ -29,17 +28,19 @@ from planner_eval.reading.files.opening import (
     open_path,
     read_content,
 )
-from planner_eval.reading.files.record import Record, mark_among_ids, mark_records_among_ids
-from planner_eval.reading.files.shapes import Item, are_texts
-from planner_eval.reading.files.storing import (
+from planner_eval.reading.files.record import (
     DEFAULT_STORE,
     Origin,
+    Record,
     Store,
     current_origins,
     digest_origin,
     is_lazy,
     is_stored,
+    mark_among_ids,
+    mark_records_among_ids,
 )
+from planner_eval.reading.files.shapes import Item, are_texts
 
 MAX_INSPECTED_RECORDS = 10
 """So many records are looked at for whether they are the calls of one plan."""

@@ -34,7 +34,7 @@ from planner_eval.reading.dialects.conversations.spans import (
     trace_id_of,
 )
 from planner_eval.reading.dialects.conversations.wrappers import ASSISTANT_ROLES, find_marker_key
-from planner_eval.reading.dialects.finding.call_limit import has_too_many_calls, has_too_many_json_calls
+from planner_eval.reading.dialects.finding.whole_texts import has_too_many_calls, has_too_many_json_calls
 from planner_eval.reading.files.fields import (
     CALL_LIST_FIELDS,
     HEAD_SIZE,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from planner_eval.base.json_text import decode, skip_whitespace
 from planner_eval.reading.dialects.conversations.spans import is_span
-from planner_eval.reading.dialects.finding.plain_prose import is_prose
+from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.encoding import BOMS, explain_item, mark_invalid_bytes
 from planner_eval.reading.files.field_choice import FieldDecision, has_several_choices
 from planner_eval.reading.files.fields import HEAD_SIZE, PLAN_FIELDS, id_text, non_null_fields, value_at

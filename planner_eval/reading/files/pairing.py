@@ -12,8 +12,15 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, format_count, one_line_json
 from planner_eval.reading.files.fields import ABSENT, value_at
 from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.record import Record, have_ids, index_by_id, pair_name, parse_position_name
-from planner_eval.reading.files.storing import is_lazy_pairs, is_stored
+from planner_eval.reading.files.record import (
+    Record,
+    have_ids,
+    index_by_id,
+    is_lazy_pairs,
+    is_stored,
+    pair_name,
+    parse_position_name,
+)
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.disk_index import IndexFolder

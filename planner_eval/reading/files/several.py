@@ -14,15 +14,18 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.opening import bare_name
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import FilePart, Record, have_ids, prefix_id
-from planner_eval.reading.files.storing import (
+from planner_eval.reading.files.record import (
     DEFAULT_STORE,
     IN_MEMORY,
+    FilePart,
     Origin,
+    Record,
     Store,
     current_origins,
+    have_ids,
     is_lazy,
     is_sharded,
+    prefix_id,
 )
 from planner_eval.reading.files.task_fields import find_mark
 

@@ -26,7 +26,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
 from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
-from planner_eval.reading.dialects.finding.plain_prose import is_prose
+from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.fields import (
     ABSENT,
     ANSWER_FIELDS,

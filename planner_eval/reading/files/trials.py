@@ -10,8 +10,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
-from planner_eval.reading.files.storing import is_stored
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record, is_stored
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile

@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeAlias, overload
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.storing import Origin, current_origin, refuse_changed
+from planner_eval.reading.files.record import Origin, Record, current_origin, refuse_changed
 
 # ----------------------------------------------------------------------
 # What a run is made of: a job over pairs of records, and the parts that they are cut into.

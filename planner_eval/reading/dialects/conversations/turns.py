@@ -26,7 +26,7 @@ from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
 from planner_eval.reading.dialects.programs.program import shift_names
 
 if TYPE_CHECKING:
-    from planner_eval.reading.dialects.sources import TurnChoice
+    from planner_eval.reading.dialects.read import TurnChoice
 
 
 # ----------------------------------------------------------------------

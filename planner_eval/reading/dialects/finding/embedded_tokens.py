@@ -118,7 +118,10 @@ def _may_hold_tags(text: str) -> bool:
     if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
         return True
     plain = any(map(text.__contains__, _UNQUOTED_VALUE_KEYS))
-    return any(_line_may_hold_tags(line, begins, plain=plain) for line in text.split("\n"))
+    for line in text.split("\n"):  # of lines without quotes few hold a value
+        if (plain or '"' in line or "'" in line) and _line_may_hold_tags(line, begins, plain=plain):
+            return True
+    return False
 
 
 def _line_may_hold_tags(line: str, begins: list[str], *, plain: bool) -> bool:

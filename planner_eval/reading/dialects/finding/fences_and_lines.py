@@ -23,7 +23,6 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.detect import is_schema
 from planner_eval.reading.dialects.finding.blocks import SCRIPT_START, SegmentReader
-from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.segments import (
     NAME,
@@ -38,6 +37,7 @@ from planner_eval.reading.dialects.finding.segments import (
     own_names,
 )
 from planner_eval.reading.dialects.finding.unread_calls import find_cut_call
+from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 

@@ -392,20 +392,21 @@ def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
     """Read fences and the text between them, in order."""
     reader, count = search.reader, 0
     read: list[ReadCalls] = []
-    answered = False
+    answered, tries = False, _MAX_RAMBLING_BLOCKS
     for block in split_blocks(view):
         reader.taken = count
-        variables, bound = (dict(reader.held), [*reader.bound]) if answered else ({}, [])
+        may_ramble = answered and not block.fenced and tries > 0
+        tries -= may_ramble
+        variables, bound = (dict(reader.held), [*reader.bound]) if may_ramble else ({}, [])
         try:
             items = read_before_own_code(block, reader, after=bool(read))
         except ParseError as error:
-            if not answered or block.fenced or not _is_rambling(block, error, reader):
+            if not (may_ramble and _is_rambling(block, error, reader)):
                 raise
             reader.held, reader.bound = variables, bound
             span = span_of(block.view.strip())
-            message = (
-                f"what follows the fenced calls cannot be read: {shorten(reader.source[slice(*span)], 60)!r}"
-            )
+            ignored = shorten(reader.source[slice(*span)], 60)
+            message = f"what follows the fenced calls cannot be read: {ignored!r}"
             search.notes.append(Diagnostic("find.text", message, "warning", None, None, span))
             continue
         answered = answered or (block.fenced and bool(items))
@@ -417,12 +418,16 @@ def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
     return read
 
 
+_MAX_RAMBLING_BLOCKS = 20
+"""Texts between fences after an answer that may be words: a copy of all variables is made for each."""
+
+
 def _is_rambling(block: Block, error: ParseError, reader: BlockReader) -> bool:
     """Whether text after an answer in a fence is no call that could be mended, and none that is cut off."""
     if isinstance(error, (LimitError, CutError)):
         return False
     mending = BlockReader(reader.source, reader.limits, reader.words, repair=True, located=False)
-    mending.defined = set(reader.defined)
+    mending.defined = reader.defined  # which has by now what the block defines
     with suppress(ParseError):
         return not mending.block(block)
     return True

@@ -468,10 +468,11 @@ def _ends_in_quoted_json(text: str) -> bool:
 
 def _find_cut_token(tail: str) -> int | None:
     """Where an opening token begins that the end cuts, or that only the begin of a call follows."""
+    opening = _opening_tokens(custom_rows())
     for match in re.finditer(r"[<\[]", tail[-120:]):
         start = max(0, len(tail) - 120) + match.start()
-        squeezed = re.sub(r"\s+", "", tail[start:])
-        if len(squeezed) > 3 and any(token.startswith(squeezed) for token in _opening_tokens(custom_rows())):
+        squeezed = "".join(tail[start:].split())
+        if 3 < len(squeezed) <= len(opening[0]) and any(token.startswith(squeezed) for token in opening):
             return start
     token = find_last_opening_token(tail)
     if token is not None and (
@@ -484,7 +485,7 @@ def _find_cut_token(tail: str) -> int | None:
 @cache
 def _opening_tokens(_own: tuple[Wrapper, ...]) -> tuple[str, ...]:
     tokens = {re.sub(r"\s+", "", token) for row in table().values() for token in opening_tokens(row)}
-    return tuple(sorted(token for token in tokens if token[:1] in ("<", "[")))
+    return tuple(sorted((token for token in tokens if token[:1] in ("<", "[")), key=len, reverse=True))
 
 
 def _ends_in_call_section(text: str) -> bool:

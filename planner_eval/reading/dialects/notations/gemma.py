@@ -14,7 +14,7 @@ from planner_eval.base.json_text import check_depth, decode_whole
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Plan, RawCall, RawPlan, fold
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_openings
+from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_openings
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, token_regex
 

@@ -28,8 +28,8 @@ from planner_eval.base.json_text import (
 from planner_eval.base.limits import Limits, Span, check_calls, long_integer_error
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_json_calls
 from planner_eval.reading.dialects.finding.edited_text import TextView
+from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_json_calls
 from planner_eval.reading.dialects.notations.json_rows import fill_call_template, read_by_template
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.values import Unknown

@@ -18,7 +18,7 @@ from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits, Span, check_calls
 from planner_eval.plan.model import Plan, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.dialect import Dialect
-from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_openings
+from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_openings
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, row_dialect, token_regex
 from planner_eval.reading.dialects.value_types import convert

@@ -35,8 +35,8 @@ from planner_eval.plan.model import (
     fold,
 )
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
-from planner_eval.reading.dialects.finding.call_limit import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.finding.edited_text import extent, tokens
+from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.program import Machine, Variables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
