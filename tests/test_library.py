@@ -111,7 +111,7 @@ ALLOWED = {
     "views.compare views.junit views.report views.rows views.table",
     "benchmarks": "benchmark compare datasets.fetch datasets.published page runs score",
     "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
-    "predict.predict prices report_runs table_sources",
+    "predict.predict predict.prepare prices report_runs table_sources",
     "curation": "make.ask_questions make.skeletons suggest.suggest",
     "integrations": "schemas",
 }  # fmt: skip

@@ -379,8 +379,10 @@ def _split_unlike_runs(runs: list[TableRun], chosen: Layout) -> dict[str, list[T
     differ = [key for key in keys if len({str(r.asked.get(key)) for r in runs}) > 1]
     groups: dict[str, list[TableRun]] = {}
     for run in runs:
-        asked = {key: run.asked.get(key) for key in differ}
-        label = ", ".join(f"{key} {'none' if value in (None, '') else value}" for key, value in asked.items())
+        values = {key: run.asked.get(key) for key in differ}
+        label = ", ".join(
+            f"{key} {'none' if value in (None, '') else value}" for key, value in values.items()
+        )
         groups.setdefault(label, []).append(run)
     return groups
 
@@ -398,10 +400,12 @@ def _measure_column(
 ) -> MeasuredFigure:
     fitting = [run for run in runs if run.fits(column, chosen.columns)]
     if not fitting:
-        wanted = {key: value if isinstance(value, list) else [value] for key, value in column.where.items()}
-        asked = ", ".join(f"{key} {' or '.join(map(str, values))}" for key, values in wanted.items())
+        conditions = {
+            key: value if isinstance(value, list) else [value] for key, value in column.where.items()
+        }
+        listed = ", ".join(f"{key} {' or '.join(map(str, values))}" for key, values in conditions.items())
         scored = " ".join(f"--set {key}={value}" for key, value in column.settings.items())
-        what = f"known to be asked with {asked}" if asked else f"scored with {scored or 'no --set'}"
+        what = f"known to be asked with {listed}" if listed else f"scored with {scored or 'no --set'}"
         return MeasuredFigure(None, why=f"no run of it is {what}")
     return sources[fitting[0].path].measured(column, ids)
 

@@ -312,7 +312,7 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
         InputError: says what applies where.
     """
     name, own = chosen.name, form == "own"
-    asked = name if own else f"{name} of {form}"
+    target = name if own else f"{name} of {form}"
     if setup.history != "gold" and name != "dialog":
         raise InputError(f"--run history={setup.history} applies only with --pipeline dialog, not {name}")
     if setup.explain_references and (name, form) != ("flat", "nestful"):
@@ -320,14 +320,14 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
         raise InputError(f"{message}, not to {name} of {form}")
     refuse_texts(setup.prompts, name, form, chosen.serves[form])
     if setup.dialect is not None and not (own and name == "flat"):
-        raise InputError(f"--dialect applies only to flat with tasks of your own, not to {asked}")
+        raise InputError(f"--dialect applies only to flat with tasks of your own, not to {target}")
     if setup.listing and form != "callnavi" and not (own and name in ("flat", "react")):
-        raise InputError(f"--run list-form applies only to prompts that list tools, not to {asked}")
+        raise InputError(f"--run list-form applies only to prompts that list tools, not to {target}")
     makes_calls = name in ("react", "stepwise") or (own and name == "function-calling" and setup.makes_calls)
     if setup.steps is not None and not makes_calls and asking_of(form) is None:
         raise InputError(
             "--max-steps applies only where calls are made: react, stepwise, function-calling with --tools, "
-            f"BFCL's questions of several turns; not to {asked}"
+            f"BFCL's questions of several turns; not to {target}"
         )
     if form != "appbench" and setup.today != Setup().today:
         raise InputError(

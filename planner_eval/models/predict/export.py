@@ -72,11 +72,11 @@ def export_samples(ready: Prepared, to: str, golds: GoldReader = gold_plan) -> I
         ready.first_requests() if chat else zip(ready.samples, ready.tasks, strict=True)
     )
     make = _chat_record if chat else _tool_record
-    for sample, asked in pairs:
+    for sample, prompt in pairs:
         try:
-            if isinstance(asked, str):
-                raise InputError(asked)
-            yield ExportedSample(sample.id, make(sample, asked, ready, golds))
+            if isinstance(prompt, str):
+                raise InputError(prompt)
+            yield ExportedSample(sample.id, make(sample, prompt, ready, golds))
         except PlanevalError as problem:
             yield ExportedSample(sample.id, None, str(problem).split("\n")[0])
 
