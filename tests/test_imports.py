@@ -61,7 +61,6 @@ DEFERRED: dict[str, str] = {
         "comparison.matching.rules comparison.policy.values",
     "only plans that differ need them, with what finds words for that: 2 ms of each diff":
         "comparison.explanation.unlike_pairs comparison.explanation.explain",
-    "only a policy that says which calls count needs it: 2 ms of each diff": "comparison.policy.counting",
     "only --structure needs them: 2 ms of each diff": "comparison.structure_diff",
     "only --compute needs it: 1 ms": "plan.arithmetic",
     "only stats needs it: 2 ms of each diff": "plan.statistics",
