@@ -43,13 +43,13 @@ class Node(NamedTuple):
         kind: What it is.
         start: Where it begins.
         end: Where it ends.
-        parts: What it is made of.
+        children: What it is made of.
     """
 
     kind: str
     start: int
     end: int
-    parts: tuple[Node, ...] = ()
+    children: tuple[Node, ...] = ()
 
 
 class Token(NamedTuple):
@@ -219,9 +219,9 @@ class ExpressionParser:
         before = self.tokens[self.position - 1] if self.position else None
         return before is not None and before.text == "=" and self.depth > 1
 
-    def node(self, kind: str, parts: list[Node]) -> Node:
-        """A node of parts."""
-        return Node(kind, parts[0].start, parts[-1].end, tuple(parts))
+    def node(self, kind: str, children: list[Node]) -> Node:
+        """A node of children."""
+        return Node(kind, children[0].start, children[-1].end, tuple(children))
 
     def attempt(self, read: Callable[[], Node]) -> Node | None:
         """What `read` reads; None, and nothing is taken, where it cannot."""
@@ -249,8 +249,8 @@ class ExpressionParser:
                 return function
             left = self._binary(0)
             if self.token.kind == "sign" and self.token.text == "?":
-                parts = [left, self.sign("?"), self.expression(), self.sign(":"), self.expression()]
-                return self.node("conditional", parts)
+                children = [left, self.sign("?"), self.expression(), self.sign(":"), self.expression()]
+                return self.node("conditional", children)
             if self.token.kind == "sign" and self.token.text in _ASSIGNMENTS:
                 return self._assignment(left)
             return left
@@ -260,7 +260,7 @@ class ExpressionParser:
     def _assignment(self, left: Node) -> Node:
         """An assignment; of ``a < b = c`` the right operand is one."""
         if left.kind == "binary":
-            return self.node("binary", [*left.parts[:-1], self._assignment(left.parts[-1])])
+            return self.node("binary", [*left.children[:-1], self._assignment(left.children[-1])])
         if left.kind not in ("identifier", "member", "index", "object", "array"):
             raise self.error()
         sign = self.leaf("sign", self.take())
@@ -273,19 +273,19 @@ class ExpressionParser:
     def _function(self) -> Node | None:
         """A lambda or an arrow function; None where none begins here."""
         start = self.position
-        parts: list[Node] = []
+        children: list[Node] = []
         if self.has("async") and self.ARROW == "=>" and self.ahead().text != self.ARROW:
-            parts.append(self.leaf("word", self.take()))
+            children.append(self.leaf("word", self.take()))
         if self.token.kind == "name" and self.ahead().text == self.ARROW:
-            parts.append(self.leaf("identifier", self.take()))
+            children.append(self.leaf("identifier", self.take()))
         elif self.has("(") and self.following.get(self.token.start) == self.ARROW:
-            parts += self.balanced()
+            children += self.balanced()
         else:
             self.position = start
             return None
-        parts.append(self.sign(self.ARROW))
-        parts.append(self.block() if self.has("{") else self.expression())
-        return self.node("lambda", parts)
+        children.append(self.sign(self.ARROW))
+        children.append(self.block() if self.has("{") else self.expression())
+        return self.node("lambda", children)
 
     def _signs_behind(self) -> dict[int, str]:
         """For the start of each opening bracket what stands behind the one that closes it."""
@@ -300,10 +300,10 @@ class ExpressionParser:
     def balanced(self) -> list[Node]:
         """All tokens from a bracket to the one that closes it."""
         closing = {"(": ")", "[": "]", "{": "}"}
-        parts, stack = [], []
+        children, stack = [], []
         while True:
             token = self.take()
-            parts.append(self.leaf("token", token))
+            children.append(self.leaf("token", token))
             if token.kind == "sign" and token.text in closing:
                 stack.append(closing[token.text])
             elif (
@@ -313,7 +313,7 @@ class ExpressionParser:
             ):
                 raise self.error()
             if not stack:
-                return parts
+                return children
 
     def right_operand(self, operator: Token) -> Node:
         """What stands behind an operator."""
@@ -354,13 +354,13 @@ class ExpressionParser:
             "constant" if self.token.text in self.CONSTANTS else "identifier", self.take(kind="name")
         )
 
-    def index(self, parts: list[Node]) -> Node:
+    def index(self, children: list[Node]) -> Node:
         """An index of what stands before it."""
-        return self.node("index", [*parts, self.sign("["), self.expression(), self.sign("]")])
+        return self.node("index", [*children, self.sign("["), self.expression(), self.sign("]")])
 
-    def call(self, parts: list[Node]) -> Node:
+    def call(self, children: list[Node]) -> Node:
         """A call of what stands before it."""
-        return self.node("call", [*parts, self.arguments()])
+        return self.node("call", [*children, self.arguments()])
 
 
 # ----------------------------------------------------------------------

@@ -17,7 +17,7 @@ from planner_eval.benchmarks.bfcl.java_statements import JavaParser
 def _first_call(nodes: Iterable[Node]) -> Node | None:
     """The first call in some parts, the outer one before those in it."""
     for node in nodes:
-        call = node if node.kind == "call" else _first_call(node.parts)
+        call = node if node.kind == "call" else _first_call(node.children)
         if call is not None:
             return call
     return None
@@ -38,14 +38,14 @@ def read_java_call(text: str) -> Any:
         return {}
     source = _JavaText(text, _byte_positions(text))
     arguments: dict[Any, Any] = {}
-    for argument in node.parts[-1].parts:
+    for argument in node.children[-1].children:
         if argument.kind == "assignment":
-            name, value = argument.parts[0], argument.parts[2]
+            name, value = argument.children[0], argument.children[2]
             add_argument(arguments, source.slice(name.start, name.end), source.write(value, nested=False))
         elif argument.kind in ("identifier", "class_literal"):
             add_argument(arguments, None, source.write(argument, nested=False))
     refuse_repeated(arguments)
-    return [{source.target(node.parts[0]): arguments}]
+    return [{source.target(node.children[0]): arguments}]
 
 
 def _byte_positions(text: str) -> list[int] | None:
@@ -77,7 +77,7 @@ class _JavaText:
         """What is called: a method, of an object or a class."""
         if node.kind != "member":
             return self.slice(node.start, node.end)
-        holder, name = node.parts[0], node.parts[-1]
+        holder, name = node.children[0], node.children[-1]
         return f"{self.slice(holder.start, holder.end)}.{self.slice(name.start, name.end)}"
 
     def write(self, node: Node, *, nested: bool) -> str:
@@ -85,17 +85,17 @@ class _JavaText:
         text = self.slice(node.start, node.end)
         if node.kind in ("string", "character"):
             return text if nested else text[1:-1]
-        if node.kind in ("identifier", "class_literal", "type_name", "call") or not node.parts:
+        if node.kind in ("identifier", "class_literal", "type_name", "call") or not node.children:
             if node.kind == "array_creation":
                 raise AttributeError("'NoneType' object has no attribute 'type'")
             return text
         if node.kind == "array_creation":
-            if len(node.parts) == 1:
+            if len(node.children) == 1:
                 raise AttributeError("'NoneType' object has no attribute 'type'")
-            name, value = (self.write(part, nested=True) for part in node.parts)
+            name, value = (self.write(child, nested=True) for child in node.children)
             return f"new {name}[]{value}"
-        if node.kind == "object_creation" and node.parts[-1].kind == "arguments":
-            name = self.write(node.parts[0], nested=True)
-            values = [self.write(p, nested=True) for p in node.parts[1].parts if p.kind != "sign"]
+        if node.kind == "object_creation" and node.children[-1].kind == "arguments":
+            name = self.write(node.children[0], nested=True)
+            values = [self.write(p, nested=True) for p in node.children[1].children if p.kind != "sign"]
             return f"new {name}({', '.join(values)})"
-        return "".join(self.write(part, nested=True) for part in node.parts)
+        return "".join(self.write(child, nested=True) for child in node.children)

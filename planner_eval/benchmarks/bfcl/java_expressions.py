@@ -47,14 +47,14 @@ class JavaExpressionParser(ExpressionParser):
         return self.attempt(self._cast) if self.has("(") else None
 
     def _cast(self) -> Node:
-        parts = [self.sign("("), self._type(), self.sign(")")]
-        primitive = self.text[parts[1].start : parts[1].end] in _TYPES
+        children = [self.sign("("), self._type(), self.sign(")")]
+        primitive = self.text[children[1].start : children[1].end] in _TYPES
         token = self.token
         if not primitive and not (
             token.kind in ("name", "string", "number", "block") or token.text in ("(", "!", "~")
         ):
             raise self.error()
-        return self.node("cast", [*parts, self.unary()])
+        return self.node("cast", [*children, self.unary()])
 
     def operand(self) -> Node:
         """A text, a character or an expression in brackets; an index of what is absent."""
@@ -77,8 +77,10 @@ class JavaExpressionParser(ExpressionParser):
         if self.token.text == "switch" and self.ahead().text == "(":
             return self.switch()
         if self.token.text in _TYPES:
-            parts = [self._type()]
-            return self.node("class_literal", [*parts, self.sign("."), self.leaf("word", self.take("class"))])
+            children = [self._type()]
+            return self.node(
+                "class_literal", [*children, self.sign("."), self.leaf("word", self.take("class"))]
+            )
         return self.word()
 
     def postfix(self, node: Node) -> Node:
@@ -96,58 +98,58 @@ class JavaExpressionParser(ExpressionParser):
             elif self.has("["):
                 node = self.index([node])
             elif self.has("::"):
-                parts = [node, self.sign("::")]
-                node = self.node("method_reference", [*parts, self.leaf("word", self.take(kind="name"))])
+                children = [node, self.sign("::")]
+                node = self.node("method_reference", [*children, self.leaf("word", self.take(kind="name"))])
             else:
                 return node
 
-    def _member(self, parts: list[Node]) -> Node:
+    def _member(self, children: list[Node]) -> Node:
         if self.has("class"):
-            return self.node("class_literal", [*parts, self.leaf("word", self.take())])
+            return self.node("class_literal", [*children, self.leaf("word", self.take())])
         if self.has("new"):
             created = self._new()
-            return Node("object_creation", parts[0].start, created.end, created.parts)
+            return Node("object_creation", children[0].start, created.end, created.children)
         if self.has("<"):
-            parts += self._type_arguments()
-        return self.node("member", [*parts, self.leaf("identifier", self.take(kind="name"))])
+            children += self._type_arguments()
+        return self.node("member", [*children, self.leaf("identifier", self.take(kind="name"))])
 
     def arguments(self) -> Node:
         """The arguments of a call."""
-        parts = [self.sign("(")]
+        children = [self.sign("(")]
         while not self.has(")"):
-            parts.append(self.expression())
+            children.append(self.expression())
             if not self.has(","):
                 break
-            parts.append(self.sign(","))
+            children.append(self.sign(","))
             if self.has(")"):
                 raise self.error()
-        return self.node("arguments", [*parts, self.sign(")")])
+        return self.node("arguments", [*children, self.sign(")")])
 
     # ------------------------------------------------------------------ types and what is created
     def _type(self) -> Node:
-        parts = [self.leaf("type", self.take(kind="name"))]
+        children = [self.leaf("type", self.take(kind="name"))]
         while True:
             if self.has("<"):
-                parts += self._type_arguments()
+                children += self._type_arguments()
             elif self.has(".") and self.ahead().kind == "name" and self.ahead().text not in ("class", "new"):
-                parts += [self.sign("."), self.leaf("type", self.take(kind="name"))]
+                children += [self.sign("."), self.leaf("type", self.take(kind="name"))]
             elif self.has("[") and self.ahead().text == "]":
-                parts += [self.sign("["), self.sign("]")]
+                children += [self.sign("["), self.sign("]")]
             else:
-                return parts[0] if len(parts) == 1 else self.node("type", parts)
+                return children[0] if len(children) == 1 else self.node("type", children)
 
     def _type_arguments(self) -> list[Node]:
-        parts = [self.sign("<")]
+        children = [self.sign("<")]
         while not self.token.text.startswith(">"):
             if self.has("?"):
-                parts.append(self.sign("?"))
+                children.append(self.sign("?"))
                 if self.has("extends", "super"):
-                    parts += [self.leaf("word", self.take()), self._type()]
+                    children += [self.leaf("word", self.take()), self._type()]
             else:
-                parts.append(self._type())
+                children.append(self._type())
             if not self.token.text.startswith(">"):
-                parts.append(self.sign(","))
-        return [*parts, self.sign(">")]
+                children.append(self.sign(","))
+        return [*children, self.sign(">")]
 
     def _new(self) -> Node:
         word = self.leaf("word", self.take("new"))
@@ -160,7 +162,7 @@ class JavaExpressionParser(ExpressionParser):
                     dimensions.append(self.expression())
                 dimensions.append(self.sign("]"))
             value = [self._initializer()] if self.has("{") else []
-            if not value and all(self.text[part.start] in "[]" for part in dimensions):
+            if not value and all(self.text[bracket.start] in "[]" for bracket in dimensions):
                 raise self.error()
             return Node("array_creation", word.start, (value or dimensions)[-1].end, (name, *value))
         arguments = self.arguments()
@@ -168,20 +170,20 @@ class JavaExpressionParser(ExpressionParser):
         return Node("object_creation", word.start, end, (name, arguments))
 
     def _element_type(self) -> Node:
-        parts = [self.leaf("type", self.take(kind="name"))]
+        children = [self.leaf("type", self.take(kind="name"))]
         while self.has("<", "."):
-            parts += (
+            children += (
                 self._type_arguments()
                 if self.has("<")
                 else [self.sign("."), self.leaf("type", self.take(kind="name"))]
             )
-        return parts[0] if len(parts) == 1 else self.node("type", parts)
+        return children[0] if len(children) == 1 else self.node("type", children)
 
     def _initializer(self) -> Node:
-        parts = [self.sign("{")]
+        children = [self.sign("{")]
         while not self.has("}"):
-            parts.append(self._initializer() if self.has("{") else self.expression())
+            children.append(self._initializer() if self.has("{") else self.expression())
             if not self.has(","):
                 break
-            parts.append(self.sign(","))
-        return self.node("initializer", [*parts, self.sign("}")])
+            children.append(self.sign(","))
+        return self.node("initializer", [*children, self.sign("}")])

@@ -43,10 +43,10 @@ class JavaParser(JavaExpressionParser):
 
     def block(self) -> Node:
         """Statements in braces."""
-        parts = [self.sign("{")]
+        children = [self.sign("{")]
         while self.token.kind != "end" and not self.has("}"):
-            parts.append(self.statement(first=len(parts) == 1))
-        return self.node("block", [*parts, self.closing_brace()])
+            children.append(self.statement(first=len(children) == 1))
+        return self.node("block", [*children, self.closing_brace()])
 
     def statement(self, *, first: bool = False, declares: bool = False) -> Node:
         """A statement with its semicolon.
@@ -76,14 +76,14 @@ class JavaParser(JavaExpressionParser):
             return self.ahead().text != "("
         return self.has("yield") and self.ahead().text in (";", "=", "<", ".", ",", "")
 
-    def _end(self, parts: list[Node], *, first: bool = False) -> Node:
-        """A statement of parts and a semicolon, which may be absent.
+    def _end(self, children: list[Node], *, first: bool = False) -> Node:
+        """A statement of children and a semicolon, which may be absent.
 
         An absent one costs tree-sitter more than to take so few bytes for an error.
         """
-        node = parts[0] if len(parts) == 1 else self.node("statement", parts)
+        node = children[0] if len(children) == 1 else self.node("statement", children)
         if self.has(";"):
-            return self.node("statement", [*parts, self.sign(";")])
+            return self.node("statement", [*children, self.sign(";")])
         if node.kind == "identifier" and self.has(*_BEGINNING):
             node = node._replace(kind="declared")  # a type, its name being absent
         elif node.kind == "member" or (node.kind == "identifier" and self.token.kind != "end"):
@@ -108,10 +108,10 @@ class JavaParser(JavaExpressionParser):
 
     # ------------------------------------------------------------------ statements that begin with a word
     def _if(self) -> Node:
-        parts = [self._word(), *self._condition(), self.body()]
+        children = [self._word(), *self._condition(), self.body()]
         if self.has("else"):
-            parts += [self._word(), self.body()]
-        return self.node("statement", parts)
+            children += [self._word(), self.body()]
+        return self.node("statement", children)
 
     def _while(self) -> Node:
         return self.node("statement", [self._word(), *self._condition(), self.body()])
@@ -123,68 +123,68 @@ class JavaParser(JavaExpressionParser):
         return self._end([self._word(), self.body(), self._word("while"), *self._condition()])
 
     def _for(self) -> Node:
-        parts = [self._word(), self.sign("(")]
+        children = [self._word(), self.sign("(")]
         head = self.attempt(self._typed_name)
         if head is not None and self.has(":"):
-            parts += [head, self.sign(":"), self.expression(), self.sign(")")]
-            return self.node("statement", [*parts, self.body()])
-        parts += [] if head is None else [self._variables([head])]
+            children += [head, self.sign(":"), self.expression(), self.sign(")")]
+            return self.node("statement", [*children, self.body()])
+        children += [] if head is None else [self._variables([head])]
         for closing in (";", ";", ")"):
             while not self.has(closing):
-                parts.append(self.expression())
+                children.append(self.expression())
                 if not self.has(","):
                     break
-                parts.append(self.sign(","))
-            parts.append(self.sign(closing))
-        return self.node("statement", [*parts, self.body()])
+                children.append(self.sign(","))
+            children.append(self.sign(closing))
+        return self.node("statement", [*children, self.body()])
 
     def _jump(self) -> Node:
         """``break``, ``continue``, ``return`` and what may stand behind it."""
-        labels, parts = self.has("break", "continue"), [self._word()]
+        labels, children = self.has("break", "continue"), [self._word()]
         if not self.has(";", "}") and self.token.kind != "end":
-            parts.append(self._word() if labels else self.expression())
-        return self._end(parts)
+            children.append(self._word() if labels else self.expression())
+        return self._end(children)
 
     def _throw(self) -> Node:
         return self._end([self._word(), self.expression()])
 
     def _assert(self) -> Node:
-        parts = [self._word(), self.expression()]
-        return self._end([*parts, self.sign(":"), self.expression()] if self.has(":") else parts)
+        children = [self._word(), self.expression()]
+        return self._end([*children, self.sign(":"), self.expression()] if self.has(":") else children)
 
     def _try(self) -> Node:
-        parts = [self._word()]
+        children = [self._word()]
         resources = self.has("(")
         if resources:
-            parts.append(self.sign("("))
+            children.append(self.sign("("))
             while not self.has(")"):
                 head = self.attempt(self._typed_name)
-                parts += [self.expression()] if head is None else [head, self.sign("="), self.expression()]
+                children += [self.expression()] if head is None else [head, self.sign("="), self.expression()]
                 if not self.has(";"):
                     break
-                parts.append(self.sign(";"))
-            parts.append(self.sign(")"))
-        parts.append(self.block())
-        handled = len(parts)
+                children.append(self.sign(";"))
+            children.append(self.sign(")"))
+        children.append(self.block())
+        handled = len(children)
         while self.has("catch"):
-            parts += [self._word(), self.sign("("), *self._modifiers(), self._type()]
+            children += [self._word(), self.sign("("), *self._modifiers(), self._type()]
             while self.has("|"):
-                parts += [self.sign("|"), self._type()]
-            parts += [self._word(), self.sign(")"), self.block()]
+                children += [self.sign("|"), self._type()]
+            children += [self._word(), self.sign(")"), self.block()]
         if self.has("finally"):
-            parts += [self._word(), self.block()]
-        if len(parts) == handled and not resources:
+            children += [self._word(), self.block()]
+        if len(children) == handled and not resources:
             raise self.error()
-        return self.node("statement", parts)
+        return self.node("statement", children)
 
     def _import(self) -> Node:
-        parts = [self._word()]
+        children = [self._word()]
         if self.has("static"):
-            parts.append(self._word())
-        parts.append(self._word())
+            children.append(self._word())
+        children.append(self._word())
         while self.has("."):
-            parts += [self.sign("."), self.sign("*") if self.has("*") else self._word()]
-        return self._end([self.node("import", parts)])
+            children += [self.sign("."), self.sign("*") if self.has("*") else self._word()]
+        return self._end([self.node("import", children)])
 
     STATEMENTS: ClassVar[dict[str, Callable[[JavaParser], Node]]] = {
         "if": _if,
@@ -204,44 +204,44 @@ class JavaParser(JavaExpressionParser):
 
     def switch(self) -> Node:
         """``switch``, with the statements of its cases."""
-        parts = [self._word(), *self._condition(), self.sign("{")]
+        children = [self._word(), *self._condition(), self.sign("{")]
         while self.has("case", "default"):
-            parts.append(self._word())
+            children.append(self._word())
             while not self.has(":", "->"):
-                parts.append(self.attempt(self._typed_name) or self._binary(0))
+                children.append(self.attempt(self._typed_name) or self._binary(0))
                 if self.has("when"):
-                    parts += [self._word(), self.expression()]
+                    children += [self._word(), self.expression()]
                 if not self.has(","):
                     break
-                parts.append(self.sign(","))
+                children.append(self.sign(","))
             if self.has("->"):
-                parts += [self.sign("->"), self.statement()]
+                children += [self.sign("->"), self.statement()]
                 continue
-            parts.append(self.sign(":"))
+            children.append(self.sign(":"))
             while not self.has("case", "default", "}") and self.token.kind != "end":
-                parts.append(self.statement())
-        return self.node("switch", [*parts, self.closing_brace()])
+                children.append(self.statement())
+        return self.node("switch", [*children, self.closing_brace()])
 
     # ------------------------------------------------------------------ declarations
     def _modifiers(self) -> list[Node]:
-        parts: list[Node] = []
+        children: list[Node] = []
         while True:
             if self.has("@") and self.ahead().text != "interface":
-                parts += [self.sign("@"), self._word()]
+                children += [self.sign("@"), self._word()]
                 while self.has("."):
-                    parts += [self.sign("."), self._word()]
-                parts += self.balanced() if self.has("(") else []
+                    children += [self.sign("."), self._word()]
+                children += self.balanced() if self.has("(") else []
             elif self.has(*_MODIFIERS):
-                parts.append(self._word())
+                children.append(self._word())
             else:
-                return parts
+                return children
 
     def _typed_name(self) -> Node:
         """A type and the name of what has it."""
-        parts = [*self._modifiers(), self._type()]
+        children = [*self._modifiers(), self._type()]
         if self.has("..."):
-            parts.append(self.sign("..."))
-        return self.node("declared", [*parts, self.leaf("identifier", self.take(kind="name"))])
+            children.append(self.sign("..."))
+        return self.node("declared", [*children, self.leaf("identifier", self.take(kind="name"))])
 
     def _variable_head(self) -> Node:
         node = self._typed_name()
@@ -249,17 +249,17 @@ class JavaParser(JavaExpressionParser):
             raise self.error()
         return node
 
-    def _variables(self, parts: list[Node]) -> Node:
+    def _variables(self, children: list[Node]) -> Node:
         """Names and their values behind a type and the first name."""
         while True:
             while self.has("["):
-                parts += [self.sign("["), self.sign("]")]
+                children += [self.sign("["), self.sign("]")]
             if self.has("="):
-                parts.append(self.sign("="))
-                parts.append(self._initializer() if self.has("{") else self.expression())
+                children.append(self.sign("="))
+                children.append(self._initializer() if self.has("{") else self.expression())
             if not self.has(","):
-                return parts[0] if len(parts) == 1 else self.node("declaration", parts)
-            parts += [self.sign(","), self.leaf("identifier", self.take(kind="name"))]
+                return children[0] if len(children) == 1 else self.node("declaration", children)
+            children += [self.sign(","), self.leaf("identifier", self.take(kind="name"))]
 
     def _declaration(self, *, member: bool) -> Node | None:
         """A class, variables or, if a member may stand here, a method; None where nothing is declared."""
@@ -284,33 +284,33 @@ class JavaParser(JavaExpressionParser):
         self.position = start
         return is_class
 
-    def _class(self, parts: list[Node]) -> Node:
-        parts += [self.sign("@")] if self.has("@") else []
+    def _class(self, children: list[Node]) -> Node:
+        children += [self.sign("@")] if self.has("@") else []
         enum = self.has("enum")
-        parts += [self._word(), self._word()]
-        parts += self._type_parameters() if self.has("<") else []
-        parts += self._parameters() if self.has("(") else []
+        children += [self._word(), self._word()]
+        children += self._type_parameters() if self.has("<") else []
+        children += self._parameters() if self.has("(") else []
         while self.has("extends", "implements", "permits"):
-            parts += [self._word(), self._type()]
+            children += [self._word(), self._type()]
             while self.has(","):
-                parts += [self.sign(","), self._type()]
-        return self.node("class", [*parts, self.class_body(enum=enum)])
+                children += [self.sign(","), self._type()]
+        return self.node("class", [*children, self.class_body(enum=enum)])
 
     def class_body(self, *, enum: bool = False) -> Node:
         """The members of a class in braces."""
-        parts = [self.sign("{")]
+        children = [self.sign("{")]
         while enum and not self.has("}", ";"):
-            parts += [*self._modifiers(), self._word()]
-            parts += [self.arguments()] if self.has("(") else []
-            parts += [self.class_body()] if self.has("{") else []
+            children += [*self._modifiers(), self._word()]
+            children += [self.arguments()] if self.has("(") else []
+            children += [self.class_body()] if self.has("{") else []
             if not self.has(","):
                 break
-            parts.append(self.sign(","))
+            children.append(self.sign(","))
         if enum and not self.has("}"):
-            parts.append(self.sign(";"))
+            children.append(self.sign(";"))
         while self.token.kind != "end" and not self.has("}"):
-            parts.append(self._member_of_class())
-        return self.node("class_body", [*parts, self.closing_brace()])
+            children.append(self._member_of_class())
+        return self.node("class_body", [*children, self.closing_brace()])
 
     def _member_of_class(self) -> Node:
         if self.has(";"):
@@ -323,29 +323,29 @@ class JavaParser(JavaExpressionParser):
         return declaration
 
     def _constructor_head(self) -> Node:
-        parts = [*self._modifiers(), *self._method_name()]
+        children = [*self._modifiers(), *self._method_name()]
         if not self.has("{"):
             raise self.error()
-        return self.node("constructor", parts)
+        return self.node("constructor", children)
 
     def _method_head(self) -> Node:
-        parts = self._modifiers()
-        parts += self._type_parameters() if self.has("<") else []
-        parts += [self._type(), *self._method_name()]
+        children = self._modifiers()
+        children += self._type_parameters() if self.has("<") else []
+        children += [self._type(), *self._method_name()]
         if self.token.kind != "end" and not self.has("{", ";", "default"):
             raise self.error()
-        return self.node("method", parts)
+        return self.node("method", children)
 
     def _method_name(self) -> list[Node]:
         """The name of a method, its parameters and what it throws."""
-        parts = [self.leaf("identifier", self.take(kind="name")), *self._parameters()]
+        children = [self.leaf("identifier", self.take(kind="name")), *self._parameters()]
         while self.has("["):
-            parts += [self.sign("["), self.sign("]")]
+            children += [self.sign("["), self.sign("]")]
         if self.has("throws"):
-            parts += [self._word(), self._type()]
+            children += [self._word(), self._type()]
             while self.has(","):
-                parts += [self.sign(","), self._type()]
-        return parts
+                children += [self.sign(","), self._type()]
+        return children
 
     def _method(self) -> Node:
         """What stands behind the head of a method."""
@@ -356,25 +356,25 @@ class JavaParser(JavaExpressionParser):
         return self._absent_at_end() or self.sign(";")
 
     def _parameters(self) -> list[Node]:
-        parts = [self.sign("(")]
+        children = [self.sign("(")]
         while not self.has(")"):
-            parts.append(self._typed_name())
+            children.append(self._typed_name())
             while self.has("["):
-                parts += [self.sign("["), self.sign("]")]
+                children += [self.sign("["), self.sign("]")]
             if not self.has(","):
                 break
-            parts.append(self.sign(","))
-        return [*parts, self.sign(")")]
+            children.append(self.sign(","))
+        return [*children, self.sign(")")]
 
     def _type_parameters(self) -> list[Node]:
-        parts = [self.sign("<")]
+        children = [self.sign("<")]
         while not self.has(">"):
-            parts += [*self._modifiers(), self._word()]
+            children += [*self._modifiers(), self._word()]
             if self.has("extends"):
-                parts += [self._word(), self._type()]
+                children += [self._word(), self._type()]
                 while self.has("&"):
-                    parts += [self.sign("&"), self._type()]
+                    children += [self.sign("&"), self._type()]
             if not self.has(","):
                 break
-            parts.append(self.sign(","))
-        return [*parts, self.sign(">")]
+            children.append(self.sign(","))
+        return [*children, self.sign(">")]

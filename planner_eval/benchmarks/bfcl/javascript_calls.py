@@ -27,15 +27,15 @@ def read_javascript_call(text: str) -> Any:
     if node is None:
         return None
     arguments: dict[Any, Any] = {}
-    call_arguments = node.parts[1] if len(node.parts) == 2 else Node("sign", node.start, node.start)
-    for argument in call_arguments.parts:
+    call_arguments = node.children[1] if len(node.children) == 2 else Node("sign", node.start, node.start)
+    for argument in call_arguments.children:
         if argument.kind == "assignment":
-            name, value = argument.parts[0], argument.parts[2]
+            name, value = argument.children[0], argument.children[2]
             written = text[value.start : value.end]
             quoted = any(written.startswith(quote) and written.endswith(quote) for quote in ('"', "'"))
             add_argument(arguments, text[name.start : name.end], written[1:-1] if quoted else written)
         elif argument.kind == "identifier" or text[argument.start : argument.end] == "true":
             add_argument(arguments, None, text[argument.start : argument.end])
     refuse_repeated(arguments)
-    target = node.parts[0]
+    target = node.children[0]
     return [{text[target.start : target.end]: arguments}]

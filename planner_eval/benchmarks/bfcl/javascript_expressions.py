@@ -61,10 +61,10 @@ class JavaScriptExpressionParser(ExpressionParser):
         if token.kind == "string":
             return self.leaf("string", self.take())
         if token.text == "(":
-            parts = [self.sign("("), self.expression()]
+            children = [self.sign("("), self.expression()]
             while self.has(","):
-                parts += [self.sign(","), self.expression()]
-            return self.node("parenthesized", [*parts, self.sign(")")])
+                children += [self.sign(","), self.expression()]
+            return self.node("parenthesized", [*children, self.sign(")")])
         if token.text == "[":
             return self._array()
         if token.text == "{":
@@ -88,18 +88,18 @@ class JavaScriptExpressionParser(ExpressionParser):
 
     def _definition(self) -> Node:
         is_class = self.has("class")
-        parts = [self.leaf("word", self.take())]
+        children = [self.leaf("word", self.take())]
         if self.has("*"):
-            parts.append(self.sign("*"))
+            children.append(self.sign("*"))
         if self.token.kind == "name" and not (is_class and self.has("extends")):
-            parts.append(self.leaf("identifier", self.take()))
+            children.append(self.leaf("identifier", self.take()))
         if is_class:
             if self.has("extends"):
-                parts += [self.leaf("word", self.take()), self.postfix(self.primary())]
-            return self.node("class", [*parts, self.class_body()])
+                children += [self.leaf("word", self.take()), self.postfix(self.primary())]
+            return self.node("class", [*children, self.class_body()])
         if not self.has("("):
             raise self.error()
-        return self.node("function", [*parts, *self.balanced(), self.block()])
+        return self.node("function", [*children, *self.balanced(), self.block()])
 
     def _leap(self, kind: str, end: int) -> Node:
         """A part that is not made of tokens, up to its end; -1 where it has none."""
@@ -162,11 +162,11 @@ class JavaScriptExpressionParser(ExpressionParser):
         """An operand with what follows it."""
         while True:
             if self.has(".", "?."):
-                parts = [node, self.leaf("sign", self.take())]
+                children = [node, self.leaf("sign", self.take())]
                 if self.has("(", "["):
-                    node = self.call(parts) if self.has("(") else self.index(parts)
+                    node = self.call(children) if self.has("(") else self.index(children)
                 else:
-                    node = self.node("member", [*parts, self.leaf("identifier", self.take(kind="name"))])
+                    node = self.node("member", [*children, self.leaf("identifier", self.take(kind="name"))])
             elif self.has("("):
                 node = self.call([node])
             elif self.has("["):
@@ -176,83 +176,83 @@ class JavaScriptExpressionParser(ExpressionParser):
             else:
                 return node
 
-    def index(self, parts: list[Node]) -> Node:
+    def index(self, children: list[Node]) -> Node:
         """An index, which may be absent: ``char[]``."""
         if self.ahead().text != "]":
-            return super().index(parts)
+            return super().index(children)
         opening = self.sign("[")
         absent = self.absent("identifier")
         if absent is None:
             raise self.error()
-        return self.node("index", [*parts, opening, absent, self.sign("]")])
+        return self.node("index", [*children, opening, absent, self.sign("]")])
 
     def arguments(self) -> Node:
         """The arguments of a call; some may be absent."""
-        parts = [self.sign("(")]
+        children = [self.sign("(")]
         while not self.has(")"):
             if self.has(","):
-                parts.append(self.sign(","))
+                children.append(self.sign(","))
                 continue
             if self.has("..."):
-                parts.append(self.node("spread", [self.sign("..."), self.expression()]))
+                children.append(self.node("spread", [self.sign("..."), self.expression()]))
             else:
-                parts.append(self.expression())
+                children.append(self.expression())
             if not self.has(","):
                 break
-            parts.append(self.sign(","))
-        return self.node("arguments", [*parts, self.sign(")")])
+            children.append(self.sign(","))
+        return self.node("arguments", [*children, self.sign(")")])
 
     def _array(self) -> Node:
-        parts = [self.sign("[")]
+        children = [self.sign("[")]
         while not self.has("]"):
             if self.has(","):
-                parts.append(self.sign(","))
+                children.append(self.sign(","))
                 continue
             if self.has(")"):
                 break
             if self.has("..."):
-                parts.append(self.sign("..."))
-            parts.append(self.expression())
+                children.append(self.sign("..."))
+            children.append(self.expression())
             if not self.has(",", "]"):
                 break
-        return self.node("array", [*parts, self.sign("]")])
+        return self.node("array", [*children, self.sign("]")])
 
     def _object(self) -> Node:
-        parts = [self.sign("{")]
+        children = [self.sign("{")]
         while not self.has("}"):
-            parts.append(self.member())
+            children.append(self.member())
             if not self.has(","):
                 break
             while self.has(","):
-                parts.append(self.sign(","))
-        return self.node("object", [*parts, self.sign("}")])
+                children.append(self.sign(","))
+        return self.node("object", [*children, self.sign("}")])
 
     def member(self, *, static: bool = False) -> Node:
         """A member of an object or, if some may be static, of a class."""
         if self.has("..."):
             return self.node("spread", [self.sign("..."), self.expression()])
-        parts: list[Node] = []
+        children: list[Node] = []
         words = ("async", "get", "set", "*", "static") if static else ("async", "get", "set", "*")
         while self.has(*words) and self.ahead().text not in (":", ",", "}", "(", "="):
-            parts.append(self.leaf("word", self.take()))
+            children.append(self.leaf("word", self.take()))
         if self.has("["):
-            parts += [self.sign("["), self.expression(), self.sign("]")]
+            children += [self.sign("["), self.expression(), self.sign("]")]
         elif self.token.kind in ("name", "string", "number"):
-            parts.append(self.leaf("key", self.take()))
+            children.append(self.leaf("key", self.take()))
         else:
             raise self.error()
         if self.has("("):
-            return self.node("method", [*parts, *self.balanced(), self.block()])
+            return self.node("method", [*children, *self.balanced(), self.block()])
         if self.has(":"):
-            return self.node("pair", [*parts, self.sign(":"), self.expression()])
+            return self.node("pair", [*children, self.sign(":"), self.expression()])
         if self.has("="):
-            return self.node("pair", [*parts, self.sign("="), self.expression()])
-        if self.text[parts[-1].start] in "\"'0123456789[":
+            return self.node("pair", [*children, self.sign("="), self.expression()])
+        if self.text[children[-1].start] in "\"'0123456789[":
             raise self.error()
-        return self.node("key", parts)
+        return self.node("key", children)
 
     def _new(self) -> Node:
-        parts = [self.leaf("word", self.take("new"))]
+        children = [self.leaf("word", self.take("new"))]
         node = self.primary()
         while self.has(".", "["):
             if self.has("["):
@@ -260,7 +260,7 @@ class JavaScriptExpressionParser(ExpressionParser):
             else:
                 parts_of_member = [node, self.sign("."), self.leaf("identifier", self.take(kind="name"))]
                 node = self.node("member", parts_of_member)
-        parts.append(node)
+        children.append(node)
         if self.has("("):
-            parts.append(self.arguments())
-        return self.node("new", parts)
+            children.append(self.arguments())
+        return self.node("new", children)

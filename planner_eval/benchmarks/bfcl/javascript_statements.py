@@ -32,10 +32,10 @@ class JavaScriptParser(JavaScriptExpressionParser):
 
     def block(self) -> Node:
         """Statements in braces."""
-        parts = [self.sign("{")]
+        children = [self.sign("{")]
         while self.token.kind != "end" and not self.has("}"):
-            parts.append(self.statement())
-        return self.node("block", [*parts, self.closing_brace()])
+            children.append(self.statement())
+        return self.node("block", [*children, self.closing_brace()])
 
     def statement(self) -> Node:
         """A statement with its semicolon."""
@@ -95,17 +95,17 @@ class JavaScriptParser(JavaScriptExpressionParser):
         return [self.sign("("), *self._sequence(), self.sign(")")]
 
     def _sequence(self) -> list[Node]:
-        parts = [self.expression()]
+        children = [self.expression()]
         while self.has(","):
-            parts += [self.sign(","), self.expression()]
-        return parts
+            children += [self.sign(","), self.expression()]
+        return children
 
     # ------------------------------------------------------------------ statements that begin with a word
     def _if(self) -> Node:
-        parts = [self._word(), *self._condition(), self.body()]
+        children = [self._word(), *self._condition(), self.body()]
         if self.has("else"):
-            parts += [self._word(), self.body()]
-        return self.node("statement", parts)
+            children += [self._word(), self.body()]
+        return self.node("statement", children)
 
     def _while(self) -> Node:
         return self.node("statement", [self._word(), *self._condition(), self.body()])
@@ -117,87 +117,87 @@ class JavaScriptParser(JavaScriptExpressionParser):
         return node
 
     def _for(self) -> Node:
-        parts = [self._word()]
+        children = [self._word()]
         if self.has("await"):
-            parts.append(self._word())
-        parts.append(self.sign("("))
+            children.append(self._word())
+        children.append(self.sign("("))
         head = self.attempt(self._loop_head)
         if head is not None:
-            return self.node("statement", [*parts, head, *self._sequence(), self.sign(")"), self.body()])
+            return self.node("statement", [*children, head, *self._sequence(), self.sign(")"), self.body()])
         if self.has(*_DECLARING):
-            parts += self._variables()
+            children += self._variables()
         elif not self.has(";"):
-            parts += self._sequence()
+            children += self._sequence()
         for closing in (";", ")"):
-            parts.append(self.sign(";"))
-            parts += [] if self.has(closing) else self._sequence()
-        return self.node("statement", [*parts, self.sign(")"), self.body()])
+            children.append(self.sign(";"))
+            children += [] if self.has(closing) else self._sequence()
+        return self.node("statement", [*children, self.sign(")"), self.body()])
 
     def _loop_head(self) -> Node:
-        parts = [self._word()] if self.has(*_DECLARING) else []
-        return self.node("head", [*parts, self.postfix(self.primary()), self._word("in", "of")])
+        children = [self._word()] if self.has(*_DECLARING) else []
+        return self.node("head", [*children, self.postfix(self.primary()), self._word("in", "of")])
 
     def _switch(self) -> Node:
-        parts = [self._word(), *self._condition(), self.sign("{")]
+        children = [self._word(), *self._condition(), self.sign("{")]
         while self.has("case", "default"):
-            parts += [self._word(), *([] if self.has(":") else self._sequence()), self.sign(":")]
+            children += [self._word(), *([] if self.has(":") else self._sequence()), self.sign(":")]
             while not self.has("case", "default", "}") and self.token.kind != "end":
-                parts.append(self.statement())
-        return self.node("statement", [*parts, self.closing_brace()])
+                children.append(self.statement())
+        return self.node("statement", [*children, self.closing_brace()])
 
     def _try(self) -> Node:
-        parts = [self._word(), self.block()]
+        children = [self._word(), self.block()]
         if self.has("catch"):
-            parts.append(self._word())
-            parts += [self.sign("("), self.primary(), self.sign(")")] if self.has("(") else []
-            parts.append(self.block())
+            children.append(self._word())
+            children += [self.sign("("), self.primary(), self.sign(")")] if self.has("(") else []
+            children.append(self.block())
         if self.has("finally"):
-            parts += [self._word(), self.block()]
-        return self.node("statement", parts)
+            children += [self._word(), self.block()]
+        return self.node("statement", children)
 
     def _jump(self) -> Node:
         """``break``, ``continue``, ``return``, ``throw`` and what may stand behind it."""
         labels, thrown = self.has("break", "continue"), self.has("throw")
-        parts = [self._word()]
-        if thrown or not (self.has(";") or self._ends_line(parts[0])):
-            parts += [self._word()] if labels else self._sequence()
-        return self._end(self.node("statement", parts))
+        children = [self._word()]
+        if thrown or not (self.has(";") or self._ends_line(children[0])):
+            children += [self._word()] if labels else self._sequence()
+        return self._end(self.node("statement", children))
 
     def _debugger(self) -> Node:
         return self._end(self.node("statement", [self._word()]))
 
     def _import(self) -> Node:
-        parts = [self._word()]
+        children = [self._word()]
         if self.token.kind != "string":
-            parts += self._names()
-            parts.append(self._word("from"))
-        return self._end(self.node("statement", [*parts, self.leaf("string", self.take(kind="string"))]))
+            children += self._names()
+            children.append(self._word("from"))
+        return self._end(self.node("statement", [*children, self.leaf("string", self.take(kind="string"))]))
 
     def _names(self) -> list[Node]:
         """What is imported or exported: a name, all, or several in braces."""
-        parts: list[Node] = []
+        children: list[Node] = []
         while True:
             if self.has("{"):
-                parts += self.balanced()
+                children += self.balanced()
             else:
-                parts.append(self.sign("*") if self.has("*") else self._word())
-                parts += [self._word(), self._word()] if self.has("as") else []
+                children.append(self.sign("*") if self.has("*") else self._word())
+                children += [self._word(), self._word()] if self.has("as") else []
             if not self.has(","):
-                return parts
-            parts.append(self.sign(","))
+                return children
+            children.append(self.sign(","))
 
     def _export(self) -> Node:
-        parts = [self._word()]
+        children = [self._word()]
         if self.has("default"):
-            parts.append(self._word())
+            children.append(self._word())
             if not self._declares():
-                return self._end(self.node("statement", [*parts, self.expression()]))
+                return self._end(self.node("statement", [*children, self.expression()]))
         if self._declares():
-            return self.node("statement", [*parts, self._declaration()])
-        parts += self._names()
+            return self.node("statement", [*children, self._declaration()])
+        children += self._names()
         if self.has("from"):
-            parts += [self._word(), self.leaf("string", self.take(kind="string"))]
-        return self._end(self.node("statement", parts))
+            children += [self._word(), self.leaf("string", self.take(kind="string"))]
+        return self._end(self.node("statement", children))
 
     STATEMENTS: ClassVar[dict[str, Callable[[JavaScriptParser], Node]]] = {
         "if": _if,
@@ -232,24 +232,24 @@ class JavaScriptParser(JavaScriptExpressionParser):
         return self._end(self.node("declaration", self._variables()))
 
     def _variables(self) -> list[Node]:
-        parts = [self._word()]
+        children = [self._word()]
         while True:
-            parts.append(self.primary())
+            children.append(self.primary())
             if self.has("="):
-                parts += [self.sign("="), self.expression()]
+                children += [self.sign("="), self.expression()]
             if not self.has(","):
-                return parts
-            parts.append(self.sign(","))
+                return children
+            children.append(self.sign(","))
 
     def class_body(self) -> Node:
         """The members of a class in braces."""
-        parts = [self.sign("{")]
+        children = [self.sign("{")]
         while self.token.kind != "end" and not self.has("}"):
             if self.has(";"):
-                parts.append(self.sign(";"))
+                children.append(self.sign(";"))
             elif self.has("static") and self.ahead().text == "{":
-                parts += [self._word(), self.block()]
+                children += [self._word(), self.block()]
             else:
                 member = self.member(static=True)
-                parts.append(member if member.kind == "method" else self._end(member))
-        return self.node("class_body", [*parts, self.closing_brace()])
+                children.append(member if member.kind == "method" else self._end(member))
+        return self.node("class_body", [*children, self.closing_brace()])
