@@ -152,7 +152,8 @@ def test_rows_of_an_installed_package_are_found(tmp_path: Path, folder: str) -> 
 import sys
 from planner_eval.reading.dialects.table import custom_rows
 before = [row.name for row in custom_rows()], "importlib.metadata" in sys.modules
-custom_rows.__globals__["_installed_rows"].cache_clear()
+for cached in ("_installed_rows", "_installed_tuple"):
+    custom_rows.__globals__[cached].cache_clear()
 open(sys.argv[1], "w").write("[planner_eval.wrappers]\\nown = own_rows:rows\\n")
 print(*before, [row.name for row in custom_rows()])
 """
