@@ -59,6 +59,7 @@ def check_plan(plan: Plan, catalog: Catalog, *, hints: bool = True) -> tuple[Dia
     Returns:
         Findings by call and argument; what the plan's own diagnostics say already is not repeated.
 
+    >>> from planner_eval.catalogs.catalog import Parameter
     >>> from planner_eval.plan.model import Call
     >>> catalog = Catalog((Tool("add", parameters=(Parameter("a", Type(("integer",))),)),))
     >>> [found.code for found in check(Plan((Call("1", "add", (("a", "x"),)),)), catalog)]

@@ -251,7 +251,9 @@ def pair(
     expect(instance_of(Store, "Store(…) of planner_eval.reading.files.record"), store=store)
     left, right = _read_both_files(pred, gold, reading, store)
     _refuse_same_field(left, right, reading)
-    left, right = label_trials(*prefix_ids_by_file(left, right))
+    left, right = prefix_ids_by_file(left, right)
+    if reading.by != "position":  # trials are put beside their gold plans by ids, in whatever order they come
+        left, right = label_trials(left, right)
     ids = (id,) if isinstance(id, str) else tuple(id or ())
     if len(ids) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=ids[0]),))

@@ -505,7 +505,9 @@ class Reading(NamedTuple):
                 have to, as :func:`pair` does it.
             gold: The gold plans.
         """
-        pairs = [label_trials(*prefix_ids_by_file(pred, gold)) for pred in preds]
+        pairs = [prefix_ids_by_file(pred, gold) for pred in preds]
+        if self.by != "position":
+            pairs = [label_trials(*files) for files in pairs]
         files = (*(pred for pred, _ in pairs), pairs[0][1])
         unsure = (
             message for pred, right in pairs for message in warn_doubtful_pairing(pred, right, by=self.by)
