@@ -89,7 +89,7 @@ def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(comm
 TARGETS = {
     "--plot": "out.svg", "--shapes": "out.dot", "--tool-graph": "out.dot", "--app-graph": "out.dot",
     "--mistaken": "out.dot", "--record": "out.jsonl", "--clusters": "out.jsonl", "--to-make": "out.json",
-    "--write-baseline": "out.json", "--card": "out.md", "--judge-cache": "out.sqlite",
+    "--write-baseline": "out.json", "--fix": "out.jsonl", "--card": "out.md", "--judge-cache": "out.sqlite",
     "--model-cache": "out.sqlite", "--cache": "out.sqlite", "--output": "out",
 }  # fmt: skip
 OTHER = {
