@@ -174,3 +174,15 @@ def test_the_same_acting_calls_foretell_the_official_reward(reference: Path, tmp
     assert report.trials.cells == (83, 4, 1, 112)
     unlike = {row.id for row in report.rows if (row.state == "same") is not (row.verdict.value == 1)}
     assert unlike == {"2/1", "46/3", "44/1", "44/3", "5/1"}  # cut, cut, a number unsaid twice, idle fields
+
+
+def test_gold_without_ids_is_refused_by_the_ids_that_records_have() -> None:
+    pred = [{"id": "a", "trial": n, "output": "f()"} for n in range(2)]
+    with pytest.raises(pe.PlanevalError, match="has 'a';"):
+        pe.pair(pred, [{"gold": "f()"}] * 2)
+
+
+def test_a_field_of_ones_own_that_is_called_trials_stays_a_cluster() -> None:
+    pred = [{"id": str(n), "output": "f(a=1)", "trials": n % 2} for n in range(4)]
+    gold = [{"id": str(n), "gold": f"f(a={n % 2})", "trials": n % 2} for n in range(4)]
+    assert "2 clusters" in str(pe.score(pe.pair(pred, gold), cluster="trials", by=("trials",)))

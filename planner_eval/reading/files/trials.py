@@ -21,8 +21,8 @@ TRIAL_FIELDS = ("trial", "repetition", "repeat", "epoch")
 TASK_FIELD = "task_id"
 """The field that names the task of a trial, where the record's own id is another."""
 
-TASK_KEY = "trials"
-"""By which key of scored rows the trials of a task are a cluster."""
+TASK_KEY = "task of trials"
+"""By which key of scored rows the trials of a task are a cluster; hardly the name of a user's own field."""
 
 VERDICT_FIELDS = ("reward", "success", "score")
 """Fields in which a run recorded whether an answer was right, the first that a record has."""
@@ -106,6 +106,8 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
             if _sample_has_trials(gold)
             else (pred, gold)
         )
+    if not any(record.id is not None or trial_of(record) for record in gold.records):
+        return pred, gold  # an error about ids then names those that the records have
     trials = _trials_of(pred, gold)
     tasks: dict[str, list[Record]] = defaultdict(list)
     ids = Counter(record.id for record in pred.records)
