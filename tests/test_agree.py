@@ -129,7 +129,7 @@ def test_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
     states = sorted(json.loads(line)["state"] for line in done.stdout.splitlines())
     once = ["same", "no verdict", "only in first", "only in second", "repeated"]
     assert states == sorted([*once, *["unreadable"] * 3])
-    assert (done.returncode, "7 of 8 records are in no figure" in done.stderr) == (1, True)
+    assert (done.returncode, "7 of 8 records are not counted" in done.stderr) == (1, True)
     text = planeval(str(judge), str(human)).stdout
     said = ("1 record with both verdicts", "1 without a verdict on one side, not counted: b", ": e",
             f"1 only in {human}, not counted: z", "'verdict' is a list, expected a yes, a no or a class",
@@ -171,7 +171,8 @@ def test_thresholds_and_codes(files: tuple[str, str], tmp_path: Path) -> None:
     none = planeval(*files, "--fail-under", "kappa=0.41", "--format", "junit").stdout
     assert 'name="kappa=0.41"' in none
     other = tmp_path / "other.json"
-    nothing = "nothing could be compared: no record has a verdict on both sides"
+    nothing = "nothing could be compared: no record has a verdict on both sides; name the fields with "
+    "--verdict-field and --field id=NAME"
     for verdicts, said in (({"x": "yes"}, "no id of"), (dict.fromkeys(map(str, range(50))), nothing)):
         other.write_text(json.dumps(verdicts))
         done = planeval(files[0], str(other))

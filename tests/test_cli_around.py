@@ -199,7 +199,7 @@ def test_drawings_into_a_folder_follow_no_link_in_it_and_replace_nothing_that_is
     Path("drawn/a.txt").write_text(Path("better.jsonl").read_text())
     done = called(["render", "drawn/a.txt", "-o", "drawn/"])
     assert done.code == 2
-    assert "a.txt is read by this command: name another folder" in done.err
+    assert "a.txt is an input of this command: name another folder" in done.err
     assert Path("drawn/a.txt").read_text() == Path("better.jsonl").read_text()
 
 

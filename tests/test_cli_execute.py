@@ -176,7 +176,7 @@ def test_many_plans_are_no_drawing_and_are_not_run_for_it(tmp_path: Path) -> Non
     argv = ("execute", plans, "--tools", tmp_path / "tools.py", "--isolation", "inline", "--format", "dot")
     done = planeval(*argv)
     assert done.returncode == 2
-    assert "plans.jsonl holds 2 plans, and one drawing holds one: name a record with --id" in done.stderr
+    assert "plans.jsonl holds 2 plans, but a drawing shows one: choose a record with --id" in done.stderr
     assert not ran.exists()
     assert "digraph" in planeval(*argv, "--id", "b").stdout
 

@@ -169,7 +169,7 @@ def test_of_pairs_those_that_differ_or_are_named_are_drawn(tmp_path: Path) -> No
         assert done.returncode == 2, argv
         assert "-o names a directory, which takes a drawing a pair" in done.stderr
     done = diffed(*PAIRS, "--format", "dot")
-    assert "13 pairs do not fit one drawing: name one with --id, or a directory with -o" in done.stderr
+    assert "13 pairs do not fit one drawing: choose one with --id, or name a directory with -o" in done.stderr
 
 
 def test_ids_that_make_one_file_name_are_told_and_a_link_is_not_followed(tmp_path: Path) -> None:

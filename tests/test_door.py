@@ -489,7 +489,7 @@ def test_calls_of_several_turns_are_told_of_many_pairs(tmp_path: Path) -> None:
     talk = [message("f"), {"role": "user", "content": "And now?"}, message("g")]
     pred = lines(tmp_path / "pred.jsonl", [{"id": 1, "messages": talk}])
     gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "g()"}])
-    said = "pred: 1 with calls of several turns, all of which were read (--turn takes one)"
+    said = "pred: 1 with calls of several turns, all of which were read (choose one with --turn)"
     assert said in planeval("diff", pred, gold).stderr
     done = planeval("diff", pred, gold, "--turn", "last")
     assert (done.returncode, "turns" in done.stderr) == (0, False)

@@ -372,7 +372,7 @@ def test_a_data_set_is_taken_by_name_wherever_plans_are(tmp_path: Path) -> None:
     scored = planeval("score", pred, "dataset:appbench", *at, "--format", "json", "--from", "plan")
     assert json.loads(scored.stdout)["figures"]["exact"]["value"] == 1.0
     assert planeval("compare", pred, pred, "--gold", "appbench", *at).returncode == 0
-    assert "appbench: as the data set says" in planeval("parse", "appbench", *at).stdout
+    assert "appbench: as the data set declares" in planeval("parse", "appbench", *at).stdout
     assert f"{len(found)} plans checked" in planeval("check", "appbench", "--catalog", RATES, *at).stderr
 
 

@@ -179,7 +179,7 @@ def test_the_router_s_tokens_have_its_own_price(server: ModelServer, tmp_path: P
     )  # fmt: skip
     said = "2 requests, at least 10 tokens in and 2 out, cost at least 0.00001"
     assert said in done.stdout, done.stderr
-    assert "the server did not say all the tokens of 1 request, which cost more" in done.stderr
+    assert "the server did not report all the tokens of 1 request, so the cost is higher" in done.stderr
 
 
 def journal_replies(run: Path) -> int:
@@ -499,7 +499,7 @@ def test_a_wait_that_the_server_asks_for_is_told(server: ModelServer, tmp_path: 
     first, last = done.stderr.splitlines()
     said = r"0 of 3 samples, 1 request waits, [23] s at most \(status 429\), 1 answer of 429 so far"
     assert re.fullmatch(said, first)
-    assert last == "the server said 3 times that there were too many requests (429): see --concurrency"
+    assert last == "the server said 3 times too many requests (429): lower --run concurrency=N"
     server.bodies.clear()
     argv = ["predict", str(tmp_path / "tasks.jsonl"), "--model", "m", "--url", server.url]
     shown = on_terminal(*argv, "-o", str(tmp_path / "other"), OPENAI_API_KEY="k", COLUMNS="120").err

@@ -363,7 +363,7 @@ def test_several_choices_in_a_record_are_counted(tmp_path: Path) -> None:
     choice = {"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}
     answer = {"object": "chat.completion", "choices": [choice, choice]}
     files = plans(tmp_path / "p.jsonl", "prediction", [answer]), plans(tmp_path / "g.jsonl", "gold", ["f()"])
-    said = "1 with several choices or candidates, of which the first was read"
+    said = "1 with several choices or candidates; the first was read"
     assert said in planeval("score", *files).stdout
     assert json.loads(planeval("score", *files, "--format", "json").stdout)["rows"][0]["choices"] is True
 

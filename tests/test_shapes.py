@@ -232,7 +232,7 @@ def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: P
     gold.write_text(json.dumps([CALL]), encoding="utf-8")
     done = planeval("diff", str(pred), str(gold))
     assert done.returncode == 0, done.stdout
-    assert "pred: 1 with several choices or candidates, of which the first was read" in done.stderr
+    assert "pred: 1 with several choices or candidates; the first was read" in done.stderr
 
 
 def test_a_stream_is_no_answer_and_is_called_one(tmp_path: Path) -> None:

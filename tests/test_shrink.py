@@ -383,11 +383,11 @@ def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
     assert (whole["schema"], whole["ended"]) == ("planeval.shrunk/1", "smallest")
     done = planeval("shrink", str(place / "pred.jsonl"), str(place / "gold.jsonl"), *argv)
     assert done.returncode == 2
-    assert "is read by this command: name another folder" in done.stderr
+    assert "is an input of this command: name another folder" in done.stderr
 
 
 @pytest.mark.parametrize(("argv", "code", "said"), [
-    (("--id", "trip-value"), 2, "say what the pair shows by one of --code, --while and --differs"),
+    (("--id", "trip-value"), 2, "say what the pair must show: --code, --while or --differs"),
     (("--while", "true {pred}", "--try-deadline", "nan"), 2, "'nan' is no number of seconds"),
     (("--id", "trip-value", "--while", "false {pred}"), 3, "does not end with 0 for the pair as it is"),
     (("--id", "trip-value", "--code", "argument.value", "--figure", "f1"), 2, "--figure applies only with"),

@@ -512,7 +512,7 @@ def test_exit_codes(tmp_path: Path) -> None:
         ([LINES[0]], [], 0, ""), ([LINES[1]], [], 1, ""), ([LINES[0]], ["--replay"], 2, ""),
         ([LINES[0]], ["--query", "nosuch"], 2, ""),
         ([LINES[0] | {"query": ""}], ["--query", "query"], 2, "there: its values are no words"),
-        ([[]], [], 1, "1 without any call"),
+        ([[]], [], 1, "1 without calls"),
     ]  # fmt: skip
     for lines, more, code, said in cases:
         found, _, err = suggest(write(tmp_path / "one.jsonl", *lines), *more)

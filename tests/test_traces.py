@@ -328,13 +328,13 @@ def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) ->
         path.write_text(f"{line}\n{line}", encoding="utf-8")
         done = planeval("check", str(path))
         assert (done.returncode, done.stdout.count("[check.unknown_argument]")) == (1, 2), brings
-        assert "2 plans checked against each record's own tools: 2 errors" in done.stderr
+        assert "2 plans checked against each record's tools: 2 errors" in done.stderr
     lines = [{"plan": "f()", "tools": tools}, {"plan": "f()", "tools": ["f"]}, {"plan": "f()"}]
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(path))
-    assert "record 2: error: the tools that it brings cannot be read" in done.stdout
+    assert "record 2: error: its tools cannot be read" in done.stdout
     assert "record 3: error: it is no trace" in done.stdout
-    assert done.stderr == "1 plan checked against each record's own tools: 2 errors; 2 unreadable\n"
+    assert done.stderr == "1 plan checked against each record's tools: 2 errors; 2 unreadable\n"
 
 
 def test_of_published_conversations_each_repetition_is_told(reference: Path, tmp_path: Path) -> None:

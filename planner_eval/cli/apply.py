@@ -48,12 +48,12 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Apply the repairs that `planeval diff --patch` made to the plans they were made for.
+    """Apply patches of planeval diff --patch or suggest --patch to the plans they were made for.
 
-    PATCHES and PLANS are files; one of them may be - for standard input. One plan is written as it is.
-    Of many each takes the patch of its id, and is a JSON line of id and text, or of id and error; a plan
-    for which there is no patch is written unchanged, with a note. Exit code: 0 every plan written, 1 some
-    not or a patch without its plan, 2 usage, 3 none.
+    PATCHES and PLANS are files; one of them may be - for standard input. A single plan is written as it is.
+    Of several plans, each gets the patch with its id and becomes a JSON line of id and text, or of id and
+    error; a plan without a patch is written unchanged, with a note.
+    Exit code: 0 all plans written, 1 some not, or a patch without its plan, 2 usage, 3 none.
     """
     from planner_eval.plan.model import Plan
 
@@ -104,7 +104,7 @@ def _say_unmatched(patches: Patches, source: PlanFile) -> int:
     ):
         if keys:
             more = ", …" if len(keys) > 5 else ""
-            note(f"{len(keys)} {what} for no plan of {source.name}: {', '.join(keys[:5])}{more}")
+            note(f"{len(keys)} {what} match no plan of {source.name}: {', '.join(keys[:5])}{more}")
     return len(unapplied)
 
 
@@ -115,4 +115,4 @@ def _say_counts(rows: list[dict[str, Any]], written: int) -> None:
         f" ({unchanged} unchanged)" if unchanged else ""
     )
     failed = len(rows) - written
-    note(message + (f", {failed} not: the field error of their lines says why" if failed else ""))
+    note(message + (f", {failed} not: see the field error of their lines" if failed else ""))

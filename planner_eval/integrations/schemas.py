@@ -21,7 +21,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     ),
     "theme": ("results.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
     "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, apply"),
-    "prices": ("models.prices", "PricesFile", "what models cost: predict --prices FILE"),
+    "prices": ("models.prices", "PricesFile", "what models cost: predict --run prices=FILE"),
     "datasets": (
         "benchmarks.datasets.schema",
         "DatasetsFile",
