@@ -133,7 +133,8 @@ def test_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
     text = planeval(str(judge), str(human)).stdout
     said = ("1 record with both verdicts", "1 without a verdict on one side, not counted: b", ": e",
             f"1 only in {human}, not counted: z", "'verdict' is a list, expected a yes, a no or a class",
-            "line 5, record 5: it has no id", "record 3 (id a): an earlier record has its id")  # fmt: skip
+            "line 5, record 5: it has no id",
+            "record 3 (id a): an earlier record has the same id")  # fmt: skip
     assert [one for one in said if one not in text] == []
 
 
@@ -191,7 +192,7 @@ def test_verdicts_of_the_library() -> None:
     left, right = [{"verdict": "yes"}, {"verdict": "no"}], [{"verdict": "no"}, {"verdict": "no"}]
     found = pe.agree(left, right)
     assert (found.by, found.cells) == ("position", ((0, 1), (0, 1)))
-    with pytest.raises(InputError, match="give them ids, or as many on both sides"):
+    with pytest.raises(InputError, match="add ids, or use as many records on both sides"):
         pe.agree(left, right[:1])
 
 

@@ -91,8 +91,8 @@ def test_a_folder_of_results_has_a_page_by_itself(results: Path) -> None:
     assert {"category", "error type", "reason"} <= page.index["fields"].keys()
     assert "right" not in page_of("report", results, *CACHE, "--only", "failures").states()
     for argv, said in (
-        ((results, results), "planeval compare shows several"),
-        ((results, "--by", "calls"), "--by applies only to figures of our own"),
+        ((results, results), "use planeval compare for several"),
+        ((results, "--by", "calls"), "--by applies only without --benchmark"),
     ):
         done = planeval("report", *argv, *CACHE)
         assert (done.returncode, said in done.stderr) == (2, True)

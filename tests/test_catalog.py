@@ -166,7 +166,7 @@ def test_function_objects_with_rich_annotations() -> None:
 
 @pytest.mark.parametrize(("name", "text", "said"), [
     ("none.json", None, "no such file"), ("empty.json", "", "not JSON"),
-    ("number.json", "3", "no catalog that planeval knows"),
+    ("number.json", "3", "not a known catalog format"),
     ("half.jsonl", '{"name": "a"}\n{"name"', "line 2, column 8: not JSON"),
     ("deep.json", "[" * 100_000, "line 1, column 201: the text nests deeper than 200 levels"),
     ("noname.json", '[{"name": "a"}, {"type": "function", "function": {}}]', "tool 1: name"),
@@ -327,7 +327,7 @@ def test_a_type_inside_itself_is_read_once_however_often_it_comes_again() -> Non
 
 APPBENCH = str(CASES / "appbench.json")
 PLAN = '[{"name": "getrate", "app": "Rates", "arguments": {"base": "EUR", "day": "2024-01-01"}}]'
-PLACELESS = "how plans of this catalog are to be read (values as text, placeholders, unused results)"
+PLACELESS = "how its plans are read (values as text, placeholders, unused results)"
 OTHERS = [format for format in WRITABLE if format != "planeval"]
 
 

@@ -108,12 +108,12 @@ def test_each_keyword(schema: Any, good: list[Any], bad: list[Any]) -> None:
 ONE = {"oneOf": [{"type": "number"}, {"type": "integer"}]}
 ANY = {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]}
 SAID: list[tuple[Any, Any, str, str]] = [
-    (TAGS, ["a", "b", "a"], "check.repeated_item", "v[2]: 'a' stands twice, and items must be unique"),
+    (TAGS, ["a", "b", "a"], "check.repeated_item", "v[2]: 'a' is repeated, but items must be unique"),
     ({"type": "string", "pattern": "^[0-9]{4}$"}, "12", "check.pattern",
      "v: expected a text that matches '^[0-9]{4}$', found string '12'"),
     ({"type": "integer", "multipleOf": 5}, 7, "check.out_of_range", "v: expected a multiple of 5, found 7"),
     ({"not": {"const": 0}}, 0, "check.not_allowed", "v: the tool excludes integer 0 here"),
-    (ONE, 1, "check.not_allowed", "v: integer 1 fits 2 of 2 alternatives, and only one may be meant"),
+    (ONE, 1, "check.not_allowed", "v: integer 1 fits 2 of 2 alternatives; exactly one must fit"),
     ({"type": "object", "minProperties": 1}, {}, "check.out_of_range",
      "v: expected 1 to any number of fields, found 0"),
     ({"dependentRequired": {"card": ["name"]}}, {"card": 1}, "check.missing_argument",
@@ -123,11 +123,11 @@ SAID: list[tuple[Any, Any, str, str]] = [
     ({"contains": {"const": "x"}}, ["a"], "check.out_of_range",
      "v: expected at least 1 of the items to be one of 'x', found 0"),
     ({"propertyNames": {"maxLength": 2}}, {"long": 1}, "check.unknown_argument",
-     "v.long: a field may not be called 'long': expected 0 to 2 characters, found 4"),
+     "v.long: a field must not be called 'long': expected 0 to 2 characters, found 4"),
     ({"unevaluatedProperties": {"type": "null"}}, {"b": 1}, "check.wrong_type",
      "v.b: expected null, found integer 1"),
     ({"enum": []}, 1, "check.enum",
-     "v: expected no value at all (the list of allowed ones is empty), found integer 1"),
+     "v: expected no value (the list of allowed values is empty), found integer 1"),
     (ANY, "y", "check.pattern", "v: expected a text that matches '^x', found string 'y'"),
     (ANY, None, "check.wrong_type", "v: expected string or integer, found null"),
 ]  # fmt: skip
@@ -421,8 +421,8 @@ def test_functions_are_held_to_their_annotations() -> None:
         ({"at": {}}, "at: the field 'x' is needed"),
         ({"first": {"size": 2}}, "first: the field 'name' is needed"),
         ({"kind": "c"}, "kind: expected one of 'a', 'b', found string 'c'"),
-        ({"tags": ["a", "a"]}, "tags[1]: 'a' stands twice, and items must be unique"),
-        ({"more": [[1, 1]]}, "more[0][1]: 1 stands twice, and items must be unique"),
+        ({"tags": ["a", "a"]}, "tags[1]: 'a' is repeated, but items must be unique"),
+        ({"more": [[1, 1]]}, "more[0][1]: 1 is repeated, but items must be unique"),
     ]
     for arguments, message in wrong:
         assert said(**arguments) == [message]

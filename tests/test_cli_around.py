@@ -124,7 +124,8 @@ def test_a_file_that_cannot_be_written_is_told_before_the_work(command: str, fla
     os.symlink("loop", "loop")
     Path(f"open/{name}").write_text("precious")
     for file, said in (
-        (f"nowhere/{name}", "there is no folder nowhere"), (f"plan.json/{name}", "plan.json is no folder"),
+        (f"nowhere/{name}", "there is not a folder nowhere"), (f"plan.json/{name}", "plan.json is not a "
+        "folder"),
         (f"folder.{name}", "is a directory"), (f"loop/{name}", "symbolic links"),
         ("x" * 300 + name, "too long"),
     ):  # fmt: skip
@@ -182,7 +183,7 @@ def test_nothing_is_written_onto_what_is_read(call: str, file: str) -> None:
         assert Path(file).read_bytes() == before
     done = called(shlex.split("stats better.jsonl --shapes x.dot --tool-graph ./x.dot"))
     assert (done.code, done.files) == (2, "")
-    assert "x.dot is written by this command too (./x.dot)" in done.err
+    assert "x.dot is also written by this command (./x.dot)" in done.err
 
 
 def test_drawings_into_a_folder_follow_no_link_in_it_and_replace_nothing_that_is_read() -> None:

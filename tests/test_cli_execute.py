@@ -70,7 +70,7 @@ def test_inline_is_said_aloud_and_so_is_a_state_that_nobody_tells(tmp_path: Path
     (tmp_path / "tools.py").write_text("def add(arg_0, arg_1):\n    return [arg_0, arg_1]\n")
     done = execute(PLAN, "--tools", str(tmp_path / "tools.py"), "--isolation", "inline", "--state")
     assert "without any isolation" in done.stderr
-    assert "tools.py says nothing of a state" in done.stderr
+    assert "tools.py have no state" in done.stderr
     assert "unknown-tool: no tool is named 'multiply'" in done.stdout
 
 

@@ -203,7 +203,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (("diff", *ONE), "--theme dark", "--theme applies only to drawings"),
     (("diff", *ONE), "--force --format html", "--force applies only to drawings"),
     (EXECUTE, "--theme dark", "--theme applies only to --format"),
-    (EXECUTE, "--isolation inline --timeout 1", "--timeout applies only where the tools run apart"),
+    (EXECUTE, "--isolation inline --timeout 1", "--timeout applies only with --isolation strict or process"),
     (("stats", PRED), "--cache data", "--cache applies only to data sets"),
     *((command, "--source data/samples --cache nonexistent", "--cache applies only without --source")
       for command in (("stats", "mathqa"), ("render", "mathqa"), ("data", "show"),

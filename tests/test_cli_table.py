@@ -308,7 +308,7 @@ def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     for option in ("--engine ray", "--address 10.0.0.1:6379"):
         done = called(shlex.split(f"diff pred.jsonl gold.jsonl {option}"))
         assert (done.code, done.out) == (2, "")
-        assert "the engine ray needs Ray: pip install 'planner_eval[ray]'" in done.err
+        assert "--engine ray needs Ray: pip install 'planner_eval[ray]'" in done.err
 
 
 @pytest.mark.more

@@ -142,7 +142,7 @@ def test_wrong_names_are_refused_in_words(how: dict[str, Any], said: str) -> Non
 
 @pytest.mark.parametrize("nothing", [None, 3, True, b"x", [], ()])
 def test_what_is_no_set_is_refused_in_words(nothing: Any) -> None:
-    wanted = "the list is empty" if nothing in ([], ()) else "is no set of plans, expected the name of a file"
+    wanted = "the list is empty" if nothing in ([], ()) else "is not a set of plans: expected a file"
     for given in ((nothing,), ([{"gold": "f()"}], nothing)):
         if given[-1] is not None or len(given) == 1:
             with pytest.raises(InputError, match=wanted):
@@ -212,7 +212,7 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     file.write_text("\n \n")
     done = planeval("data", "duplicates", str(file))
     assert (done.returncode, done.stdout.partition(",")[0]) == (3, "gold.jsonl: 0 records")
-    assert f"{file} is empty: there is no record in it" in done.stderr
+    assert f"{file} is empty: it has no records" in done.stderr
     other = tmp_path / "words.jsonl"  # a set without plans has nothing to compare
     file.write_text('{"id": "a", "gold": "f(x=1)"}\n', encoding="utf-8")
     other.write_text('{"id": "a", "gold": "I will look."}\n', encoding="utf-8")
@@ -226,7 +226,7 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     ((str(EXAMPLES / "gold.jsonl"),), 1, ""), (("nosuch.jsonl",), 2, "nosuch.jsonl"),
     (("mathq",), 2, "did you mean the data set mathqa?"),
     (("nestful", "--source", str(ROOT / "tests")), 2, "nestful"),
-    (("-", "-"), 2, "standard input, which can be read only once"),
+    (("-", "-"), 2, "standard input and can be read only once"),
     (("functionchat", "--source", SAMPLES, "--query", "q"), 2, "--query applies only to files"),
 ])  # fmt: skip
 def test_codes_and_messages(argv: tuple[str, ...], code: int, said: str) -> None:

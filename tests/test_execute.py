@@ -543,7 +543,7 @@ def test_what_no_file_can_hold_is_not_recorded(tmp_path: Path) -> None:
     for _ in range(2):
         done = planeval(*argv, "--format", "json")
         assert done.returncode == 0, done.stdout
-        assert "1 plan not recorded, and to be run each time: a tool gave an object" in done.stderr
+        assert "1 plan not recorded and run each time: a tool returned an object" in done.stderr
     assert len(path.read_text().splitlines()) == 2
     again = planeval("execute", plans, "--id", "b", "--tools", f"recorded:{path}")
     assert again.returncode == 0, again.stdout

@@ -276,7 +276,7 @@ def test_a_goal_is_reached_by_its_state_and_the_values_that_gold_names(folder: P
     assert [n for n in "abcde" if rows[n]["verdict"] == "same"] == ["a", "d"]
     assert (rows["b"]["state_same"], rows["c"]["state_same"]) == (True, False)
     text = planeval(*argv)
-    reached = "gold's final state, and the values that it names, are reached in 3 of 5"
+    reached = "gold's final state and values are reached in 3 of 5"
     assert text.returncode == 1
     assert text.stdout.splitlines()[-1] == f"in effect: 2 the same, 3 different; {reached}"
     assert "e  different, in effect different, gold's goal reached: call.extra" in text.stdout

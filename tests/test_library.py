@@ -290,7 +290,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "nothing": (lambda: pe.report(["f()"], ["f()"], shown=None), "shown is None, expected PageSettings"),
     "no source": (lambda: pe.open_sources("nosuch.json"), "nosuch.json"),
     "words": (lambda: pe.selftest(command="nosuch -x"), r"expected its words: \['nosuch', '-x'\]"),
-    "no plan": (lambda: pe.check(None), "the plan is None, as of a trace in which no tool ran"),
+    "no plan": (lambda: pe.check(None), "the plan is None, as in a trace without tool calls"),
     "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "no gold record has that field"),
     "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "there is no metric 'callz'"),
     "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms are those of one pair"),

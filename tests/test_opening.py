@@ -224,7 +224,7 @@ def test_a_process_may_stand_for_a_file_and_a_device_is_no_text() -> None:
 ])  # fmt: skip
 def test_standard_input_is_read_once(argv: tuple[str, ...]) -> None:
     done = planeval(*argv, text=CALL)
-    assert (done.returncode, "- is standard input, which can be read only once" in done.stderr) == (2, True)
+    assert (done.returncode, "- is standard input and can be read only once" in done.stderr) == (2, True)
 
 
 def packed_zip() -> bytes:

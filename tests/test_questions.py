@@ -198,7 +198,7 @@ CIRCLE = Plan(ROUND, (Edge(0, 1, "a"), Edge(1, 0, "a")))
 @pytest.mark.parametrize(("plan", "said"), [
     (Plan(), "calls nothing"), (CIRCLE, "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
-    (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call gives"),
+    (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call returns"),
     (parse(f"[f(a='{'x' * MAX_PLAN_CHARACTERS}')]"), "")
 ])  # fmt: skip
 def test_a_plan_that_cannot_be_told_is_refused_before_anybody_is_asked(plan: Plan, said: str) -> None:
@@ -305,7 +305,8 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
 
 @pytest.mark.parametrize(("wanted", "said"), [
     (QuestionSettings(threshold=0), "the least score is 0"), (QuestionSettings(threshold=11), "from 1 to 10"),
-    (QuestionSettings(tries=0), "at least once"), (QuestionSettings(language="  "), "is no name of a language"),
+    (QuestionSettings(tries=0), "at least once"), (QuestionSettings(language="  "), "is no name of a "
+    "language"),
     (QuestionSettings(language="\x1b[2J"), r"'\\x1b\[2J' is no name of a language"),
     (QuestionSettings(examples=(MADE,)), "the example 'm1' has no question to show")
 ])  # fmt: skip
@@ -455,11 +456,11 @@ ASKED = ["--model", "m", "--cache", "kept.sqlite"]
     (["--judge", "j"], "--judge applies only with --model NAME"),
     (["--question", "template", "--language", "German"], "--language applies only with --model NAME"),
     (["--cache", "kept.sqlite"], "--cache applies only with --model NAME"),
-    (["--model", "m"], "--model needs --cache FILE, which keeps every answer"),
+    (["--model", "m"], "--model needs --cache FILE, which stores every answer"),
     (["--model", "m", "--question", "template"], "--question template asks no model"),
     ([*ASKED, "--quality", "11"], "11"), ([*ASKED, "--set", "temperature"], "expected NAME=VALUE"),
     ([*ASKED, "--set", "model=x"], "--set model is not yours to set"),
-    ([*ASKED, "--prompts", "nowhere"], "nowhere is no folder of prompts"),
+    ([*ASKED, "--prompts", "nowhere"], "nowhere is not a folder of prompts"),
     ([*ASKED, "--prices", "nowhere.toml"], "nowhere.toml: no such file"),
     ([*ASKED, "--replay"], "no such cache of answers"),
     ([*ASKED, "--url", "ftp://x"], "is no address of a server")

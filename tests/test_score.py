@@ -214,7 +214,7 @@ def test_score_thresholds(tmp_path: Path) -> None:
     low = planeval("score", *files, "--fail-under", "exact=0.6", "--fail-under", "precedences=0")
     assert low.returncode == 1
     assert "exact is 0.5000, expected at least 0.6" in low.stderr
-    assert "precedences does not exist" in low.stderr
+    assert "precedences is undefined" in low.stderr
     assert planeval("score", *files, "--fail-under", "independent_errors=0.2").returncode == 1
     assert planeval("score", *files, "--fail-under", "exact").returncode == 2
     assert planeval("score", *files, "--metric", "exactt").returncode == 2
@@ -310,7 +310,7 @@ def test_people_see_the_main_figures_and_the_commonest_causes(tmp_path: Path) ->
     shown = planeval("score", *files).stdout
     assert figures_of(shown) == ["exact", "calls", "argument_values"]
     assert shown.splitlines()[6:11] == [
-        "commonest causes, of 6 wrong predictions:",
+        "most common causes, of 6 wrong predictions:",
         "1. call.extra, in 4 (67 %): the prediction makes a call that gold does not make",
         "2. argument.value, in 2 (33 %): the argument's value, or a part of it, is another",
         "3. cut, in 1 (17 %): the answer was cut off before its end",

@@ -193,9 +193,9 @@ def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> No
         known = str(damaged(name))
         write_run(known, json.loads(json.dumps(read_run(known)).replace(old, new, 1)))
     for name, said in (
-        ("rows", "not as the run left them"), ("more", "not as the run left them"),
-        ("undone", "the run is not done: the command that began it goes on with it"),
-        ("parts", "not as the run left them"), ("text", "run.json cannot be read"),
+        ("rows", "changed since the run"), ("more", "changed since the run"),
+        ("undone", "the run is not finished: repeat its command to resume it"),
+        ("parts", "changed since the run"), ("text", "run.json cannot be read"),
         ("list", "run.json cannot be read"), ("kind", "is a run of diff, expected one of score"),
         ("schema", "is of the form 'planeval.run/9'"), ("options", "cannot be read")
     ):  # fmt: skip

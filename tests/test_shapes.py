@@ -134,7 +134,7 @@ def test_a_turn_is_named_on_the_command_line(tmp_path: Path) -> None:
     assert ("find_room" in first, "heat" in first) == (True, False)
     assert "heat" in planeval("convert", str(file), "--turn", "2", "--to", "json").stdout
     wrong = planeval("parse", str(file), "--turn", "second")
-    assert (wrong.returncode, "neither 'first' nor 'last' nor a number" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "is not first, last or a number" in wrong.stderr) == (2, True)
 
 
 def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
     (("appbench", "--source", "nowhere"), "there is no such folder"),
     (("missing.json",), "there is no file missing.json"),
     ((DEMO, "--plot", "x.txt"), "x.txt: unknown format; use one of .svg, .png, .pdf"),
-    ((DEMO, "--shapes", "x"), "x: the suffix names no format"),
+    ((DEMO, "--shapes", "x"), "x: unknown format"),
 ])  # fmt: skip
 def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) -> None:
     done = planeval("stats", *argv)
@@ -225,7 +225,7 @@ def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Pa
     plans, file = tmp_path / "plans.jsonl", tmp_path / "tools.dot"
     plans.write_text("".join(f"{json.dumps({'plan': text})}\n" for text in texts))
     done = planeval("stats", str(plans), "--tool-graph", str(file))
-    said, cut = "60 of 108 tools: those most connected; 41 pairs left out", file.read_text()
+    said, cut = "60 of 108 tools: the most connected; 41 pairs left out", file.read_text()
     assert f"{said}; --force draws them all" in done.stderr
     assert (said in cut, cut.count(" -> ")) == (True, 59)
     # called twice, as step50 and what follows are not

@@ -226,13 +226,13 @@ def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
     plan = planeval("check", "data/demo/gold.json")
     assert (plan.returncode, "gold.json holds no traces" in plan.stderr) == (2, True)
     assert planeval("check", str(DEMO), "--catalog-format", "mcp").returncode == 2
-    with pytest.raises(pe.PlanevalError, match="it is no trace"):
+    with pytest.raises(pe.PlanevalError, match="it is not a trace"):
         pe.check("f(#x='1')")
     mixed = tmp_path / "mixed.jsonl"
     lines = [{"id": "a", "plan": [tool("f", 1)]}, {"id": "b", "plan": "f()"}]
     mixed.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(mixed))
-    assert (done.returncode, "record b: error: it is no trace" in done.stdout) == (1, True)
+    assert (done.returncode, "record b: error: it is not a trace" in done.stdout) == (1, True)
 
 
 def asks(*calls: tuple[str, str, str]) -> dict[str, Any]:
@@ -310,7 +310,7 @@ def test_of_a_conversation_cut_before_its_answers_nothing_is_said_to_be_right(tm
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(path))
     assert done.returncode == 1
-    assert done.stdout.startswith("record 2: error: it is no trace, records no answers of tools")
+    assert done.stdout.startswith("record 2: error: it is not a trace and has no tool outputs")
     assert done.stderr == "2 plans checked without a catalog: 1 error; 1 unreadable\n"
     path.write_text(json.dumps(lines[1]), encoding="utf-8")
     assert planeval("check", str(path)).returncode == 2
@@ -333,7 +333,7 @@ def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) ->
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(path))
     assert "record 2: error: its tools cannot be read" in done.stdout
-    assert "record 3: error: it is no trace" in done.stdout
+    assert "record 3: error: it is not a trace" in done.stdout
     assert done.stderr == "1 plan checked against each record's tools: 2 errors; 2 unreadable\n"
 
 

@@ -391,7 +391,7 @@ def _listed_fields(kind: Type) -> Iterator[str]:
 
 
 def _template_fault(kind: Type) -> Fault:
-    return Fault((), "check.wrong_type", f"expected {kind}, found a text with a reference in it")
+    return Fault((), "check.wrong_type", f"expected {kind}, found a text containing a reference")
 
 
 def _unknown_field_fault(key: str, kind: Type, sibling_fields: frozenset[str]) -> Fault:

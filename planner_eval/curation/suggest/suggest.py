@@ -354,7 +354,7 @@ _MODEL_SCORE = 0.5
 """A model's mend is behind whatever the catalog shows, and before nothing."""
 
 _INSTRUCTIONS = (
-    "A plan of tool calls has a fault. Say what mends it, as one JSON object and nothing else: "
+    "A plan of tool calls has a fault. Say what fixes it, as one JSON object and nothing else: "
     '{"tool": NAME} to call another tool, {"argument": NAME} to give the argument under another name, '
     '{"value": VALUE} to give the argument another value, or {"nothing": true} where you cannot tell. '
     'A value is JSON; the output of an earlier call is {"$ref": ID, "path": [NAME, …]}. '
@@ -465,7 +465,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
             return None
         tool = matches[0]
         operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": why}
-        return Fix((operation,), f"call {tool.full_name}", "the model says so", _MODEL_SCORE, "model")
+        return Fix((operation,), f"call {tool.full_name}", "the model suggests it", _MODEL_SCORE, "model")
     name = fault.argument
     if name is None or len(dict(call.arguments)) < len(call.arguments):
         return None
@@ -480,7 +480,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
         return Fix(
             operations,
             f"rename {shorten(name, 40)} to {shorten(value, 40)}",
-            "the model says so",
+            "the model suggests it",
             _MODEL_SCORE,
             "model",
         )
@@ -491,7 +491,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
     return Fix(
         (set_,),
         f"{'set' if name in old else 'give'} {shorten(name, 40)} = {value_text}",
-        "the model says so",
+        "the model suggests it",
         _MODEL_SCORE,
         "model",
     )
@@ -542,7 +542,7 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     ('search', 'call search')
     """
     if plan is None or catalog is None:
-        raise InputError("to suggest something takes a plan and a catalog of the tools that it may call")
+        raise InputError("suggestions need a plan and the catalog of its tools")
     expect(POSITIVE_COUNT, most=most)
     expect(SHARE, least=least)
     expect(FLAG, repair=repair)
@@ -580,6 +580,6 @@ def pooling_warnings(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
             name_counts = Counter((tool.app, tool.name) for tool in catalog.tools)
             differ = sum(count > 1 for count in name_counts.values())
             yield (
-                f"{name}: the tools of {brings:,} records are pooled, though none may have been offered all; "
-                f"{differ:,} of the same name differ, of which the one counts that a call breaks least"
+                f"{name}: the tools of {brings:,} records are merged, although no record may offer them all; "
+                f"{differ:,} of the same name differ, the one that a call violates least counts"
             )
