@@ -168,7 +168,7 @@ def test_a_signal_ends_a_run_gently_and_it_goes_on(sent: signal.Signals, jobs: i
     process.send_signal(sent)
     done = Done(process)
     assert done.code == 130
-    said = r"after (\d+) of 60 pairs(?: and|, (\d+) of them) kept: the same command goes"
+    said = r"after (\d+) of 60 pairs(?: and|, (\d+) of them) stored: the same command resumes"
     found = re.search(said, done.err)
     assert found
     kept = sum(5 for _ in tmp_path.glob("run/parts/*.json"))
