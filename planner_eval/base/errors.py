@@ -62,6 +62,13 @@ class PlanevalError(Exception):
 
     exit_code = 2
 
+    @property
+    def coded(self) -> str:
+        """The message, with its code in brackets where it has one that ``planeval explain`` knows."""
+        code = getattr(self, "code", "")
+        first, line_end, rest = str(self).partition("\n")
+        return f"{first} [{code}]{line_end}{rest}" if code in CODES else str(self)
+
 
 class InputError(PlanevalError):
     """A file, an option or a record cannot be used."""

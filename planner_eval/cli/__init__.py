@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Check what works on this machine: isolation and optional packages.",
     ),
     "execute": ("execute", "Run plans with tools in a sandbox."),
+    "explain": ("explain", "Explain a code in brackets: what it means, an example, what to do."),
     "parse": ("parse", "Show how plans are read: the notation, the calls, what was ignored."),
     "predict": ("predict", "Ask a model for plans, for a benchmark or for tasks of your own."),
     "render": ("render", "Draw a plan."),
@@ -173,7 +174,7 @@ def run() -> int:
     except PlanevalError as error:
         from planner_eval.base.text import printable
 
-        say(f"planeval: {printable(str(error))}")
+        say(f"planeval: {printable(error.coded)}")
         return error.exit_code
     except SystemExit:
         if sys.stdout is stdout:

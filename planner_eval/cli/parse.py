@@ -299,7 +299,7 @@ def _format_failure(error: Any, form: str, head: str, mended: Plan | None) -> st
     from planner_eval.reading.dialects.notations.plan import to_data
 
     if form == "text":
-        lines = [f"{head}: {error}"]
+        lines = [f"{head}: {error.coded}"]
         if mended is not None:
             lines += ["readable with --repair:", *(_call_line(mended, call) for call in mended.calls)]
         return printable("\n".join(lines))
