@@ -200,7 +200,7 @@ def test_tools_that_end_their_process_are_the_sample_s_failure(tmp_path: Path) -
 
 @pytest.mark.parametrize(("argv", "said"), [
     (["--pipeline", "flat"], "flat does not serve bfcl; function-calling, prompt do"),
-    (["--tools", "nestful"], "the calls of bfcl are made with its own tools"),
+    (["--tools", "nestful"], "bfcl makes its calls with its own tools"),
     (["--shots", "1"], "show no demonstrations for bfcl"),
     (["--run", "distractors=2"], "bfcl offers the tools of its questions alone"),
     (["--run", "category=simple_pyton"], "no sample has the category 'simple_pyton': did you mean"),

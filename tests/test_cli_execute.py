@@ -71,7 +71,7 @@ def test_inline_is_said_aloud_and_so_is_a_state_that_nobody_tells(tmp_path: Path
     done = execute(PLAN, "--tools", str(tmp_path / "tools.py"), "--isolation", "inline", "--state")
     assert "without any isolation" in done.stderr
     assert "tools.py have no state" in done.stderr
-    assert "unknown-tool: no tool is named 'multiply'" in done.stdout
+    assert "unknown-tool: there is no tool 'multiply'" in done.stdout
 
 
 def test_a_world_answers_from_its_facts(tmp_path: Path) -> None:

@@ -221,16 +221,16 @@ def test_a_failed_call_stops_only_its_descendants(box: Sandbox) -> None:
     found = run(box, ("fail", {}), *books, ("search", {"city": "Oslo"}))
     assert [call.status for call in found] == ["failed", "skipped", "skipped", "ok"]
     assert str(found[0].error) == "tools.py:40: ValueError: no luck"
-    assert str(found[2].error) == "producer-failed: it needs c0 (fail), which gave no value"
+    assert str(found[2].error) == "producer-failed: it needs c0 (fail), which returned no value"
     assert not found.ok
     assert [call.id for call in found.failed] == ["c0"]
 
 
 @pytest.mark.parametrize(("name", "arguments", "message"), [
-    ("serch", {"city": "Rome"}, "unknown-tool: no tool is named 'serch'; did the plan mean 'search'?"),
+    ("serch", {"city": "Rome"}, "unknown-tool: there is no tool 'serch'; did the plan mean 'search'?"),
     ("search", {}, "missing-argument: the argument 'city' is missing"),
     ("search", {"city": "Rome", "star": 3},
-         "unknown-argument: no argument is named 'star'; the tool takes city, stars"),
+         "unknown-argument: there is no argument 'star'; the tool takes city, stars"),
     ("book", {"name": Unresolved("x")}, "unresolved: the plan has no call that returns 'x'"),
     ("quit_now", {}, "tools.py:47: SystemExit: 3"),
     ("later", {"value": None},
@@ -261,7 +261,7 @@ def test_arguments_by_name_and_by_position(box: Sandbox) -> None:
     assert value(box, "positions", arg_1=2, arg_0=1) == [1, 2, 0]
     assert value(box, "anything", arg_1=2, arg_0=1) == [[1, 2], {}]
     assert run(box, ("book", {"nights": "x", "name": 2}), binding="position").result == "booked x for 2"
-    with pytest.raises(ExecutionError, match="by 'name' or by 'position', not by 'size'"):
+    with pytest.raises(ExecutionError, match="by 'name' or by 'position', not 'size'"):
         run(box, ("search", {}), binding="size")
 
 
@@ -406,7 +406,7 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
     ("no_such_module_here", "there is no module 'no_such_module_here'"),
     ("nestful:/no/such/folder", "no such folder"), ("recorded:/no/such/file", "no such file"),
     ("os:no_such_name", "os:no_such_name do not load: there is no 'no_such_name'"),
-    (str(Path(__file__).parent / "cli_table.toml"), "cli_table.toml is no file of Python"),
+    (str(Path(__file__).parent / "cli_table.toml"), "cli_table.toml is not a Python file"),
 ])  # fmt: skip
 def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
     with pytest.raises(ExecutionError, match=message):
@@ -416,7 +416,7 @@ def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
 @pytest.mark.parametrize(("text", "message"), [
     ("def broken(:\n", "SyntaxError"),
     ("import no_such_package_at_all\n", "ModuleNotFoundError: No module named 'no_such_package_at_all'"),
-    ("raise SystemExit('bye')\n", "SystemExit: bye"), ("x = 1\n", "nothing there can be called"),
+    ("raise SystemExit('bye')\n", "SystemExit: bye"), ("x = 1\n", "nothing callable there"),
     ("x = 1\n\nprices['a']\n", "do not load: broken.py:3: NameError: name 'prices' is not defined"),
 ])  # fmt: skip
 @pytest.mark.parametrize("level", ["inline", "process", "strict"])
@@ -556,7 +556,7 @@ def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:
     assert [call.value for call in run(f"recorded:{path}", *[("next", {})] * 3)] == [1, 1, 1]
     path.write_text("\n".join(json.dumps({**line, "value": n}) for n in range(2)))
     (other,) = run(f"recorded:{path}", ("next", {}))
-    said = "the answers to 'next' with these arguments differ, and none says for which plan"
+    said = "the outputs of 'next' with these arguments differ, and none names its plan"
     assert said in str(other.error)
 
 

@@ -438,7 +438,7 @@ def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:
     ({"answer": 3}, "answer is 3, expected a name"),
     ({"timeout": "long"}, "timeout is 'long', expected a number of seconds above 0"),
     ({"allow_read": 3}, "allow_read is 3, expected a list of paths"),
-    ({"isolation": "none"}, "no isolation level is named 'none'"),
+    ({"isolation": "none"}, "unknown isolation level 'none'"),
 ])  # fmt: skip
 def test_what_cannot_be_meant_is_told_in_words(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError, match=re.escape(said)):

@@ -286,7 +286,7 @@ def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> 
 @pytest.mark.parametrize(("change", "said"), [
     (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
     (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks {ground_truth}"),
-    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is no UTF-8 text"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is not UTF-8 text"),
     (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than")
 ])  # fmt: skip
 def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -> None:
@@ -361,6 +361,6 @@ def test_a_judge_that_is_not_there_is_asked_one_question() -> None:
     with pytest.raises(JudgeError, match="was asked 4 times: no connection"):
         judge.ask(ASK)
     for _ in range(5):
-        with pytest.raises(JudgeError, match="is not asked any more: nobody answered before"):
+        with pytest.raises(JudgeError, match="is not asked again: no answer before"):
             judge.ask(ASK)
     assert len(pauses) == 3

@@ -267,7 +267,7 @@ def test_plans_run_one_by_one_or_many_at_once(tmp_path: Path) -> None:
     with Sandbox(pe.tool_source("nestful")) as box:
         many = [one.trace.result for one in pe.execute(pe.read([add, add]), box)]
         assert [*many, pe.execute(add, box).result] == [5, 5, 5]
-        with pytest.raises(pe.PlanevalError, match="a Sandbox has its tools"):
+        with pytest.raises(pe.PlanevalError, match="a Sandbox has its own tools"):
             pe.execute(add, box, record=told)
     assert pe.compare_effects(add, add.replace("2", "4"), "nestful").same is False
 

@@ -239,5 +239,5 @@ def test_without_a_key_it_is_said(command: str, tmp_path: Path, monkeypatch: pyt
     named = "" if command == "data make" else " --catalog catalog.json"
     done = planeval(*f"{command} {given}{named} --model m".split(), cwd=tmp_path)
     assert done.returncode == 2
-    assert "there is no key; set OPENAI_API_KEY, or name a server of your own" in done.stderr
+    assert "there is no key: set OPENAI_API_KEY, or name a server without one" in done.stderr
     assert "workload_identity" not in done.stderr

@@ -259,7 +259,7 @@ def test_a_run_of_another_kind_is_not_gone_on_with(tmp_path: Path) -> None:
     pe.predict(tasks(2), model, out=tmp_path)
     with pytest.raises(InputError, match=r"holds another run: sampling.temperature was .* and is"):
         pe.predict(tasks(2), model, out=tmp_path, sampling={"temperature": 1.0})
-    with pytest.raises(InputError, match="the sample 't0' was another one then"):
+    with pytest.raises(InputError, match="the sample 't0' has changed"):
         pe.predict([tasks(1)[0] | {"query": "Something else?"}], model, out=tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
@@ -331,7 +331,7 @@ CALLNAVI = ("data/samples/callnavi", "--benchmark", "callnavi")
 
 @pytest.mark.parametrize(("argv", "said"), [
     (["none.jsonl"], "none.jsonl: no such file"), (["nonesuch"], "there is no file nonesuch"),
-    (["data/samples/callnavi"], "say with --benchmark whose data it holds"),
+    (["data/samples/callnavi"], "name its benchmark with --benchmark"),
     (["data/samples/callnavi", "--benchmark", "calnavi"], "did you mean callnavi?"),
     ([*CALLNAVI, "--pipeline", "react"], "does not serve callnavi"),
     ([*CALLNAVI, "--run", "list-form=x"], "there are json, docstring"),
@@ -362,11 +362,11 @@ OURS = {
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    *((["--set", f"{name}={value}"], f"--set {name} is not yours to set: ") for name, value in OURS.items()),
+    *((["--set", f"{name}={value}"], f"--set {name} cannot be set: ") for name, value in OURS.items()),
     (["--set", "temperature=hot"], "--set temperature is 'hot', expected a number from 0"),
     (["--set", "temperature=NaN"], "expected a number from 0"),
     (["--set", "temperature=true"], "expected a number from 0"),
-    (["--set", "max_tokens=-5"], "--set max_tokens is -5, expected a whole number from 1, or none"),
+    (["--set", "max_tokens=-5"], "--set max_tokens is -5, expected a whole number, 1 or more, or none"),
     (["--set", "max_tokens=1.5"], "expected a whole number from 1"),
     (["--set", "top_p=2"], "--set top_p is 2, expected a number from 0 to 1"),
     (["--set", "seed=x"], "--set seed is 'x', expected a whole number"),
@@ -394,7 +394,10 @@ def test_an_address_that_is_none_is_not_asked(url: str, tmp_path: Path) -> None:
     argv = ["predict", task_file(tmp_path / "tasks.jsonl", 1), "--model", "m", "-o", str(run)]
     for done in (planeval(*argv, "--url", url), planeval(*argv, OPENAI_BASE_URL=url)):
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"'{url}' is no address of a server: expected one like http://localhost:8000/v1" in done.stderr
+        assert (
+            f"'{url}' is not the address of a server: expected one like http://localhost:8000/v1"
+            in done.stderr
+        )
         assert not run.exists()
 
 

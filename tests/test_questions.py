@@ -316,7 +316,7 @@ def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(
     model = Scripted(of_city)
     with pytest.raises(InputError, match=said):
         ask_for([MADE], model, wanted=wanted)
-    with pytest.raises(InputError, match="--set model is not yours to set"):
+    with pytest.raises(InputError, match="--set model cannot be set"):
         ask_for([MADE], model, sampling={"model": "x"})
     assert model.asked == []
 
@@ -459,11 +459,11 @@ ASKED = ["--model", "m", "--cache", "kept.sqlite"]
     (["--model", "m"], "--model needs --cache FILE, which stores every answer"),
     (["--model", "m", "--question", "template"], "--question template asks no model"),
     ([*ASKED, "--quality", "11"], "11"), ([*ASKED, "--set", "temperature"], "expected NAME=VALUE"),
-    ([*ASKED, "--set", "model=x"], "--set model is not yours to set"),
+    ([*ASKED, "--set", "model=x"], "--set model cannot be set"),
     ([*ASKED, "--prompts", "nowhere"], "nowhere is not a folder of prompts"),
     ([*ASKED, "--prices", "nowhere.toml"], "nowhere.toml: no such file"),
     ([*ASKED, "--replay"], "no such cache of answers"),
-    ([*ASKED, "--url", "ftp://x"], "is no address of a server")
+    ([*ASKED, "--url", "ftp://x"], "is not the address of a server")
 ])  # fmt: skip
 def test_wrong_options(argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

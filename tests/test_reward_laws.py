@@ -317,7 +317,7 @@ def test_a_wrong_column_is_refused_before_anything_is_trained() -> None:
 
 
 @pytest.mark.parametrize(("how", "said"), [
-    ({"weights": {"call": 1}}, "'call', which is no part of a reward; did you mean 'calls'"),
+    ({"weights": {"call": 1}}, "'call', which is not a part of a reward; did you mean 'calls'"),
     ({"weights": {"calls": -1}}, "the weight of calls is -1"),
     ({"weights": dict.fromkeys(Weights._fields, 0)}, "the weights add up to 0"),
     ({"unreadable": float("nan")}, "unreadable is nan"),

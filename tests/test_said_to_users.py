@@ -100,7 +100,7 @@ def test_a_record_that_was_cut_in_its_last_line_goes_on(tmp_path: Path) -> None:
         answers.write_text(text, encoding="utf-8")
         said = planeval(*argv)
         assert said.returncode == 2
-        assert "mend that line or remove it: --record runs its plan again" in said.stderr
+        assert "fix or remove that line: --record runs its plan again" in said.stderr
         assert answers.read_text(encoding="utf-8") == text
 
 

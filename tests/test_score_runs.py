@@ -137,8 +137,13 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
     gold.write_text(Path(GOLD).read_text(encoding="utf-8").replace("Rome", "Paris"), encoding="utf-8")
     for name, right, how, said in (
         ("gold", str(gold), ["--by", "calls"], "their gold plans are not the same"),
-        ("by", GOLD, [], "they were not scored alike, --by is calls and not given"),
-        ("metrics", GOLD, ["--by", "calls", "--metric", "exact"], "they were not scored alike, --metric is "),
+        ("by", GOLD, [], "they were scored differently: --by is calls and not given"),
+        (
+            "metrics",
+            GOLD,
+            ["--by", "calls", "--metric", "exact"],
+            "they were scored differently: --metric is ",
+        ),
         ("policy", GOLD, ["--by", "calls", "--policy", "strict"], '--policy is "default" and "strict"'),
         ("strict", GOLD, ["--by", "calls", "--strict"], "--strict is not given and given"),
     ):

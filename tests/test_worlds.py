@@ -385,7 +385,7 @@ def api(**given: Any) -> dict[str, Any]:
     (columns(a="from:u.a"), "expected from:table.column"), (columns(a="from:t.a"), "must come before"),
     (columns(a="text", A="text"), "duplicate column"),
     ({"tables": {"t": {"columns": {"a": "text"}, "unique": ["z"]}}}, "unique names 'z'"),
-    ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}}, "rows is -1, expected a number from 0 on"),
+    ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}}, "rows is -1, expected a number, 0 or more"),
     (api(reads="u"), "there is no table 'u'"), (api(args=["a b"]), "an argument is written"),
     (api(args=3), "api.f: args is 3, expected text or a list"),
     (api(args=["a:colour"]), "unknown type 'colour'"),
@@ -393,7 +393,7 @@ def api(**given: Any) -> dict[str, Any]:
     (api(args=["a"], match={"a": "a like"}), "match knows"),
     (api(args=["a"], match={"z": "a"}), "which is no argument"),
     (api(args=["a"], known={"a": ["t.z"]}), "expected table.column"),
-    (api(require=["a > 0"]), "require 1 is 'a > 0', expected a pair: a condition and what is said"),
+    (api(require=["a > 0"]), "require 1 is 'a > 0', expected a pair: a condition, and the message"),
     (api(empty="maybe"), "empty is 'maybe', expected one of fail, nothing"),
     (api(where=["z > 0"]), "no such column: z"),
     (api(set={"z": "1"}), "set z: no such column in the table t"),
@@ -446,7 +446,7 @@ def test_sql_that_comes_to_no_end_costs_a_call_or_says_so(tmp_path: Path) -> Non
     if done.returncode == 2 and "isolation level" in done.stderr:
         pytest.skip(f"isolation: {done.stderr}")
     assert done.returncode == 1
-    assert "find cannot be carried out: its SQL comes to no en" in done.stdout
+    assert "find cannot be carried out: its SQL does not fini" in done.stdout
     facts = planeval("execute", str(plan_file), "--tools", spec, "--facts", str(plan_file))
     assert facts.returncode == 2
     assert "small: the facts cannot be made: find: " in facts.stderr
@@ -459,7 +459,7 @@ def test_a_statement_that_is_ended_leaves_the_world_as_it_was() -> None:
     room = {"columns": {"city": ["Oslo"], "beds": "integer:1..4"}}
     with World(read({"tables": {"rooms": room}, "api": {"find": find}})) as world:
         before = world.dump()
-        with pytest.raises(TooLong, match="find cannot be carried out: its SQL comes to no en"):
+        with pytest.raises(TooLong, match="find cannot be carried out: its SQL does not fini"):
             world.call(None, "find", {"city": "Oslo"})
         assert world.dump() == before
         with pytest.raises(CallError):
@@ -475,7 +475,7 @@ def test_a_world_without_tables_answers_what_needs_none(text: str, tmp_path: Pat
     done = planeval("execute", str(tmp_path / "plan.txt"), "--tools", f"world:{tmp_path}/none.toml")
     assert done.returncode == (0 if "now" in text else 2)
     assert "Traceback" not in done.stderr
-    assert "now" in text or "nothing there can be called" in done.stderr
+    assert "now" in text or "nothing callable there" in done.stderr
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -513,7 +513,7 @@ def test_a_world_can_live_in_a_file(tmp_path: Path) -> None:
         assert len(world.call(None, "my_loans", {"card": card})["loans"]) == 1
         world.call(None, "give_back", {"card": card, "shelf_mark": book})
         assert world.dump() == begun
-    with pytest.raises(InputError, match="holds a world already"):
+    with pytest.raises(InputError, match="already holds a world"):
         World("library", database=path, facts=[[{"app": None, "name": "find_book", "arguments": {}}]])
     (tmp_path / "text.db").write_text("no database at all, but long enough to be read as one" * 20)
     with pytest.raises(InputError, match="cannot hold the world"):

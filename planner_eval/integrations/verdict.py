@@ -146,7 +146,7 @@ def _refuse_unawaited(source: object) -> None:
     if isawaitable(source):
         if isinstance(source, Coroutine):
             source.close()  # else Python warns of it again, later and elsewhere
-        raise InputError(f"the plan is a {type(source).__name__} that was not awaited: write await before it")
+        raise InputError(f"the plan is a {type(source).__name__} that was not awaited: add await")
 
 
 def _refuse_several_texts(name: str, source: object) -> None:

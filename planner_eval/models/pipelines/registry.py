@@ -54,7 +54,7 @@ def pipeline(name: str, form: str) -> Pipeline:
         )
     chosen = PIPELINES[name]
     if form not in chosen.serves:
-        what = "tasks of one's own" if form == "own" else form
+        what = "tasks of your own" if form == "own" else form
         serving = [entry.name for entry in PIPELINES.values() if form in entry.serves]
         do = "does" if len(serving) == 1 else "do"
         raise InputError(f"the pipeline {name} does not serve {what}; {', '.join(serving)} {do}")
