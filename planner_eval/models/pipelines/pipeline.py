@@ -213,8 +213,7 @@ def assistant_message(text: str) -> Message:
 # | a benchmark that asks by its own rules | what it says itself, in ``visible`` |
 #
 # Gold, ids, parts, difficulties, kinds of output and acceptable values are not: no field of :class:`Task`
-# holds
-# them.
+# holds them.
 OWN_TASKS = "own"
 """The form of one's own tasks."""
 
