@@ -109,7 +109,7 @@ def _find_field(name: str, records: Iterable[Mapping[str, Any]], key: str | None
     names = ", ".join(map(repr, fields[:6])) or "no field"
     raise InputError(
         f"{name}: no field is known to hold a verdict; records have {names} beside their id: name it with "
-        "--verdict-field"
+        "--field verdict"
     )
 
 

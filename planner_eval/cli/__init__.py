@@ -23,11 +23,10 @@ from planner_eval.cli.terminal import interrupt_message, say
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
-    "apply": ("apply", "Repair a plan with a patch that diff --patch made."),
     "catalog": ("catalog", "Show a tool catalog, write it in another format, or a grammar of its plans."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),
     "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
-    "convert": ("convert", "Write plans in another notation; list the notations."),
+    "convert": ("convert", "Write plans in another notation, or repaired with a patch; list notations."),
     "data": ("data", "Show, fetch, check and export the published data sets; make your own."),
     "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": (
@@ -57,6 +56,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 RENAMED: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("apply",): ("convert", "--patch"),
     ("catalog", "show"): ("catalog",),
     ("catalog", "convert"): ("catalog",),
     ("catalog", "grammar"): ("catalog",),
@@ -101,6 +101,8 @@ class LazyGroup(click.Group):
                 rest = [re.sub("^--to", "--grammar", word) for word in rest]
             flag = " --grammar" if "grammar" in old else ""
             say(f"planeval: {' '.join(old)} is now planeval {' '.join(RENAMED[old])}{flag}")
+            if old == ("apply",) and (not rest or (rest[0].startswith("-") and rest[0] != "-")):
+                raise click.UsageError("type planeval convert PLANS --patch PATCHES", ctx)
             needed = {"grammar": "--grammar", "convert": "--to"}.get(old[-1]) if old[0] == "catalog" else None
             if needed and not any(word.partition("=")[0] == needed for word in rest):
                 raise click.UsageError(f"planeval catalog needs {needed} here", ctx)

@@ -163,7 +163,7 @@ PATCH_FORMATS = ("json", "jsonl", "text", None)
     "a .jsonl file, a record's field; none for none.",
 )
 @id_option("Compare only the records of this id")
-@click.option("--patch", is_flag=True, help="Write the repair instead: what planeval apply takes.")
+@click.option("--patch", is_flag=True, help="Write the repair instead: what convert --patch takes.")
 @click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
 @click.option("--all", "each", is_flag=True, help="Tell all edits, each on a line (one pair).")
 @click.option("--structure", is_flag=True, help="Tell how the structure differs, call by call.")

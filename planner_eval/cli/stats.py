@@ -64,7 +64,9 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Say below the tables what their words mean.")
 @format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the figures.")
 @picture_option(
-    "--plot", PICTURE_FORMATS, "Plot distributions into FILE (.svg, .png, .pdf), the sources side by side."
+    "--plot",
+    PICTURE_FORMATS,
+    "Plot distributions into FILE (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
 )
 @picture_option(
     "--shapes", DRAWING_FORMATS, "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …)."
@@ -121,8 +123,8 @@ def command(
             OptionScope(("only",), published and not each, "to data sets, and not with --each"),
             OptionScope(("infer",), only != "tables", "to the structure of plans"),
             OptionScope(("explain",), people, "to the structure of plans as --format text or md"),
-            OptionScope(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
-            OptionScope(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
+            OptionScope(("theme", "deadline"), bool(drawn), "to --plot shapes, tools and apps"),
+            OptionScope(("force",), bool(drawn - {"shapes"}), "to --plot tools and apps"),
             OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
         ]
     )

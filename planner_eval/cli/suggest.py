@@ -75,7 +75,7 @@ _DEADLINE, _RETRIES = 60.0, 2
     metavar="SCORE",
     help="With --patch: the least score of a mend that it takes.",
 )
-@click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what planeval apply takes.")
+@click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what convert --patch takes.")
 @click.option(
     "--model",
     metavar="NAME",
@@ -314,7 +314,7 @@ def _fault_data(faulty: FaultSuggestions, suggested: PlanSuggestions) -> dict[st
 
 
 def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
-    """What planeval apply takes: one patch, or a line a record."""
+    """What ``planeval convert --patch`` takes: one patch, or a line a record."""
     if not many and "patch" in rows[0]:
         return dump_indented(rows[0]["patch"])
     lines = [{"id": row["id"]} | row.get("patch", {"error": row.get("error")}) for row in rows]
@@ -370,7 +370,9 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
     if "error" in row:
         yield _short_line(f"{lead}unreadable: {row['error']}")
     if "repaired" in row:
-        yield _short_line(f"{lead}read after repair, as planeval apply --repair does: {row['repaired']}")
+        yield _short_line(
+            f"{lead}read after repair, as planeval convert --patch --repair does: {row['repaired']}"
+        )
     if "empty" in row:
         yield _short_line(f"{lead}{row['empty']}")
     for fault in row.get("faults", ()):

@@ -20,7 +20,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
         "notations and frameworks of one's own: --wrappers FILE",
     ),
     "theme": ("results.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
-    "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, apply"),
+    "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, convert --patch"),
     "prices": ("models.prices", "PricesFile", "what models cost: predict --prices FILE"),
     "datasets": (
         "benchmarks.datasets.schema",

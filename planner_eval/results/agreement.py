@@ -251,7 +251,7 @@ def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, st
     if len(set(plain.values())) > MAX_CLASSES:
         raise InputError(
             f"there are {len(set(plain.values())):,} different verdicts, at most {MAX_CLASSES} are classes: "
-            "is it the field of the verdicts? --verdict-field names it"
+            "is it the field of the verdicts? --field verdict names it"
         )
     return plain
 

@@ -305,7 +305,7 @@ def row_case(row: Row, record: Record | None) -> Case:
 # ----------------------------------------------------------------------
 # Many compared pairs in writing, row by row: for people, as JSON, CSV, Markdown, JUnit or repairs.
 PATCH = "patch"
-"""The form of repairs: what ``planeval apply`` takes."""
+"""The form of repairs: what ``planeval convert --patch`` takes."""
 
 COLUMNS = tuple(flat_row(Row("", "absent")))
 """The columns of a table of pairs."""
