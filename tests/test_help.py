@@ -104,6 +104,8 @@ def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> 
     ("execute a --run retry=1", "did you mean 'retries'"), ("score a b --from", "requires an argument"),
     ("--theme dark score a b", "--theme before the command has no effect on planeval score"),
     ("--cache x predict t --model m", "--cache before the command has no effect on planeval predict"),
+    ("score a b --run tools=nestful", "--run tools applies only with --benchmark NAME"),
+    ("execute a --tools nestful --run backoff=2", "--run backoff applies only with --run retries=N"),
     ("apply --to json patch.json plan.json", "type planeval convert PLANS --patch PATCHES"),
     ("catalog grammar x.json", "planeval catalog needs --grammar here"),
     ("convert --list --to plan", "--to applies only without --list"),

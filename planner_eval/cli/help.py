@@ -9,12 +9,14 @@ typed as one: ``--field text=answer --field gold.id=task``.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
 import click
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.cli.terminal import color_option, say
 
@@ -217,6 +219,9 @@ class Command(click.Command):
         for flag in SHARED.keys() & options.keys() - keyed:
             if flag != "--cache" or options[flag].metavar == "DIR":  # elsewhere it keeps answers of models
                 options[flag].hidden = True
+        self.typed = {
+            flag: f"{group} {key}" for group, members in self.keys.items() for key, flag in members.items()
+        }
         self.made = {group for group in self.keys if group not in options}
         for group, members in self.keys.items():
             for flag in members.values():
@@ -237,6 +242,30 @@ class Command(click.Command):
                         help=text.format(gold=gold, first=first_key, fields=fields),
                     )
                 )
+
+        for option in options.values():
+            option.help = option.help and self.name_typed_options(option.help)
+
+    def name_typed_options(self, text: str) -> str:
+        """A text with options as this command takes them: ``--run tools=SPEC`` for ``--tools SPEC``."""
+
+        def named(match: re.Match[str]) -> str:
+            typed = self.typed.get(match[1])
+            return match[0] if typed is None else typed + match[2].replace(" ", "=", 1)
+
+        return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)((?: [A-Z]+\b)?)", named, text)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error names options as this command takes them."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if type(error) is not click.UsageError:
+                raise  # click puts its message together itself
+            raise click.UsageError(self.name_typed_options(error.message), error.ctx) from None
+        except InputError as error:
+            error.args = (self.name_typed_options(str(error)), *error.args[1:])
+            raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what was typed: options of every command typed before it, and options in groups."""

@@ -36,7 +36,7 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
     elif form in ("nestful", "complexfuncbench") and apps and len(apps) == len(graph.tools):
         why = f"its records know no apps, and all tools of {graph.catalog.name} are of one"
     elif form == "functionchat" and (wishes.calls.low > 1 or wishes.depth.low > 1 or wishes.width.low > 1):
-        why = "its records hold plans of one call, and more are wanted: say --calls 1"
+        why = "its records hold plans of one call, and more are wanted: say --want calls=1"
     elif form == "complexfuncbench" and not runs:
         why = "its records hold what each call came to, and nothing runs the plans: say --tools"
     if why:
@@ -109,8 +109,8 @@ def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
             else ", for no output of one goes into a parameter of another"
         )
         raise InputError(
-            f"depth {wishes.depth}: plans of {name} are at most {int(graph.longest)} deep{why}; --join type "
-            "joins outputs and parameters by their types alone"
+            f"depth {wishes.depth}: plans of {name} are at most {int(graph.longest)} deep{why}; "
+            "--want join=type joins outputs and parameters by their types alone"
         )
     if wishes.reuse.low and not graph.joined:
         raise InputError(
