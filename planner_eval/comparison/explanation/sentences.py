@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any, ClassVar
 
 from planner_eval.base.text import one_line, one_line_json
@@ -655,6 +656,167 @@ class Wording:
         "arguments swapped": _swapped_arguments, "operand": _operand,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
+
+
+# ----------------------------------------------------------------------
+# Several edits in one sentence.
+MAX_LISTED = 4
+"""So many values, calls or names are told one by one."""
+
+
+class LineWording:
+    """The words for lines that tell several edits of two plans.
+
+    Args:
+        pred: The prediction.
+        gold: The gold plan.
+        names: How calls are called.
+    """
+
+    def __init__(self, pred: Plan, gold: Plan, names: CallNames) -> None:
+        self.pred, self.gold, self.names = pred, gold, names
+
+    def write(self, name: str, edits: list[Edit], data: Any) -> str:
+        """The sentence of edits that are told together.
+
+        Args:
+            name: What they are, by which they have their price.
+            edits: The edits.
+            data: What the sentence needs beside them.
+        """
+        sentence = self.SENTENCES[name]
+        return edits[0].message if sentence is None else sentence(self, edits, data)
+
+    def _lookups(self, edits: list[Edit], times: Mapping[str, int]) -> str:
+        tools = (f"{tool} ×{count}" if count > 1 else f"{tool}" for tool, count in times.items())
+        return f"gold lists none of them: {', '.join(tools)}"
+
+    def _items(self, edits: list[Edit], data: None) -> str:
+        messages = [edit.own or edit.message for edit in edits[1:]]
+        more = [f"{len(messages) - MAX_LISTED + 1} more"] if len(messages) >= MAX_LISTED else []
+        return "; ".join([edits[0].message, *messages[: MAX_LISTED - 1], *more])
+
+    def _same_value(self, edits: list[Edit], data: None) -> str:
+        value = value_name(edits[0].pred_value, self.names.our_number)
+        return f"{self._argument(edits[0])} is {value}, gold gives {self._gold_values(edits)}"
+
+    def _copied_value(self, edits: list[Edit], data: None) -> str:
+        names = _format_list(repr(edit.pred.argument) for edit in edits[1:] if edit.pred is not None)
+        are = "is" if len(edits) == 2 else "are"
+        return f"{edits[0].message}; {names}, not in gold, {are} the same"
+
+    def _missing_argument(self, edits: list[Edit], data: None) -> str:
+        return f"{self._argument(edits[0])} is missing, gold gives {self._gold_values(edits)}"
+
+    def _argument(self, edit: Edit) -> str:
+        call = edit.pred.call if edit.pred is not None else None
+        tool = None if call is None else self.pred.calls[call].tool
+        return f"{tool}: argument {_argument_name(edit.gold)!r}"
+
+    def _gold_values(self, edits: list[Edit]) -> str:
+        return _format_list(value_name(edit.gold_value, self.names.their_number) for edit in edits)
+
+    def _links(self, edits: list[Edit], data: None) -> str:
+        tools = [call.tool for call in self.gold.calls]
+        links = (
+            f"{tools[ref.call]} → {tools[edit.gold.call or 0]}"
+            for edit in edits
+            if edit.gold is not None
+            for ref in links_of(DEPENDENCY_ARGUMENT, edit.gold_value)
+        )
+        return f"the links {_format_list(links)} are missing"
+
+    def _repeated_run(self, edits: list[Edit], twins: list[int]) -> str:
+        return (
+            f"{calls_numbers(edit.pred and edit.pred.call for edit in edits)} repeat {calls_numbers(twins)}"
+        )
+
+    def _tries(self, edits: list[Edit], data: tuple[int, list[tuple[int, tuple[str, ...]]]]) -> str:
+        near_call, calls = data
+        texts = []
+        for call, changed in calls:
+            args, near_args = (dict(self.pred.calls[position].arguments) for position in (call, near_call))
+            changes = []
+            for name in changed:
+                if name in args:
+                    path, value, _ = narrow_difference(args[name], near_args.get(name))
+                    text = value_name(value, self.names.our_number)
+                    changes.append(f"{argument_path_name(name, path)}={text}")
+            change = f"with {', '.join(changes)}" if changes else f"without {', '.join(changed)}"
+            texts.append(f"{self.names.our_number(call)} {change}")
+        return f"not in gold, but tries of {self.names.ours(near_call)}: {_format_list(texts)}"
+
+    def _end(self, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
+        tail, last = data
+        plan = self.pred if last is None else self.gold
+        runs = [(tool, len([*run])) for tool, run in groupby(plan.calls[call].tool for call in tail)]
+        tools = _format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
+        if last is None:
+            return f"the plan goes on with {len(tail)} calls that gold has not: {tools}"
+        return f"the plan stops after {self.names.our_number(last)}: gold's {tools} are missing"
+
+    def _run(self, edits: list[Edit], calls: list[int]) -> str:
+        if edits[0].pred is not None:
+            details = _format_arguments(self.pred, calls, self.names.our_number)
+            return f"{self.pred.calls[calls[0]].tool} is not in gold{details}"
+        ends = {edit.own or "" for edit in edits}
+        details = _format_arguments(self.gold, calls, self.names.their_number)
+        end = ends.pop() if len(ends) == 1 else ""
+        return f"gold's {self.gold.calls[calls[0]].tool} is missing{details}{end}"
+
+    SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str] | None]] = {
+        "lookup": _lookups, "items": _items, "item": _items, "same value": _same_value,
+        "copied value": _copied_value, "same type": None, "missing throughout": _missing_argument,
+        "links": _links, "repeated run": _repeated_run, "tries": _tries, "end": _end, "run": _run,
+    }  # fmt: skip
+    """The sentence of each line by its name; None where that of the first edit says all."""
+
+
+def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
+    """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
+    texts = [
+        {
+            name: value_name(value, number)
+            for name, value in plan.calls[call].arguments
+            if name != DEPENDENCY_ARGUMENT
+        }
+        for call in calls
+    ]
+    shared = {
+        name: text for name, text in texts[0].items() if all(other.get(name) == text for other in texts)
+    }
+    own_texts = [{name: text for name, text in given.items() if name not in shared} for given in texts]
+    call_texts = [", ".join(f"{name}={text}" for name, text in own.items()) for own in own_texts]
+    varying = {name for own in own_texts for name in own}
+    if len(varying) == 1 and all(own_texts):
+        details = _format_list([call_texts[0], *(text for own in own_texts[1:] for text in own.values())])
+    else:
+        details = "; ".join(_cut_list([text or "nothing" for text in call_texts]))
+    details = f", with {details}" if varying else ""
+    shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
+    return details + (f", each time with {shared_text}" if shared else "")
+
+
+def _cut_list(texts: list[str]) -> list[str]:
+    more = len(texts) - MAX_LISTED
+    return [*texts[:MAX_LISTED], f"{more} more"] if more > 1 else texts
+
+
+def _format_list(texts: Iterable[str]) -> str:
+    """Things in a row: ``a, b, c, d and 2 more``."""
+    *first, last = _cut_list([*texts])
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def format_names(names: Iterable[str]) -> str:
+    """Different names in a row: ``'a', 'b', 'c', 'd' and 2 more``.
+
+    >>> format_names("abba"), format_names("abcdef")
+    ('a, b', 'a, b, c, d and 2 more')
+    """
+    texts = [*dict.fromkeys(names)]
+    more = len(texts) - MAX_LISTED
+    return ", ".join(texts[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _pred_call(draft: Draft) -> int:
