@@ -18,8 +18,8 @@ import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.comparison.explanation.edit_groups import make_edit_lines
 from planner_eval.comparison.explanation.edits import EDITS, Place
+from planner_eval.comparison.explanation.lines import make_edit_lines
 from planner_eval.comparison.gold_alternatives import terms_of
 from planner_eval.comparison.metrics import score
 from planner_eval.comparison.metrics.facts import Counts

@@ -13,8 +13,8 @@ from planner_eval.base.output_files import CI_FORMATS
 from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred
-from planner_eval.comparison.explanation.edit_groups import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.sentences import (
     MAX_VALUE_LENGTH,
     CallNames,
