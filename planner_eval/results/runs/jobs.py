@@ -12,6 +12,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import Evaluation, PairReading, Row
+from planner_eval.reading.files.costs import recorded_costs
 from planner_eval.reading.files.record import Record, patch_name
 from planner_eval.reading.files.trials import TASK_KEY, recorded_verdict
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
@@ -259,6 +260,9 @@ class ScoreJob:
             location = (None, None) if record is None else (record.file, record.line)
             scored = scored_row(row, self.metrics, policy, self._keys, location)
             scored = _with_trial(scored, records, in_clusters=self.cluster == TASK_KEY)
+            if records.pred is not None and (costs := recorded_costs(records.pred)):
+                calls = {} if row.pred is None else {"calls": len(row.pred.calls)}
+                scored = replace(scored, costs={**calls, **costs})
             return scored if credited is None else replace(scored, credits=credited(row, policy))
 
         return counted

@@ -18,6 +18,7 @@ from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
 from planner_eval.plan.statistics import plain_scope
 from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
+from planner_eval.results.conversations import conversation_blocks, conversation_data
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_blocks, trial_data
@@ -295,14 +296,19 @@ def _percent_text(ratio: float) -> str:
 
 def _trial_blocks(report: Report, form: str) -> list[str]:
     """Trials of tasks and recorded verdicts, where there are any."""
-    return trial_blocks(report.trials, form)
+    verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
+    return [
+        *trial_blocks(report.trials, form),
+        *conversation_blocks(report.totals.conversations, form, verdict),
+    ]
 
 
 def _trial_data(report: Report) -> dict[str, Any]:
-    trials = report.trials
-    if trials is None:
-        return {}
-    return {"trials": trial_data(trials)}
+    trials, conversations = report.trials, report.totals.conversations
+    return {
+        **({} if trials is None else {"trials": trial_data(trials)}),
+        **({} if conversations is None else conversation_data(conversations)),
+    }
 
 
 def _cause_blocks(report: Report, form: str) -> list[str]:
