@@ -615,7 +615,9 @@ def _unedited_share(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]
 
 def _extra_data(pair: Pair, reply: str | None) -> Any:
     """What else is shown of a pair: why it could not be compared, what was repaired, the reply as it came."""
-    details: dict[str, Any] = {**pair.more} if reply is None else {**pair.more, "raw": reply}
+    details: dict[str, Any] = {**pair.more}
+    if reply is not None and "talk" not in details:
+        details["raw"] = reply
     if pair.error is not None:
         details["error"] = cut_text(pair.error)
     notes = [n.message for n in pair.pred.diagnostics if n.code.startswith("repair.")] if pair.pred else []
