@@ -161,8 +161,7 @@ class Report:
         return dict(sorted(self.totals.codes.items(), key=lambda item: (-item[1], item[0])))
 
     def figure(self, name: str) -> float | None:
-        """A figure by its name: ``calls``, or ``calls.precision``, ``calls.recall``, ``calls.macro``,
-        ``pass^2``.
+        """A figure by name: ``calls``, ``calls.precision``, ``calls.recall``, ``calls.macro`` or ``pass^2``.
 
         Raises:
             InputError: the report has no such figure.
