@@ -49,6 +49,7 @@ DEFERRED: dict[str, str] = {
         "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
         "reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
+    "only conversations of several turns need it: 4 ms": "comparison.turn_by_turn",
     "only traces need them: 4 ms": "reading.trace_findings reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
         "reading.dialects.finding.answer_text plan.inference catalogs.record_tools "
