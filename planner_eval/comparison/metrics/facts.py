@@ -71,7 +71,7 @@ class Share:
         part: The part; below 0 for correlations.
         whole: The whole.
 
-    >>> (Share(1, 1) + Share(0, 1)).value
+    >>> (Share(1, 2) + Share(1, 2)).value
     0.5
     """
 
