@@ -39,7 +39,7 @@ $(VENV)/.docs: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
-# What every change must pass besides, and nobody waits for: four times as many examples of each law, and what is marked more.
+# What every change must pass besides, and nobody waits for: more than twice as many examples of each law, and what is marked more.
 test-more: $(VENV)/.docs
 	$(BIN)/python -m pytest -n auto -m more --hypothesis-profile=more
 

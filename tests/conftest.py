@@ -4,7 +4,7 @@ Three layers of tests: what a newcomer waits for; what is marked ``more``, which
 ``long``.
 
 The profiles of the laws: ``usual`` draws the same examples in every run, so that a change is refused for
-what it does and never by chance; ``more`` draws four times as many and marks every law as ``more``; ``long``
+what it does and never by chance; ``more`` draws over twice as many and marks every law as ``more``; ``long``
 draws eighty times as many, other ones each time, and marks every law as ``long``; ``mutants`` draws the
 usual ones and does not make a failing one smaller.
 """
@@ -25,7 +25,7 @@ VARIABLE = "PLANEVAL_REFERENCE"
 ROOT = Path(__file__).resolve().parent.parent
 SKIP_REASON = f"reference material not found (set {VARIABLE} to its folder)"
 
-EXAMPLES = {"usual": 25, "mutants": 25, "more": 100, "long": 2000}
+EXAMPLES = {"usual": 25, "mutants": 25, "more": 60, "long": 2000}
 """Examples that a law draws in each profile, in percent of the number that it asks for."""
 
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -97,6 +97,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the flag that rewrites golden files; their diff is then reviewed like code."""
     parser.addoption("--update-cases", action="store_true", help="rewrite golden files")
+
+
+def tables(module: str) -> dict[str, Any]:
+    """The tables of cases of a test module, by the name of what goes through them."""
+    file = ROOT / "tests" / "cases" / "tables" / f"{Path(module).stem}.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
 
 
 AsKept: TypeAlias = Callable[[Path, Iterable[Any]], None]

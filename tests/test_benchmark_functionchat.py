@@ -21,12 +21,14 @@ from planner_eval.benchmarks.functionchat.corrected import decide, read_last_wor
 from planner_eval.benchmarks.functionchat.data import FILES, payload, read_functionchat
 from planner_eval.benchmarks.functionchat.official import judge_record
 from planner_eval.benchmarks.functionchat.reading import read_answer
-from planner_eval.benchmarks.functionchat.rules import MEANING_CLASS, error_class
+from planner_eval.benchmarks.functionchat.rules import error_class
 from planner_eval.benchmarks.functionchat.tables import table1, table2
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.vectors import read
+
+TABLES = tables(__file__)
 
 ANSWERS = str(ROOT / "data" / "samples" / "answers" / "functionchat.jsonl")
 GOLD = ROOT / "data" / "samples" / "functionchat"
@@ -390,27 +392,7 @@ def calling(name: str, **arguments: Any) -> str:
     return json.dumps(message(call(name, **arguments)))
 
 
-@pytest.mark.parametrize(("kind", "answer", "found"), [
-    ("call", "I will look it up.", "words instead of a call"), ("call", "null", "nothing said"),
-    ("call", calling("time"), "other function of those on offer"),
-    ("call", calling("forecast", city="Seoul"), "function not on offer"),
-    ("call", calling("weather", town="Seoul"), "other arguments"),
-    ("call", calling("weather", city=7), "other type"),
-    ("call", calling("weather", city="Busan"), "other value"),
-    ("call", json.dumps(message({"name": "weather", "arguments": "{"})), "unreadable call"),
-    ("slot", calling("weather", city="Paris"), "call with values that were not given"),
-    ("slot", calling("weather"), "call without what it needs"),
-    ("slot", calling("order_pizza"), "call of a function not on offer"),
-    ("slot", "어느 도시요?", MEANING_CLASS),
-    ("slot", "null", "nothing said"), ("completion", calling("weather", city="Seoul"), "call made before"),
-    ("completion", calling("time"), "call instead of words"),
-    ("completion", '{"content": "{\\"sky\\": \\"rain\\"}"}', "raw data instead of words"),
-    ("completion", '{"content": "{\\"sky\\": \\"clear\\"}"}', "repeats the conversation"),
-    ("completion", "Weather in Seoul?", "repeats the conversation"),
-    ("completion", "The sky is clear.", "in another language"), ("completion", "비가 와요.", MEANING_CLASS),
-    ("relevance", calling("order_pizza", size="L"), "call of a function not on offer"),
-    ("relevance", calling("time"), "call instead of words"),
-])  # fmt: skip
+@pytest.mark.parametrize(("kind", "answer", "found"), TABLES["the_class_of_an_error"])
 def test_the_class_of_an_error(kind: str, answer: str, found: str) -> None:
     assert error_class(asked(kind), read_answer(answer)) == found
 

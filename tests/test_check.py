@@ -17,6 +17,9 @@ from planner_eval.catalogs.formats import as_catalog, read_catalog_file
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import read_file, read_plan
+from tests.conftest import tables
+
+TABLES = tables(__file__)
 
 GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
 GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
@@ -69,30 +72,7 @@ def oslo(**more: Any) -> dict[str, Any]:
     return call(SEARCH, city="Oslo", **more)
 
 
-@pytest.mark.parametrize(("calls", "code", "position", "argument", "covers"), [
-    ([call("Hotels.serch")], "check.unknown_tool", 0, None, None),
-    ([call("Trains.book", id=1)], "check.permission", 0, None, None),
-    ([call("search", city="Oslo")], "check.ambiguous_tool", 0, None, None),
-    ([call("book")], "check.missing_argument", 0, "id", None),
-    ([call("book", id=1), call("book", note="x")], "check.missing_argument", 1, "id", None),
-    ([call("book", id=1, room=2)], "check.unknown_argument", 0, "room", "2"),
-    ([call("book", id="1")], "check.wrong_type", 0, "id", '"1"'),
-    ([call("book", id=True)], "check.wrong_type", 0, "id", "true"),
-    ([oslo(board="all")], "check.enum", 0, "board", '"all"'),
-    ([oslo(stars=6)], "check.out_of_range", 0, "stars", "6"),
-    ([oslo(guests=[{"name": "a"}] * 3)], "check.out_of_range", 0, "guests", None),
-    ([oslo(**{"from": "soon"})], "check.format", 0, "from", '"soon"'),
-    ([oslo(guests=[{"age": 3}])], "check.missing_argument", 0, "guests", None),
-    ([oslo(guests=[{"name": "a", "x": 1}])], "check.unknown_argument", 0, "guests", None),
-    ([oslo(guests=[{"name": 1}])], "check.wrong_type", 0, "guests", None),
-    ([OSLO, call("book", id="$var_1.number$")], "check.unknown_output", 1, "id", '"$var_1.number$"'),
-    ([OSLO, call("book", id="$var_1.name$")], "check.output_type", 1, "id", '"$var_1.name$"'),
-    ([OSLO, call("book", id="$var_1.place.lng$")], "check.unknown_output", 1, "id",
-     '"$var_1.place.lng$"'),
-    ([OSLO, call("book", id="$var_1$")], "check.output_type", 1, "id", '"$var_1$"'),
-    ([call("book", id=1), oslo(stars="$var_1.code$")], "check.output_type", 1, "stars", '"$var_1.code$"'),
-    ([OSLO, ROME, call("book", id="$var_1.id$")], "check.unused_result", 1, None, None),
-])  # fmt: skip
+@pytest.mark.parametrize(("calls", "code", "position", "argument", "covers"), TABLES["findings"])
 def test_findings(calls: list[dict[str, Any]], code: str, position: int, argument: Any, covers: Any) -> None:
     found = findings(calls)
     assert [each[:3] for each in found] == [(code, position, argument)]
@@ -101,7 +81,8 @@ def test_findings(calls: list[dict[str, Any]], code: str, position: int, argumen
 
 
 def test_every_code_is_explained_and_raised_here() -> None:
-    source = Path(__file__).read_text(encoding="utf-8")
+    tabled = (json.dumps(tables(f"test_{name}")) for name in ("check", "check_schema"))
+    source = "".join([Path(__file__).read_text(encoding="utf-8"), *tabled])
     codes = {code for code in CODES if code.startswith("check.")}
     source += Path(__file__).with_name("test_check_schema.py").read_text(encoding="utf-8")
     assert len(codes) == 16

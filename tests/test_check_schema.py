@@ -21,9 +21,12 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template
+from tests.conftest import tables
 from tests.inside import planeval
 from tests.memory import slowness
 from tests.random_schemas import Drawn
+
+TABLES = tables(__file__)
 
 
 def found(schema: Any, value: Any, **conventions: Any) -> tuple[Diagnostic, ...]:
@@ -45,55 +48,8 @@ DEFS = {
     "named": {"$anchor": "here", "type": "string", "pattern": "^n"},
 }
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
-IS_CARD = {"properties": {"kind": {"const": "card"}}, "required": ["kind"]}
 TWO = [{"properties": {"b": {}}}, {"required": ["c"], "properties": {"c": {}}}]
-KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
-    ({"type": "integer"}, [1, 2.0, -3], ["1", 1.5, True, None]),
-    ({"type": ["string", "null"], "pattern": "^a"}, ["ab", None], ["b", 1]),
-    ({"enum": [1, "a", [True], {"x": 1.0}]}, [1.0, "a", [True], {"x": 1}], [True, "1", [1], {"x": 2}]),
-    ({"const": {"a": [1]}}, [{"a": [1.0]}], [{"a": [True]}, {"a": []}, {}]),
-    ({"type": "number", "multipleOf": 0.01}, [19.99, 4.35, 0, 1e300], [19.999, 0.001]),
-    ({"multipleOf": 3}, [9, 9.0, "text", None], [10, 9.5]),
-    ({"type": "number", "minimum": 1, "exclusiveMinimum": 1}, [1.5], [1, 0]),
-    ({"type": "number", "maximum": 3, "exclusiveMaximum": True}, [2.9], [3, 4]),
-    ({"type": "string", "minLength": 2, "maxLength": 3, "pattern": ""}, ["ab", "é̈b"], ["a", "abcd"]),
-    ({"type": "string", "pattern": "b+$"}, ["ab", "abb"], ["ba", ""]),
-    ({"type": "string", "pattern": r"^\p{Lu}"}, ["Éa"], ["éa"]),
-    ({"type": "string", "pattern": r"^(?=.*[A-Z])(?=.*\d).{4,}$"}, ["Abc1"], ["abc1", "Ab1"]),
-    ({"type": "string", "pattern": r"^(?<y>\d{4})-\k<y>$"}, ["2026-2026"], ["2026-2027", "y"]),
-    ({"type": "array", "minItems": 1, "maxItems": 2, "uniqueItems": True}, [[1], [1, True]], [[], [1, 2, 3]]),
-    ({"uniqueItems": True}, [[1, "1", [1], {"a": 1}]], [[1, 1.0], [{"a": 1, "b": 2}, {"b": 2, "a": 1}]]),
-    ({"prefixItems": [{"type": "integer"}, {"type": "string"}]}, [[1, "a", None], [1]], [["a"], [1, 2]]),
-    ({"prefixItems": [{"type": "integer"}], "items": False}, [[1], []], [[1, 2]]),
-    ({"items": [{"type": "integer"}], "additionalItems": {"type": "null"}}, [[1, None]], [[1, 2], [""]]),
-    ({"contains": {"const": 3}}, [[1, 3]], [[1], []]),
-    ({"contains": INTEGER, "minContains": 2, "maxContains": 3}, [[1, 2, "a"]], [[1], [1, 2, 3, 4]]),
-    ({"minProperties": 1, "maxProperties": 2}, [{"a": 1}], [{}, {"a": 1, "b": 2, "c": 3}]),
-    ({"required": ["a"], "type": "object"}, [{"a": None}], [{}, []]),
-    ({"patternProperties": {"^x": INTEGER}}, [{"x1": 1, "y": "a"}], [{"x1": "a"}]),
-    ({"type": "object", "properties": {"a": {}}, "patternProperties": {"^x": INTEGER}},
-     [{"a": 1, "x2": 2}], [{"y": 1}, {"x2": "a"}]),
-    ({"additionalProperties": INTEGER, "properties": {"a": {}}}, [{"a": "", "b": 1}], [{"b": ""}]),
-    ({"type": "object", "additionalProperties": {}, "properties": {"a": {}}}, [{"z": "anything"}], ["text"]),
-    ({"propertyNames": {"pattern": "^[a-z]+$"}}, [{"ab": 1}], [{"A": 1}]),
-    ({"dependentRequired": {"card": ["name"]}}, [{"card": 1, "name": 2}, {"name": 1}], [{"card": 1}]),
-    ({"dependentSchemas": {"a": {"required": ["b"]}}}, [{"a": 1, "b": 1}], [{"a": 1}]),
-    ({"dependencies": {"a": ["b"], "c": {"minProperties": 2}}}, [{"c": 1, "d": 1}], [{"a": 1}, {"c": 1}]),
-    ({"allOf": [{"minimum": 1}, {"minimum": 5}, {"minimum": 2}]}, [5], [3, 1]),
-    ({"anyOf": [{"minimum": 5}, {"type": "string"}], "maximum": 9}, [7, "a"], [3, 10]),
-    ({"oneOf": [{"multipleOf": 3}, {"multipleOf": 5}]}, [9, 10], [15, 7]),
-    ({"not": {"enum": [0, "none"]}}, [1, None], [0, "none"]),
-    ({"if": IS_CARD, "then": {"required": ["number"]}, "else": {"maxProperties": 1}},
-     [{"kind": "card", "number": 1}, {"kind": "cash"}], [{"kind": "card"}, {"kind": "cash", "number": 1}]),
-    ({"$ref": "#/$defs/positive", "maximum": 5}, [3], [0, 6, "3"]),
-    ({"$ref": "#here"}, ["nn"], ["m"]),
-    ({"$ref": "#/$defs/tree"}, [{"left": {"tags": ["a"]}}], [{"left": {"left": {"tags": ["a", "a"]}}}]),
-    ({"type": "object", "properties": {"a": {}}, "anyOf": TWO, "unevaluatedProperties": False},
-     [{"a": 1, "b": 1}], [{"z": 1}]),
-    ({"prefixItems": [{}], "unevaluatedItems": False}, [[1]], [[1, 2]]),
-    ({"type": "string", "nullable": True, "maxLength": 1, "pattern": ""}, [None, "a"], ["ab"]),
-    (False, [], [1, None, {}]),
-]  # fmt: skip
+KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = TABLES["KEYWORDS"]
 """A schema, values that it allows, values that it does not: by the standard's text, not by any program."""
 
 
@@ -107,30 +63,7 @@ def test_each_keyword(schema: Any, good: list[Any], bad: list[Any]) -> None:
 
 ONE = {"oneOf": [{"type": "number"}, {"type": "integer"}]}
 ANY = {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]}
-SAID: list[tuple[Any, Any, str, str]] = [
-    (TAGS, ["a", "b", "a"], "check.repeated_item", "v[2]: 'a' is repeated, but items must be unique"),
-    ({"type": "string", "pattern": "^[0-9]{4}$"}, "12", "check.pattern",
-     "v: expected a text that matches '^[0-9]{4}$', found string '12'"),
-    ({"type": "integer", "multipleOf": 5}, 7, "check.out_of_range", "v: expected a multiple of 5, found 7"),
-    ({"not": {"const": 0}}, 0, "check.not_allowed", "v: the tool excludes integer 0 here"),
-    (ONE, 1, "check.not_allowed", "v: integer 1 fits 2 of 2 alternatives; exactly one must fit"),
-    ({"type": "object", "minProperties": 1}, {}, "check.out_of_range",
-     "v: expected 1 to any number of fields, found 0"),
-    ({"dependentRequired": {"card": ["name"]}}, {"card": 1}, "check.missing_argument",
-     "v: the field 'name' is needed where 'card' is given"),
-    ({"prefixItems": [{}, {}], "items": False}, [1, 2, 3], "check.out_of_range",
-     "v: expected at most 2 items, found 3"),
-    ({"contains": {"const": "x"}}, ["a"], "check.out_of_range",
-     "v: expected at least 1 of the items to be one of 'x', found 0"),
-    ({"propertyNames": {"maxLength": 2}}, {"long": 1}, "check.unknown_argument",
-     "v.long: a field must not be called 'long': expected 0 to 2 characters, found 4"),
-    ({"unevaluatedProperties": {"type": "null"}}, {"b": 1}, "check.wrong_type",
-     "v.b: expected null, found integer 1"),
-    ({"enum": []}, 1, "check.enum",
-     "v: expected no value (the list of allowed values is empty), found integer 1"),
-    (ANY, "y", "check.pattern", "v: expected a text that matches '^x', found string 'y'"),
-    (ANY, None, "check.wrong_type", "v: expected string or integer, found null"),
-]  # fmt: skip
+SAID: list[tuple[Any, Any, str, str]] = TABLES["SAID"]
 
 
 @pytest.mark.parametrize(("schema", "value", "code", "message"), SAID, ids=[each[3][:40] for each in SAID])
@@ -264,39 +197,7 @@ def test_patterns_come_to_an_end(pattern: str, text: str, codes: list[str]) -> N
     assert time.process_time() - before < 5 * slowness()
 
 
-REPEATED = {"patternProperties": {"^(a|b)+$": {}}, "unevaluatedProperties": False}
-AS = {"properties": {"k": {"pattern": "^(a|b)+$"}}}
-BRANCH = {"properties": {**AS["properties"], "a": True}, "required": ["k"]}
-LOOKS = "^(?=(a+)+$)b"
-UNDECIDED = {"pattern": LOOKS}
-LONG = "a" * 40
-
-
-@pytest.mark.parametrize(
-    ("schema", "value", "codes"),
-    [
-        (REPEATED, {"B": 1}, ["check.unknown_argument"]),
-        (REPEATED, {"abba": 1}, []),
-        ({**REPEATED, "unevaluatedProperties": {"type": "null"}}, {"B": 1}, ["check.wrong_type"]),
-        ({"allOf": [REPEATED]}, {"B": 1}, ["check.unknown_argument"]),
-        ({"dependentSchemas": {"B": REPEATED}}, {"B": 1}, ["check.unknown_argument"]),
-        ({"anyOf": [BRANCH, {"properties": {"k": True, "b": True}}], "unevaluatedProperties": False},
-         {"k": "z", "a": 1}, ["check.unknown_argument"]),
-        ({"if": AS, "then": {"properties": {"a": True}}, "properties": {"k": True},
-          "unevaluatedProperties": False}, {"k": "z", "a": 1}, ["check.unknown_argument"]),
-        ({"not": REPEATED}, {"B": 1}, []),
-        ({"not": REPEATED}, {"a": 1}, ["check.not_allowed"]),
-        # what cannot be decided is said so, and nothing else is made of it
-        ({**REPEATED, "patternProperties": {LOOKS: {}}}, {LONG: 1}, ["check.undecided"]),
-        ({"not": UNDECIDED}, LONG, ["check.undecided"]),
-        ({"not": {"not": UNDECIDED}}, LONG, ["check.undecided"]),
-        ({"if": UNDECIDED, "then": False}, LONG, ["check.undecided"]),
-        ({"oneOf": [UNDECIDED, {"type": "string"}]}, LONG, ["check.undecided"]),
-        ({"contains": UNDECIDED, "maxContains": 0, "minContains": 0}, [LONG], ["check.undecided"]),
-        ({"if": {"items": UNDECIDED}, "else": {"prefixItems": [{}]}, "unevaluatedItems": False},
-         [LONG], ["check.undecided"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("schema", "value", "codes"), TABLES["patterns_of_repeats_decide"])
 def test_patterns_of_repeats_decide(schema: Any, value: Any, codes: list[str], tmp_path: Path) -> None:
     """Also of fields that no part describes, and inside conditions."""
     parameters = {"type": "object", "properties": {"v": schema}}

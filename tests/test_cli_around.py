@@ -24,7 +24,7 @@ from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 
 __all__ = ("folder",)  # a fixture for every test here
 CALLS = {
-    "agree": "agree judge.jsonl human.jsonl", "apply": "apply patches.jsonl pred.jsonl",
+    "agree": "agree judge.jsonl human.jsonl", 
     "catalog": "catalog tools.json",
     "check": "check sub.json --catalog tools.json",
     "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 RATES = str(CASES / "mcp.json")
@@ -155,17 +157,7 @@ TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required
 NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
 
 
-@pytest.mark.parametrize(("content", "key"), [
-    ([{"name": "search", "description": "d", "schema": TAKES}], "schema"),
-    ([{"name": "search", "description": "d", "args": {"city": {"type": "str"}}}], "args"),
-    ([{"name": "search", "parameters": TAKES, "results": {"type": "object"}}], "results"),
-    ([{"type": "function", "function": {"name": "search", "input": TAKES, "description": ""}}], "input"),
-    ([{"type": "function", "function": {"name": "search"}, "output": TAKES}], "output"),
-    ([{"type": "tool", "name": "search", "schema": TAKES}], "schema"),
-    ([{"functionDeclarations": [{"name": "search", "schema": TAKES}]}], "schema"),
-    ([{"toolSpec": {"name": "search", "inputSchema": {"json": TAKES}, "outputs": TAKES}}], "outputs"),
-    ([{"question": "?", "function": [{"name": "search", "description": "", "schema": TAKES}]}], "schema"),
-])  # fmt: skip
+@pytest.mark.parametrize(("content", "key"), TABLES["a_schema_under_an_unknown_key_is_refused"])
 def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
     done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")

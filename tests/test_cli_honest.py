@@ -42,7 +42,7 @@ def test_a_patch_a_pair_and_each_plan_takes_that_of_its_id(many: tuple[str, str]
     assert ("line 8, record 8 (id q7)" in found[7]["error"], "operations" in found[7]) == (True, False)
     assert found[10]["state"] == "absent"
     patches, repaired = lines(tmp_path / "patches.jsonl", found[::-1]), tmp_path / "repaired.jsonl"
-    done = planeval("apply", patches, many[0], "-o", repaired)
+    done = planeval("convert", many[0], "--patch", patches, "-o", repaired)
     assert (done.returncode, "10 records: 9 written (5 unchanged), 1 not" in done.stderr) == (1, True)
     assert "1 lines without a patch for no plan" in done.stderr
     rows = loaded(repaired.read_text())
@@ -55,7 +55,7 @@ def test_a_patch_a_pair_and_each_plan_takes_that_of_its_id(many: tuple[str, str]
 def test_plans_without_a_patch_and_patches_without_a_plan(many: tuple[str, str], tmp_path: Path) -> None:
     made = loaded(planeval("diff", *many, "--patch").stdout)
     patches = lines(tmp_path / "p.jsonl", [made[1], made[3] | {"id": "elsewhere"}])
-    done = planeval("apply", patches, lines(tmp_path / "two.jsonl", same_call("q1", "q3")))
+    done = planeval("convert", lines(tmp_path / "two.jsonl", same_call("q1", "q3")), "--patch", patches)
     assert (done.returncode, "1 patches for no plan" in done.stderr) == (1, True)
     assert "elsewhere" in done.stderr
     first, second = loaded(done.stdout)
@@ -75,13 +75,15 @@ def many(tmp_path: Path) -> tuple[str, str]:
 def test_nothing_is_applied_where_ids_are_repeated_or_others(many: tuple[str, str], tmp_path: Path) -> None:
     made = loaded(planeval("diff", *many, "--patch").stdout)
     patches = lines(tmp_path / "p.jsonl", [made[1], made[3], made[3]])
-    done = planeval("apply", patches, lines(tmp_path / "dup.jsonl", same_call("q1", "q1", "q3", "q5")))
+    done = planeval(
+        "convert", lines(tmp_path / "dup.jsonl", same_call("q1", "q1", "q3", "q5")), "--patch", patches
+    )
     assert done.returncode == 1
     found = loaded(done.stdout)
     assert ["error" in row for row in found] == [True, True, True, False]
     assert "2 plans have the id 'q1'" in found[0]["error"]
     assert "several patches have the id 'q3'" in found[2]["error"]
-    refused = planeval("apply", patches, lines(tmp_path / "others.jsonl", same_call("a", "b")))
+    refused = planeval("convert", lines(tmp_path / "others.jsonl", same_call("a", "b")), "--patch", patches)
     assert (refused.returncode, "no patch's id is a plan's id" in refused.stderr) == (2, True)
 
 
@@ -93,9 +95,9 @@ def test_one_patch_and_many_plans_need_a_name(many: tuple[str, str], tmp_path: P
     for files, said in (
         ((one, many[0]), "10 plans: name the plan with --id"), ((every, plan), "11 patches with ids"),
     ):  # fmt: skip
-        refused = planeval("apply", *files)
+        refused = planeval("convert", files[1], "--patch", files[0])
         assert (refused.returncode, said in refused.stderr) == (2, True)
-    done = planeval("apply", one, many[0], "--id", "q3")
+    done = planeval("convert", many[0], "--patch", one, "--id", "q3")
     assert (done.returncode, '"x": 3' in done.stdout) == (0, True)
 
 
@@ -106,7 +108,7 @@ def test_a_broken_line_and_a_patch_that_does_not_fit_are_alone(many: tuple[str, 
     patches = tmp_path / "p.jsonl"
     rows = map(json.dumps, [made[1], {"id": "q3"} | alien, {"id": "q5"} | odd])
     patches.write_text("\n".join([*rows, "{broken"]))
-    done = planeval("apply", patches, many[0])
+    done = planeval("convert", many[0], "--patch", patches)
     assert (done.returncode, "line 4, column 2: not JSON" in done.stderr) == (1, True), done.stderr
     found = {row["id"]: row for row in loaded(done.stdout)}
     assert (len(found), "text" in found["q1"]) == (10, True)
@@ -128,7 +130,7 @@ def test_convert_writes_a_row_for_each_record_and_nothing_readable_is_code_3(tmp
     assert f"{said}; {len(rows) - failed} written as appbench, {failed - 1} cannot be" in done.stderr
     plans = lines(tmp_path / "plans.jsonl", broken("a", "b"))
     patches = lines(tmp_path / "p.jsonl", [{"id": n, "error": "unreadable"} for n in "ab"])
-    for argv in (("convert", plans, "--to", "plan"), ("apply", patches, plans)):
+    for argv in (("convert", plans, "--to", "plan"), ("convert", plans, "--patch", patches)):
         done = planeval(*argv)
         assert (done.returncode, [row["id"] for row in loaded(done.stdout)]) == (3, ["a", "b"])
 

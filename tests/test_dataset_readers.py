@@ -25,6 +25,9 @@ from planner_eval.benchmarks.datasets.mathqa import (
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.data import decode_answer, read_nestful
 from planner_eval.reading.parse import parse
+from tests.conftest import tables
+
+TABLES = tables(__file__)
 
 LINE = "shop, class = findshop(#name='Tom's #1')"
 
@@ -156,18 +159,7 @@ def test_nestful_records_are_read_as_data_and_as_text(tmp_path: Path) -> None:
     assert next(read_nestful(path)) == plain
 
 
-@pytest.mark.parametrize(("changed", "code"), [
-    ({"tools": [{"name": "add", "parameters": {}, "output_parameter": {"result": {}}}]}, "dataset.layout"),
-    ({"tools": [*SPECS, SPECS[0]]}, "dataset.repeated_spec"), ({"tools": SPECS[:1]}, "check.unknown_tool"),
-    ({"output": "not JSON"}, "dataset.record"),
-    ({"output": json.dumps(CALLS), "gold_answer": "True"}, "dataset.answer"),
-    ({"output": [{"name": "add", "arguments": {"arg_0": "$5-$9"}}]}, "dataset.dollar"),
-    ({"output": [{"name": "add", "arguments": {"arg_0": "5 * $var1.x$"}}]}, "dataset.embedded_reference"),
-    ({"output": [CALLS[0], {**CALLS[1], "label": "$var_1"}]}, "label.duplicate"),
-    ({"output": [CALLS[1]]}, "reference.unresolved"),
-    ({"output": [{**CALLS[0]}, {**CALLS[1], "arguments": {"arg_0": "var_1.result$"}}]},
-     "reference.malformed"),
-])  # fmt: skip
+@pytest.mark.parametrize(("changed", "code"), TABLES["irregular_nestful_records_are_kept_and_reported"])
 def test_irregular_nestful_records_are_kept_and_reported(tmp_path: Path, changed: Any, code: str) -> None:
     (sample,) = read_nestful(write(tmp_path / "data.json", [nestful_record(**changed)]))
     assert code in codes([sample])
@@ -259,25 +251,7 @@ def test_repeated_subexpressions_stay_in_the_tree_and_are_shared_in_the_steps(tm
     assert sample.extra["options"]["e"] == "none of these"
 
 
-@pytest.mark.parametrize(("fields", "expected"), [
-    ({}, ["open_end"]), ({"annotated_formula": "divide(12, 0.6)"}, ["open_end", "steps_differ"]),
-    ({"annotated_formula": "divide(12, 0.5"}, ["formula", "open_end"]),
-    ({"annotated_formula": "12"}, ["formula", "open_end"]),
-    ({"annotated_formula": ""}, ["formula", "open_end"]), ({"linear_formula": "divide(#0,n1)"}, ["formula"]),
-    ({"linear_formula": ""}, ["formula"]), ({"linear_formula": "divide(n0,n99999999)"}, ["steps_differ"]),
-    ({"Rationale": "12 ã — 2"}, ["open_end", "mojibake"]),
-    ({"options": "['a ) 1 : 2', 'b ) 3']"}, ["options_list", "open_end"]),
-    ({"category": None}, ["record", "open_end"]),
-    ({"annotated_formula": "add(1,500, const_2.0)", "linear_formula": "add(const_2.0,n2)"},
-     ["thousands", "constant"]),
-    ({"annotated_formula": "negate(1,5)", "linear_formula": "negate(n0)"}, ["steps_differ", "number"]),
-    ({"annotated_formula": "speed(12)", "linear_formula": "speed(n0)"}, ["operands"]),
-    ({"annotated_formula": "max_number(12, 0.5)", "linear_formula": "max_number(n1,n0)"}, ["list_argument"]),
-    ({"annotated_formula": "sine(12)", "linear_formula": "sine(n0)"}, ["unknown_tool"]),
-    ({"annotated_formula": "inverse(0)", "linear_formula": "inverse(0)"}, ["value"]),
-    ({"annotated_formula": "power(9, 9000000)", "linear_formula": "power(9,9000000)"}, ["value"]),
-    ({"annotated_formula": "factorial(12345)", "linear_formula": "factorial(12345)"}, ["value"]),
-])  # fmt: skip
+@pytest.mark.parametrize(("fields", "expected"), TABLES["irregularities_are_diagnostics"])
 def test_irregularities_are_diagnostics(tmp_path: Path, fields: dict[str, Any], expected: list[str]) -> None:
     assert told(read_one(tmp_path, **fields)) == expected
 

@@ -14,9 +14,11 @@ from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.listing import prove
 from planner_eval.reading.dialects.notations.json_rows import has_usual_template
 from planner_eval.reading.dialects.table import table
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_cli import planeval as fresh_planeval
+
+TABLES = tables(__file__)
 
 ROW = """
 [[dialect]]
@@ -26,36 +28,7 @@ call = '{"fn": "$name", "kw": "$arguments"}'
 example = '[{"fn": "f", "kw": {"a": 1}}]'
 """
 PLAIN = [{"name": "f", "arguments": {"a": {"b": [1, None]}}}, {"name": "g", "arguments": {}}]
-FORMS = {
-    "other keys": ROW,
-    "inside an object": """
-[[dialect]]
-name = "own"
-shape = "json"
-around = '{"version": 1, "plan": {"steps": "$calls"}}'
-call = '{"do": {"fn": "$name", "kw": "$text"}, "nr": "$id"}'
-example = '{"version": 1, "plan": {"steps": [{"do": {"fn": "f", "kw": "{\\"a\\": 1}"}, "nr": "x"}]}}'
-""",
-    "a call a line": ROW + 'around = "$each"\n',
-    "between tokens": """
-[[dialect]]
-name = "own"
-shape = "sections"
-open = ["<go>"]
-close = ["</go>"]
-inner = "json"
-call = '{"fn": "$name", "kw": "$arguments"}'
-example = '<go>[{"fn": "f", "kw": {"a": 1}}]</go>'
-""",
-    "with references": """
-[[dialect]]
-name = "own"
-shape = "live"
-references = "toolturn"
-call = '{"fn": "$name", "kw": "$arguments"}'
-example = '[{"fn": "f", "kw": {"a": 1}}, {"fn": "g", "kw": {"b": "{{tool0turn0}}"}}]'
-""",
-}
+FORMS = TABLES["FORMS"]
 
 
 def calls(*arguments: str, text: str) -> list[tuple[str, dict[str, object]]]:
@@ -100,23 +73,7 @@ inner = "json"
 separator = " and "
 example = '<go>{"name": "f"} {"name": "g"}'
 """
-REFUSED = {
-    "another form": (('{"fn": "f"', '{"gn": "f"'), "cannot be read as the row says: found [{\"gn\": \"f\""),
-    "another argument": (('"$arguments"', '"x"'), 'expected calls of the form {"fn": "$name", "kw": "x"}'),
-    "arguments lost": ((', "kw": "$arguments"', ""), "says more than the row reads: call 1 has other keys"),
-    "no name": (('"$name"', '"$nam"'), "which lacks \"$name\""),
-    "no JSON": (("'{\"fn\"", "'[\"fn\""), "expected a JSON object as a text"),
-    "no notation": (('"json"', '"live"'), "'references' is '', expected one of dollar"),
-    "a name of ours": (('"own"', '"nestful"'), "read by code of its own; give the row another name"),
-    "no tags": (('"json"', '"xml"\nparameter = ["<a>"]'), "expected an opening and a closing tag"),
-    "a bad sign": (('"json"', '"json"\nsign = "("'), "'sign' is no regular expression: missing )"),
-    "no way to the calls": (('"json"', '"json"\naround = "[]"'), "'around' is '[]', expected \"$each\""),
-    "no call": (("[{\"fn\": \"f\", \"kw\": {\"a\": 1}}]", "[]"), "calls no tool as the row says"),
-    "another depth": (('"$arguments"', '{"all": "$arguments"}'), "cannot be read as the row says: found"),
-    "no token": (('shape = "json"\ncall',
-            'shape = "sections"\nopen = ["<go>"]\ninner = "python"\nseparator = "x"\n#'),
-        "cannot be read as the row says: found no '<go>'"),
-}  # fmt: skip
+REFUSED = TABLES["REFUSED"]
 
 
 @pytest.mark.parametrize("name", [*REFUSED, "side by side"])

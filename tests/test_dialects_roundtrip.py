@@ -18,8 +18,11 @@ from planner_eval.plan.model import Call, Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.value_types import types_of
+from tests.conftest import tables
 from tests.inside import planeval
 from tests.real_plans import real_plans
+
+TABLES = tables(__file__)
 
 
 def call(id: str, name: str, **arguments: Any) -> dict[str, Any]:
@@ -32,21 +35,7 @@ def ref(id: str, *path: str | int) -> dict[str, Any]:
 
 NESTED = {"cur": "EUR", "days": 7, "via": {"a": [1, 2.5, None, True]}}
 ODD = {"text": 'it\'s 5 < 6 & "q" \\ back\nline', "to": "日本 😀"}
-PLANS: dict[str, tuple[Any, int]] = {
-    "flat": ([{"name": "get_rate", "arguments": NESTED}, {"name": "roll", "arguments": {"sides": 6}},
-            {"name": "ping", "arguments": {}}], 70),
-    "texts": ([{"name": "say", "arguments": given} for given in (ODD, {"text": "", "to": " sp "})], 70),
-    "positional": ([{"name": "f", "arguments": {"0": "x"}}, {"name": "g", "arguments": {"0": "y", "1": "z"}}],
-        70),
-    "names only": ([{"name": "a"}, {"name": "b"}], 74),
-    "chain": ([call("a", "f", x=1), call("b", "g", y=ref("a")), call("c", "h", z=ref("b"), w="k")], 22),
-    "fan": ([call("a", "f", x=1), call("b", "g", y=ref("a")), call("c", "g", y=ref("a")),
-            call("d", "h", p=ref("b"), q=ref("c"))], 13),
-    "paths": ([call("a", "f", x=1), call("b", "g", y=ref("a", "city"), w=[ref("a", "l", 0)])], 6),
-    "templates": ([call("a", "f", x="1"), call("b", "g", y={"$template": ["from ", ref("a"), " on"]})], 12),
-    "links": ([{"id": "a", "name": "do a"}, call("b", "do b", **{"": ref("a")}),
-            call("c", "c", **{"": [ref("a"), ref("b")]})], 9),
-}  # fmt: skip
+PLANS: dict[str, tuple[Any, int]] = TABLES["PLANS"]
 """Name → a plan, and how many dialects can hold it at least."""
 
 

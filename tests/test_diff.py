@@ -18,8 +18,8 @@ import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.comparison.explanation.edit_groups import make_edit_lines
 from planner_eval.comparison.explanation.edits import EDITS, Place
+from planner_eval.comparison.explanation.lines import make_edit_lines
 from planner_eval.comparison.gold_alternatives import terms_of
 from planner_eval.comparison.metrics import score
 from planner_eval.comparison.metrics.facts import Counts
@@ -597,9 +597,9 @@ def test_command_line(tmp_path: Path) -> None:
     pred.write_text(json.dumps(pair["pred"]))
     gold.write_text(json.dumps(pair["gold"]))
     assert planeval("diff", pred, gold, "--patch", "-o", patch).returncode == 1
-    assert planeval("apply", patch, pred, "-o", new).returncode == 0
+    assert planeval("convert", pred, "--patch", patch, "-o", new).returncode == 0
     assert planeval("diff", new, gold).returncode == 0
-    wrong = planeval("apply", pred, pred)
+    wrong = planeval("convert", pred, "--patch", pred)
     assert (wrong.returncode, "this is no patch" in wrong.stderr) == (2, True)
 
 
@@ -611,7 +611,7 @@ def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> 
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
     pred, wanted, patch, new = (str(tmp_path / f"{n}.jsonl") for n in ("pred", "gold", "patch", "new"))
     planeval("diff", pred, wanted, "--patch", "-o", patch)
-    assert planeval("apply", patch, pred, "-o", new).returncode == 0
+    assert planeval("convert", pred, "--patch", patch, "-o", new).returncode == 0
     assert planeval("diff", new, wanted).stdout.startswith("k  same\n")
     assert "note" not in Path(new).read_text()
 

@@ -513,10 +513,10 @@ def test_a_patch_that_does_not_fit_names_both_files(tmp_path: Path) -> None:
     patch.write_text('{"schema": "planeval.patch/1", "operations": [{"op": "remove", "id": "c9"}]}')
     plan.write_text('[{"name": "f"}]')
     broken.write_text('[{"name":')
-    done = planeval("apply", patch, plan)
+    done = planeval("convert", plan, "--patch", patch)
     assert done.returncode == 2
     assert f"{patch}, for {plan}, record 1: operation 1 of the patch (remove) does not fit" in done.stderr
-    done = planeval("apply", patch, broken)
+    done = planeval("convert", broken, "--patch", patch)
     assert done.returncode == 3
     assert done.stderr.startswith(f"{broken}, record 1: line 1, column 10: cut off")
     assert planeval("render", broken).returncode == 3

@@ -128,7 +128,7 @@ def test_without_questions_or_ids_plans_are_compared() -> None:
     ({"by": "query"}, "holds a question, which 'query' compares"),
     ({"across": "spilt"}, "--across 'spilt': no record of plans has that field; did you mean"),
     ({"other": [{"id": "a", "output": "f()"}], "across": "x"}, "one set"),
-    ({"query": "output"}, "--query 'output': the plans of plans are read from that field"),
+    ({"query": "output"}, "--field query=output: the plans of plans are read from that field"),
     *(({what: 3}, f"{what} is 3, expected a name") for what in ("by", "query", "across")),
 ])  # fmt: skip
 def test_wrong_names_are_refused_in_words(how: dict[str, Any], said: str) -> None:
@@ -226,8 +226,8 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     ((str(EXAMPLES / "gold.jsonl"),), 1, ""), (("nosuch.jsonl",), 2, "nosuch.jsonl"),
     (("mathq",), 2, "did you mean the data set mathqa?"),
     (("nestful", "--source", str(ROOT / "tests")), 2, "nestful"),
-    (("-", "-"), 2, "standard input and can be read only once"),
-    (("functionchat", "--source", SAMPLES, "--query", "q"), 2, "--query applies only to files"),
+    (("-", "-"), 2, "standard input, which can be read only once"),
+    (("functionchat", "--source", SAMPLES, "--field", "query=q"), 2, "--field query applies only to files"),
 ])  # fmt: skip
 def test_codes_and_messages(argv: tuple[str, ...], code: int, said: str) -> None:
     done = planeval("data", "duplicates", *argv)

@@ -524,7 +524,7 @@ def described(name: str, **properties: Any) -> dict[str, Any]:
 
 TOWN = [described("book", city={"type": "string"}, stars={"type": "integer"}, note={"type": "string"})]
 ASKED = [[{"role": "user", "content": "A room in Rome"}], [{"role": "user", "content": "with 4 stars"}]]
-UNKNOWN = "questions (none known; --query names their field)"
+UNKNOWN = "questions (none known; --field query names their field)"
 NO_TOOLS = "tools (none known; --catalog names them)"
 NOT_RUN = "results (no plan was run)"
 

@@ -24,9 +24,12 @@ from planner_eval.catalogs.grammars import rules
 from planner_eval.catalogs.grammars.grammar import TARGETS, Grammar
 from planner_eval.catalogs.grammars.plans import DIALECTS
 from planner_eval.reading.dialects import get
+from tests.conftest import tables
 from tests.grammar_walk import WALKS, drawn
 from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue
+
+TABLES = tables(__file__)
 
 JSON = ("plan", "json", "nestful")
 PAIRS = [(name, to) for name in DIALECTS for to in TARGETS if name in JSON or to != "json-schema"]
@@ -443,20 +446,7 @@ def test_labels_of_nestful_are_of_one_kind_in_a_plan(to: str) -> None:
 
 
 SIZED: dict[str, Any] = {"sizes": {}}
-NESTED: dict[str, list[tuple[dict[str, Any], bool]]] = {
-    "filter": [({"by": {"field": "a", "not": {"field": "b", "not": None}}}, True),
-        ({"by": {"field": "a", "not": {"field": "b", "not": {"field": "c"}}}}, False),
-        ({"by": [[{"field": "a"}, None], {"field": "b", "not": [[]]}]}, True),
-        ({"by": [[{"field": "a"}, 5], {"field": "b"}]}, False),
-        ({"by": {"field": "a", "not": [{"fields": "a"}]}}, False)],
-    "walk": [({"tree": {"next": {"next": {"next": {"size": size}}}}}, size == 3) for size in (3, "3")],
-    "lay": [({"out": {"a": {"b": {"c": {}}}}}, True), ({"out": {"a": {"b": {"c": 1}}}}, False),
-        ({"rest": {"more": {}}}, False)],
-    "count": [({"a": 1, "b": 2}, True), ({"a": 1, "b": "x"}, False)],
-    "group": [({"sizes": {"s": 3}, "kinds": {"k": "x"}, "lists": {"l": [True]}, "deep": {"d": {"e": None}}},
-            True), ({"sizes": {"s": "3"}}, False), ({**SIZED, "kinds": {"k": "z"}}, False),
-        ({**SIZED, "lists": {"l": [1]}}, False), ({**SIZED, "deep": {"d": {"e": {}}}}, False)],
-}  # fmt: skip
+NESTED: dict[str, list[tuple[dict[str, Any], bool]]] = TABLES["NESTED"]
 
 
 @pytest.mark.parametrize("name", NESTED)

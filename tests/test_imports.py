@@ -49,6 +49,7 @@ DEFERRED: dict[str, str] = {
         "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
         "reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
+    "only conversations of several turns need it: 4 ms": "comparison.turn_by_turn",
     "only traces need them: 4 ms": "reading.trace_findings reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
         "reading.dialects.finding.answer_text plan.inference catalogs.record_tools "
@@ -317,14 +318,8 @@ def test_names_of_modules_in_texts_keep_the_order_too(name: str) -> None:
     for source, file in MODULES.items():
         if room(source) != name:
             continue
-        texts = [
-            n for n in ast.walk(syntax(file)) if isinstance(n, ast.Constant) and isinstance(n.value, str)
-        ]
-        for text in texts:
-            found = re.fullmatch(r"planner_eval\.(\w+)\.[\w.]*(?::\w+)?", text.value)
-            assert not found or found[1] in may or found[1] not in ROOMS, (
-                f"{source}:{text.lineno} {text.value}"
-            )
+        named = re.findall(r"""["']planner_eval\.(\w+)\.[\w.]*(?::\w+)?["']""", file.read_text("utf-8"))
+        assert {one for one in named if one in ROOMS} <= {*may}, source
 
 
 def test_the_root_imports_nothing_before_it_is_asked() -> None:
@@ -440,36 +435,30 @@ def test_other_packages_stand_at_the_top_but_for_those_listed() -> None:
 
 
 # ---------------------------------------------------------------- what the library does not do
-@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
-def test_the_library_does_not_print(file: Path) -> None:
-    if room(module(file)) in ("cli", "__main__"):
-        return
-    calls = [n for n in ast.walk(syntax(file)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-    assert not [n.lineno for n in calls if n.func.id == "print"]
-
-
-def _runs_code(node: ast.AST) -> bool:
-    called = {n.func.id for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    return bool(called & {"eval", "exec", "compile"})
+def called(node: ast.AST) -> set[str]:
+    """The functions that are called there by their bare names."""
+    calls = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
+    return {function.id for function in calls if isinstance(function, ast.Name)}
 
 
 RUNNERS = ["__getitem__", "execute_file"]
 """The functions that run a user's own tools."""
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(PACKAGE)))
-def test_nothing_evaluates_text(file: Path) -> None:
-    tree = syntax(file)
-    called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
-    if file == PACKAGE / "execution" / "tool_loading.py":
-        # Loads the user's own tools by path, in the confined worker; no plan's text comes here.
-        runners = [f.name for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and _runs_code(f)]
-        assert sorted(runners) == RUNNERS
-        return
-    if file == PACKAGE / "base" / "frozen.py":
-        called.discard("exec")  # of functions written out for our own classes, as dataclasses writes its own
-    assert not called & {"eval", "exec", "compile"}
+def test_the_library_does_not_print_and_evaluates_no_text() -> None:
+    evaluate = {"eval", "exec", "compile"}
+    for name, file in MODULES.items():
+        if re.search(r"\b(print|eval|exec|compile)\(", file.read_text(encoding="utf-8")) is None:
+            continue
+        wrong = evaluate if room(name) in ("cli", "__main__") else {"print", *evaluate}
+        if name == "execution.tool_loading":
+            # Loads the user's own tools by path, in the confined worker; no plan's text comes here.
+            functions = (n for n in ast.walk(syntax(file)) if isinstance(n, ast.FunctionDef))
+            assert sorted(f.name for f in functions if called(f) & evaluate) == RUNNERS
+            wrong = {"print"}
+        if name == "base.frozen":
+            wrong = wrong - {"exec"}  # of functions written out for our own classes, as dataclasses has it
+        assert not called(syntax(file)) & wrong, name
 
 
 def run_time(node: ast.AST) -> Iterator[ast.AST]:
@@ -488,6 +477,7 @@ def test_no_class_of_click_takes_a_parameter_where_it_runs() -> None:
     found = [
         f"{file.relative_to(ROOT)}:{node.lineno}"
         for file in FILES
+        if "click." in file.read_text(encoding="utf-8")
         for node in run_time(syntax(file))
         if isinstance(node, ast.Subscript)
         and re.fullmatch(r"click(\.\w+)*\.[A-Z]\w*", ast.unparse(node.value))

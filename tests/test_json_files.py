@@ -31,7 +31,7 @@ def test_a_broken_file_is_said_with_its_place(tmp_path: Path, name: str) -> None
     file, plan = tmp_path / f"own.json{'l' * (name == 'lines')}", tmp_path / "plan.json"
     file.write_text(text)
     plan.write_text(PLAN)
-    for argv in (("apply", file, plan), ("check", plan, "--catalog", file)):
+    for argv in (("convert", plan, "--patch", file), ("check", plan, "--catalog", file)):
         if name != "lines" or argv[0] == "check":
             done = planeval(*argv)
             assert (done.returncode, done.stdout) == (2, "")
@@ -43,7 +43,7 @@ def test_a_key_given_twice_in_one_line_of_patches_costs_that_patch_alone(tmp_pat
     (tmp_path / "patches.jsonl").write_text(lines[0] + "}\n" + lines[1] + ', "operations": []}')
     plans = [{"id": key, "plan": json.loads(PLAN)} for key in ("q1", "q2")]
     (tmp_path / "plans.json").write_text(json.dumps(plans))
-    done = planeval("apply", tmp_path / "patches.jsonl", tmp_path / "plans.json")
+    done = planeval("convert", tmp_path / "plans.json", "--patch", tmp_path / "patches.jsonl")
     assert done.returncode == 1
     assert 'patches.jsonl, line 2, column 62: an object gives the key "operations" twice' in done.stderr
     first, second = map(json.loads, done.stdout.splitlines())

@@ -31,13 +31,14 @@ def data(path: Path) -> list[dict[str, Any]]:
 
 
 CALLS: dict[str, dict[str, str]] = {
-    "agree": {"PREDS GOLDS": "agree"}, "apply": {"PATCH PRED": "read read_patches apply write"},
+    "agree": {"PREDS GOLDS": "agree"},
     "catalog": {"RATES": "read_catalog", "RATES --to mcp": "read_catalog",
                 "RATES --dialect plan --grammar lark": "read_catalog grammar"},
     "check": {"GOLD --catalog RATES": "read read_catalog parse check"},
     "compare": {"PREDS PREDS --gold GOLDS": "Reading compare",
                 "PREDS PREDS --gold callnavi --benchmark callnavi": "compare_benchmark"},
-    "convert": {"GOLD --to json": "read convert", "--list": "list_dialects", "--list json": "list_dialects"},
+    "convert": {"GOLD --to json": "read convert", "PRED --patch PATCH": "read read_patches apply write",
+                "--list": "list_dialects", "--list json": "list_dialects"},
     "data fetch": {"callnavi --cache TMP --source TMP": "fetch_dataset"},
     "data show": {"": "list_datasets", "callnavi --verify": "verify_dataset",
                   "callnavi --samples 1": "read_dataset"},
@@ -85,7 +86,7 @@ def test_each_command_calls_its_verb(command: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(ROOT)
     places = {"TMP": tmp_path, "RUN": tmp_path / "run", "PATCH": tmp_path / "patch.json", "RATES": RATES}
     places |= {"PRED": PRED, "GOLD": GOLD, "PREDS": PREDS, "GOLDS": GOLDS}
-    if command == "apply":
+    if command == "convert":
         places["PATCH"].write_text(planeval("diff", PRED, GOLD, "--patch").stdout, encoding="utf-8")
     if command == "table":
         pe.score(PREDS, GOLDS, folder=places["RUN"])

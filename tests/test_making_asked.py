@@ -19,26 +19,15 @@ from planner_eval.base.errors import InputError
 from planner_eval.curation.make.ask_questions import template_for
 from planner_eval.curation.make.descriptions import describe_plan
 from planner_eval.curation.make.record import Made
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.modelserver import Answer, ModelServer, message
 from tests.test_engine import until
 from tests.test_questions import VERDICT
 
-MADE = (
-    "data",
-    "make",
-    "--tools",
-    "nestful",
-    "--isolation",
-    "inline",
-    "--want",
-    "single",
-    "-n",
-    "4",
-    "--run",
-    "seed=3",
-)
+TABLES = tables(__file__)
+
+MADE = TABLES["MADE"]
 KEY = "sk-of-nobody"
 
 

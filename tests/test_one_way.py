@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from planner_eval.base.text import closest_name, did_you_mean, one_line, shorten
 from planner_eval.plan.graph import blocked_positions, circles, generations
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 PACKAGE = ROOT / "planner_eval"
 SAMPLES = ROOT / "data" / "samples"
@@ -72,20 +74,7 @@ def test_circles_are_those_of_networkx_needed_ones_first(needs: list[list[int]])
     assert all(place[p] <= place[user] for user, needed in enumerate(needs) for p in needed)
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (("dif",), "There is no command 'dif'. Did you mean 'diff'?"),
-    (("parse", "X", "--from", "nestfull"), "there is no dialect 'nestfull': did you mean 'nestful'?"),
-    (("score", "X", "X", "--metric", "call"), "there is no metric 'call'; did you mean 'calls'?"),
-    (
-        ("score", "X", "X", "--benchmark", "nestfull"),
-        "there is no benchmark 'nestfull'; did you mean nestful?",
-    ),
-    (("data", "show", "nestful"), "there is no data set 'nestful'; did you mean nestful-v1 or nestful-v2?"),
-    (("stats", "apbench"), "there is no file apbench; did you mean the data set appbench?"),
-    (("catalog", "C", "--tool", "ad"), "has no tool 'ad'; did you mean 'add'?"),
-    (("check", "X", "--catalog", "C"), "C.json has no tool 'ad'; did you mean add?"),
-    (("diff", "X", "X", "--policy", "P"), "there is no key 'argumnt'; did you mean 'argument'?"),
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "said"), TABLES["each_hint_reads_as_it_did"])
 def test_each_hint_reads_as_it_did(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
     files = {name: tmp_path / name for name in ("X.json", "C.json", "P.toml")}
     files["X.json"].write_text('[{"name": "ad", "arguments": {"a": 1}}]')
@@ -113,18 +102,7 @@ def test_cut_texts_have_their_width(text: str, width: int) -> None:
     assert len(one_line(text, width)) <= width
 
 
-@pytest.mark.parametrize(("argv", "choice"), [
-    (("check",), "[text|json|jsonl|csv|md|github|sarif]"), (("parse",), "[text|json|jsonl]"),
-    (("selftest",), "[text|json|jsonl|csv|md]"), (("compare",), "[text|json|jsonl|csv|md|junit|github|html]"),
-    (("agree",), "[text|json|jsonl|csv|md|junit]"), (("stats",), "[text|json|csv|md]"),
-    (("execute",), "[text|json|jsonl|csv|md|svg|png|pdf|dot|mermaid]"),
-    (("score",), "[text|json|jsonl|csv|md|junit|github|tsv|html]"), (("convert",), "[text|json|csv|md]"),
-    (("doctor",), "[text|json|csv|md]"), (("catalog",), "[text|json|csv|md]"),
-    (("data", "show"), "[text|md|csv|json|jsonl]"), (("data", "check"), "[text|md|json|github|sarif]"),
-    (("diff",), "[text|json|jsonl|csv|md|junit|github|sarif|listing|boxes|svg|png|pdf|dot|mermaid|html]"),
-    (("shrink",), "[text|json]"), (("suggest",), "[text|md|json|jsonl]"),
-    (("render",), "[text|boxes|svg|png|pdf|dot|mermaid]"), (("table",), "[text|md|tex|csv|svg]"),
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "choice"), TABLES["each_command_writes_what_it_wrote"])
 def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
     assert choice in "".join(planeval(*argv, "--help-all").stdout.split())
 

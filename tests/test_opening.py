@@ -220,7 +220,8 @@ def test_a_process_may_stand_for_a_file_and_a_device_is_no_text() -> None:
 @pytest.mark.parametrize("argv", [
     ("diff", "-", "-"), ("score", "-", "-"), ("score", "-", "-", "--benchmark", "nestful"),
     ("compare", GOLDS, "-", "--gold", "-"), ("stats", "-", "-"), ("parse", "-", "-"), ("render", "-", "-"),
-    ("convert", "-", "-", "--to", "json"), ("check", "-", "-", "--catalog", RATES), ("apply", "-", "-"),
+    ("convert", "-", "-", "--to", "json"), ("check", "-", "-", "--catalog", RATES),
+    ("convert", "-", "--patch", "-"),
 ])  # fmt: skip
 def test_standard_input_is_read_once(argv: tuple[str, ...]) -> None:
     done = planeval(*argv, text=CALL)

@@ -32,10 +32,12 @@ from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse
 from tests import prediction_samples as made
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.memory import slowness
 from tests.test_compare import lines as written
 from tests.test_predict import planeval
+
+TABLES = tables(__file__)
 
 SETUP = Setup()
 
@@ -405,21 +407,7 @@ def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_pat
     assert len(drawn) > 1
 
 
-@pytest.mark.parametrize(("argv", "what"), [
-    (["--run", "demos=x.jsonl"], "--run demos applies only with --shots K"),
-    (["--shots", "3"], "has 3 demonstrations, but 3 are needed"),
-    (["--shots", "1", "--run", "demo-by=gold-apps"], "for appbench alone"),
-    (["--shots", "1", "--pipeline", "function-calling"], "the prompts of function-calling show no demon"),
-    (["--shots", "1", "--run", "demos=no/such"], "no/such: there is no such file"),
-    (["--run", "closeness=close"], "--run closeness applies only with --run distractors=N"),
-    (["--seed", "1"], "--seed applies only with"),
-    (["--run", "explain-references", "--pipeline", "react"],
-     "applies only to NESTful's prompt of flat, not to"),
-    (["--run", "budget=5"], "tokens with gold's tools alone, and --run budget is 5"),
-    (["--pipeline", "function-calling", "--run", "list-form=yaml"],
-     "--run list-form applies only to prompts that"),
-    (["--dialect", "hermes"], "--dialect applies only to flat with tasks of your own, not to flat of nestful")
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "what"), TABLES["choices_that_cannot_be_made_are_told"])
 def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
     assert what in refused(*NESTFUL, *argv)
 

@@ -9,7 +9,7 @@ import itertools
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from types import FunctionType, ModuleType
@@ -25,8 +25,11 @@ from planner_eval.plan.model import Plan, Ref, map_leaves
 from planner_eval.reading.dialects.programs import python_long
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.read import parse
+from tests.conftest import tables
 from tests.memory import measured, measures
 from tests.test_dialect_cases import split
+
+TABLES = tables(__file__)
 
 SIZE = 240_000
 
@@ -122,18 +125,6 @@ class Programs:
 
 
 FLAGS = ("one", "two")
-FILLED: dict[str, Sequence[str]] = {
-    "N": "abcd", "L": ["[]", "['x']", "{}", "{'k': 1}", "'t'", "3", "None", "[[1], 2]"],
-    "V": ["L", "L", "L", "T(x=N)", "T(x=L)", "N", "[N, 1]", "{'k': N}"],
-    "S": [
-        "N = V", "N = V", "N = N = V", "N, N = V, V", "N.append(V)", "N.extend([V])", "N.update(k=V)",
-        "N.pop()", "N.clear()", "N.reverse()", "N.copy()", "N['k'] = V", "N[0] = V", "N[0].append(5)",
-        "N += [7]", "del N[0]", "change(N)", "N = N[0]", "N = [V, len(N)]", "(N := V)", "T(x=V)",
-        "T(**{'x': N})",
-    ],
-    "I": [*FLAGS, "not one", "True", "False"], "H": ["a = None", "pass", "b = T(x=0)"],
-    "O": ["[1, 2]", "range(2)", "range(0)", "empty", "N[:2]"],
-}  # fmt: skip
 BLOCKS = {7: ["if I:", "else:"], 8: ["if I:"], 9: ["try:"], 10: ["for each in O:"]}
 
 
@@ -248,7 +239,7 @@ class Written:
     def made(self, text: str) -> str:
         def one(found: re.Match[str]) -> str:
             if found[0] != "T":
-                return self.made(self.random.choice(FILLED[found[0]]))
+                return self.made(self.random.choice(TABLES["FILLED"][found[0]]))
             self.count += 1
             return f"tool{self.count}"
 
@@ -400,17 +391,7 @@ def test_what_pieces_bind_and_count() -> None:
     assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)
 
 
-@pytest.mark.parametrize(("text", "gold"), [
-    ('from tools import get\nr = get(base="E")\nput(x=r)', 'r = get(base="E")\nput(x=r)'),
-    ('import tools as t\nr = t.get(base="E")\nput(x=r)', 'r = tools.get(base="E")\nput(x=r)'),
-    ("```\nfrom tools import get as g\n```\nThen:\n```\nr = g(b=1)\nput(x=r)\n```", "put(x=get(b=1))"),
-    ("import math, numpy as np\nx = math.sqrt(2)\ny = np.array([1])\nf(x=1)", "f(x=1)"),
-    ("def go():\n    f(x=1)\ngo()\ngo()", "f(x=1)\nf(x=1)"),
-    ("def mail(to, *, text=2):\n    send(a=to, b=text)\nr = get(b=1)\nmail(r)", "send(a=get(b=1), b=2)"),
-    ("def a():\n    return f(x=1)\n    g(y=2)\nv = a()\ng(y=v)", "v = f(x=1)\ng(y=v)"),
-    ("x = f(a=1)\ndef go(y):\n    x = g(b=y)\n    h(c=x)\ngo(2)\nk(x)", "x = f(a=1)\nh(c=g(b=2))\nk(x)"),
-    ("def go():\n    return f(x=1)\nh(a=g(y=1), b=go())", "h(a=g(y=1), b=f(x=1))"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "gold"), TABLES["functions_and_imports_are_followed"])
 def test_functions_and_imports_are_followed(text: str, gold: str) -> None:
     assert same(parse(text), parse(gold))
 

@@ -42,8 +42,11 @@ from planner_eval.models.pipelines.pipeline import Outcome, Request
 from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
+from tests.conftest import tables
 from tests.modelserver import Answer, ModelServer, hang_up, message
 from tests.test_hostile_output import HOSTILE, TERMINAL
+
+TABLES = tables(__file__)
 
 TEXT, NUMBER = Type(("string",)), Type(("integer",))
 STAY = (
@@ -452,19 +455,7 @@ def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer,
 ASKED = ["--model", "m", "--cache", "kept.sqlite"]
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (["--judge", "j"], "--judge applies only with --model NAME"),
-    (["--question", "template", "--language", "German"], "--language applies only with --model NAME"),
-    (["--cache", "kept.sqlite"], "--cache applies only with --model NAME"),
-    (["--model", "m"], "--model needs --cache FILE, which stores every answer"),
-    (["--model", "m", "--question", "template"], "--question template asks no model"),
-    ([*ASKED, "--quality", "11"], "11"), ([*ASKED, "--set", "temperature"], "expected NAME=VALUE"),
-    ([*ASKED, "--set", "model=x"], "--set model cannot be set"),
-    ([*ASKED, "--prompts", "nowhere"], "nowhere is not a folder of prompts"),
-    ([*ASKED, "--prices", "nowhere.toml"], "nowhere.toml: no such file"),
-    ([*ASKED, "--replay"], "no such cache of answers"),
-    ([*ASKED, "--url", "ftp://x"], "is not the address of a server")
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "said"), TABLES["wrong_options"])
 def test_wrong_options(argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = run(*argv).exception

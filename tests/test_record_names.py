@@ -82,7 +82,7 @@ def test_a_patch_goes_to_the_plan_of_its_making(sides: tuple[str, str], by: str,
     pred, gold = sides
     patch = tmp_path / "patch.jsonl"
     assert planeval("diff", pred, gold, "--pair", by, "--patch", "-o", patch).returncode == 1
-    applied = planeval("apply", patch, pred, "--to", "pythonic")
+    applied = planeval("convert", pred, "--patch", patch, "--to", "pythonic")
     third = "[f(a=12)]" if by == "position" else None
     assert rows(applied, "id") == NAMES
     assert rows(applied, "text") == ["[f(a=10)]", "[f(a=11)]", third, "[f(a=13)]"]
@@ -97,13 +97,13 @@ def test_patches_are_called_as_the_predictions_are(tmp_path: Path) -> None:
     pred, patch = write(tmp_path / "p.jsonl", "output", [None] * 3), tmp_path / "patch.jsonl"
     gold = write(tmp_path / "g.jsonl", "gold", ["2", "3", "1"], 10)
     planeval("diff", pred, gold, "--pair", "position", "--patch", "-o", patch)
-    applied = planeval("apply", patch, pred, "--to", "pythonic")
+    applied = planeval("convert", pred, "--patch", patch, "--to", "pythonic")
     assert rows(applied, "text") == ["[f(a=10)]", "[f(a=11)]", "[f(a=12)]"]
     catalog = [{"name": "search", "parameters": {"type": "object", "properties": {"city": {}}}}]
     (tmp_path / "catalog.json").write_text(json.dumps(catalog), encoding="utf-8")
     pred = write(tmp_path / "p.jsonl", "output", MIXED, plan="serach(city='{}')")
     planeval("suggest", pred, "--catalog", tmp_path / "catalog.json", "--patch", "-o", patch)
-    done = planeval("apply", patch, pred, "--to", "pythonic")
+    done = planeval("convert", pred, "--patch", patch, "--to", "pythonic")
     assert rows(done, "text") == [f'[search(city="{at}")]' for at in range(4)]
     assert rows(done, "id") == NAMES
 
@@ -136,7 +136,7 @@ def test_an_id_that_another_is_called_is_told(padding: int, tools: str, tmp_path
     assert said.format("record 3") in told
     assert said.format("prediction 3") in told
     assert f"{plain}, line 4, record 4 has no id and is called 'record 4', which is the id of {pred}" in told
-    refused = planeval("apply", patch, pred)
+    refused = planeval("convert", pred, "--patch", patch)
     errors = [row for row in map(json.loads, refused.stdout.splitlines()) if row["id"] == "record 3"]
     assert [row["error"].partition(": ")[2] for row in errors] == ["2 plans have the id 'record 3'"] * 2
 
@@ -199,12 +199,12 @@ def commands(tmp_path: Path) -> dict[str, tuple[str, ...]]:
     tools.write_text("def f(x):\n    return x\n")
     return {
         "diff": ("diff", str(plans), str(gold)), "render": ("render", str(plans)),
-        "apply": ("apply", str(patches), str(plans), "--to", "appbench"),
+        "convert": ("convert", str(plans), "--patch", str(patches), "--to", "appbench"),
         "execute": ("execute", str(plans), "--tools", str(tools), "--isolation", "process"),
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["diff", "render", "apply", "execute"])
+@pytest.mark.parametrize("name", ["diff", "render", "convert", "execute"])
 def test_ids_are_taken_in_the_order_of_the_records(name: str, commands: dict[str, tuple[str, ...]]) -> None:
     done = planeval(*commands[name], "--id", "east", "--id", "north", "--id", "east")
     assert done.returncode in (0, 1), done.stderr

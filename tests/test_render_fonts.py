@@ -77,8 +77,8 @@ def test_what_is_drawn_with_a_narrow_font_has_room_for_the_widest(look: str, tmp
         ["diff", str(DEMO / "pred.json"), str(DEMO / "gold.json")],
         ["diff", str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl"), "--id", "trip-value"],
         ["render", str(DEMO / "gold.jsonl"), "--id", "trip-same", "--field", "text=gold"],
-        ["stats", str(DEMO / "gold.jsonl"), "--tool-graph", str(tmp_path / "drawn.svg")],
-        ["stats", str(DEMO / "gold.jsonl"), "--shapes", str(tmp_path / "drawn.svg")],
+        ["stats", str(DEMO / "gold.jsonl"), "--plot", f"tools={tmp_path / 'drawn.svg'}"],
+        ["stats", str(DEMO / "gold.jsonl"), "--plot", f"shapes={tmp_path / 'drawn.svg'}"],
     ):
         file = tmp_path / "drawn.svg"
         to = [] if words[0] == "stats" else ["--format", "svg", "-o", str(file)]

@@ -236,20 +236,20 @@ def test_what_is_shown_is_chosen(planted: Path) -> None:
     assert 'question: field "question"' in said
     assert whole.pair(0)["q"].startswith("What of ")
     assert whole.head["theme"] == "auto"
-    named, said = page("--query", "kind", "--title", "T <b>", "--theme", "dark", "--by", "kind")
+    named, said = page("--field", "query=kind", "--title", "T <b>", "--theme", "dark", "--by", "kind")
     assert named.pair(0)["q"] == "call_missing"
     assert (named.head["title"], named.head["theme"]) == ("T <b>", "dark")
     strings, column = named.index["strings"], named.index["fields"]["kind"]
     assert (strings[column[0]], column[-1]) == ("call_missing", -1)
-    bare, _ = page("--no-texts", "--query", "")
+    bare, _ = page("--no-texts", "--field", "query=")
     assert {(one["q"], one["pt"], one["gt"]) for one in bare.pairs()} == {(None, None, None)}
     few, said = page("--limit", "3")
     assert (len(few.pairs()), few.head["runs"][0]["states"]) == (3, whole.head["runs"][0]["states"])
     assert f"the first 3 of {len(whole.pairs())} pairs are listed" in said
     assert "same" not in page("--only", "failures")[0].states()
-    missing = planeval(*argv, "--query", "qestion")
+    missing = planeval(*argv, "--field", "query=qestion")
     assert missing.returncode == 2
-    assert "--query 'qestion': no record has that field; did you mean 'question'?" in missing.stderr
+    assert "--field query=qestion: no record has that field; did you mean 'question'?" in missing.stderr
 
 
 def test_pairs_that_could_not_be_read_say_why(planted: Path) -> None:

@@ -414,7 +414,7 @@ def test_a_wrong_gold_record_and_a_wrong_operation_are_named(tmp_path: Path) -> 
         ("operations/4/op", "remov", "did you mean 'remove'?"), ("operations", twice, "an argument twice"),
     ):  # fmt: skip
         gold.write_text(json.dumps(changed(PATCH, path, value)))
-        done = planeval("apply", gold, plan)
+        done = planeval("convert", plan, "--patch", gold)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 

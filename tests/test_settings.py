@@ -12,9 +12,11 @@ import pytest
 
 from planner_eval.cli.options import Settings
 from planner_eval.comparison.policy.file import line_of, lines_of
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_dialects_own import FORMS
+
+TABLES = tables(__file__)
 
 PRED = """\
 {"id": "1", "key": "a", "output": "none", "answer": [{"name": "f", "arguments": {"x": "A"}}]}
@@ -132,17 +134,7 @@ def test_metrics_and_thresholds(project: Path) -> None:
     assert "references" not in done.stdout
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("\nmetrik = ['exact']", "planeval.toml, line 2: there is no key 'metrik'; did you mean 'metrics'?"),
-    ("[fields]\nid_field = 'x'", "line 2, fields: there is no key 'id_field'; did you mean 'id-field'?"),
-    ("[fields]\nid-field = 3", "planeval.toml, line 2, fields: id-field is 3, expected text"),
-    ("[[rule]]\n[[rule]]\ntools = 'f'", "line 3, rule 2: there is no key 'tools'; did you mean 'tool'?"),
-    ("[thresholds]\nexact = 'high'", "line 2, thresholds: exact is 'high', expected a number"),
-    ("order = 1 2", "planeval.toml: Expected newline or end of document after a statement (at line 1"),
-    ("thresholds = 1", "planeval.toml, line 1: thresholds is 1, expected a table"),
-    ("metrics = 'exakt'", "there is no metric 'exakt'"), ("[dialects]\nfrom = 'jsn'", "did you mean 'json'?"),
-    ("[dialects]\nwrappers = 'gone.toml'", "gone.toml"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "said"), TABLES["wrong_settings_are_told_by_file_and_line"])
 def test_wrong_settings_are_told_by_file_and_line(project: Path, text: str, said: str) -> None:
     keep(project, text)
     done = run(project, "score", "pred.jsonl", "gold.jsonl")

@@ -132,8 +132,8 @@ def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
     (("nestful", "--cache", "nowhere"), "planeval data fetch nestful-v1 nestful-v2"),
     (("appbench", "--source", "nowhere"), "there is no such folder"),
     (("missing.json",), "there is no file missing.json"),
-    ((DEMO, "--plot", "x.txt"), "x.txt: unknown format; use one of .svg, .png, .pdf"),
-    ((DEMO, "--shapes", "x"), "x: unknown format"),
+    ((DEMO, "--plot", "x.txt"), "x.txt: the suffix names no format; it is one of .svg, .png, .pdf"),
+    ((DEMO, "--plot", "shapes=x"), "x: the suffix names no format"),
 ])  # fmt: skip
 def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) -> None:
     done = planeval("stats", *argv)
@@ -199,7 +199,7 @@ def test_graphs_count_references_and_apps(tmp_path: Path) -> None:
     assert "lone" not in text
     file.unlink()
     plan.write_text("a = find(#x='1')\norder(#way=a)")
-    done = planeval("stats", str(plan), "--app-graph", str(file))
+    done = planeval("stats", str(plan), "--plot", f"apps={file}")
     assert (done.returncode, done.stdout, file.exists()) == (2, "", False)
     assert done.stderr == "planeval: no plan names an app: there is no graph of apps to draw\n"
 
@@ -208,14 +208,18 @@ def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> Non
     none, some, file = tmp_path / "none.jsonl", tmp_path / "some.jsonl", tmp_path / "shapes.dot"
     none.write_text('{"plan": []}\n{"plan": []}\n')
     some.write_text('{"plan": []}\n{"plan": "f()"}\n')
-    done = planeval("stats", str(some), "--shapes", str(file))
+    done = planeval("stats", str(some), "--plot", f"shapes={file}")
     assert "1 of 1 shapes, 1 of 2 plans; 1 without calls" in done.stderr
     assert re.search(r"^no calls +1$", done.stdout, re.M)
-    done = planeval("stats", str(none), str(some), "--shapes", str(file))
+    done = planeval("stats", str(none), str(some), "--plot", f"shapes={file}")
     assert "none.jsonl: 0 of 0 shapes, 0 of 2 plans; 2 without calls" in done.stderr
     assert "none.jsonl: 0 of 0 shapes" in file.read_text()
-    for words in (("--force", "--shapes"), ("--force", "--plot"), ("--theme=dark", "--plot")):
-        done = planeval("stats", DEMO, *words, str(tmp_path / "x.svg"))
+    for words in (
+        ("--force", "--plot", "shapes="),
+        ("--force", "--plot", ""),
+        ("--theme=dark", "--plot", ""),
+    ):
+        done = planeval("stats", DEMO, *words[:2], f"{words[2]}{tmp_path / 'x.svg'}")
         assert done.returncode == 2  # where nothing is drawn
         assert f"{words[0].partition('=')[0]} applies only to" in done.stderr
 
@@ -224,13 +228,13 @@ def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Pa
     texts = [f"hub = start(#x='{n}')\nstep{n % 100}(#y=hub)\nalone{n % 7}()" for n in range(150)]
     plans, file = tmp_path / "plans.jsonl", tmp_path / "tools.dot"
     plans.write_text("".join(f"{json.dumps({'plan': text})}\n" for text in texts))
-    done = planeval("stats", str(plans), "--tool-graph", str(file))
-    said, cut = "60 of 108 tools: the most connected; 41 pairs left out", file.read_text()
+    done = planeval("stats", str(plans), "--plot", f"tools={file}")
+    said, cut = "60 of 108 tools: those most connected; 41 pairs left out", file.read_text()
     assert f"{said}; --force draws them all" in done.stderr
     assert (said in cut, cut.count(" -> ")) == (True, 59)
     # called twice, as step50 and what follows are not
     assert (">step49 ×2<" in cut, "step90" in cut) == (True, False)
-    done = planeval("stats", str(plans), "--tool-graph", str(file), "--force")
+    done = planeval("stats", str(plans), "--plot", f"tools={file}", "--force")
     assert ("left out" in done.stderr, file.read_text().count(" -> ")) == (False, 100)
     assert "alone6" in file.read_text()
 
@@ -318,7 +322,7 @@ def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Pa
 def test_one_is_no_plural_and_no_size_is_not_zero(tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
     plan.write_text('[{"name": "f", "arguments": {}}]')
-    done = planeval("stats", str(plan), "--tool-graph", str(tmp_path / "tools.dot"))
+    done = planeval("stats", str(plan), "--plot", f"tools={tmp_path / 'tools.dot'}")
     assert "1 plan: 1 call of 1 tool, 0 references between 0 pairs" in done.stderr
     shown = planeval("data", "show", "nestful-v2", "--cache", str(tmp_path)).stdout
     assert "files      1, of unknown size\n" in shown

@@ -486,7 +486,7 @@ def suggest(file: Path | str, *more: object) -> tuple[int, str, str]:
 
 
 def test_the_command_tells_every_record(file: Path) -> None:
-    code, out, _ = suggest(file, "--query", "ask", "--format", "jsonl")
+    code, out, _ = suggest(file, "--field", "query=ask", "--format", "jsonl")
     rows = {row["id"]: row for row in map(json.loads, out.splitlines())}
     assert (code, list(rows)) == (1, [line["id"] for line in LINES])
     assert rows["right"] == {"id": "right", "faults": [], "left": 0}
@@ -501,7 +501,7 @@ def test_the_command_tells_every_record(file: Path) -> None:
 
 def test_apply_takes_the_patches(file: Path, tmp_path: Path) -> None:
     suggest(file, "--patch", "-o", tmp_path / "patch.jsonl")
-    done = planeval("apply", tmp_path / "patch.jsonl", file, "--repair")
+    done = planeval("convert", file, "--patch", tmp_path / "patch.jsonl", "--repair")
     rows = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
     mended = pe.parse(rows["wrong"]["text"], dialect="plan")
     assert (mended.calls[0].name, dict(mended.calls[0].arguments)["quote"]) == ("get_rate", "USD")
@@ -510,9 +510,9 @@ def test_apply_takes_the_patches(file: Path, tmp_path: Path) -> None:
 def test_exit_codes(tmp_path: Path) -> None:
     cases: list[tuple[Any, list[str], int, str]] = [
         ([LINES[0]], [], 0, ""), ([LINES[1]], [], 1, ""), ([LINES[0]], ["--replay"], 2, ""),
-        ([LINES[0]], ["--query", "nosuch"], 2, ""),
-        ([LINES[0] | {"query": ""}], ["--query", "query"], 2, "there: its values are no words"),
-        ([[]], [], 1, "1 without calls"),
+        ([LINES[0]], ["--field", "query=nosuch"], 2, ""),
+        ([LINES[0] | {"query": ""}], ["--field", "query=query"], 2, "there: its values are no words"),
+        ([[]], [], 1, "1 without any call"),
     ]  # fmt: skip
     for lines, more, code, said in cases:
         found, _, err = suggest(write(tmp_path / "one.jsonl", *lines), *more)

@@ -13,7 +13,9 @@ import planner_eval as pe
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.curation.suggest.suggest import PlanSuggestions
 from planner_eval.plan.model import Call, Plan
-from tests.conftest import examples
+from tests.conftest import examples, tables
+
+TABLES = tables(__file__)
 
 LEAST = 0.6
 
@@ -49,21 +51,7 @@ def test_no_text_of_marks_ends_the_run(text: str, kind: str) -> None:
     assert len(found.left) <= len(found.faults)
 
 
-OTHERS = [
-    "unlock_door lock_door", "reject_invite accept_invite", "decline_invite accept_invite",
-    "deny_loan approve_loan", "place_order cancel_order", "make_booking cancel_booking",
-    "credit_account debit_account", "revoke_access grant_access", "get_funds transfer_funds",
-    "describe_table drop_table", "restore_file delete_file", "read_file delete_file",
-    "get_process kill_process", "resume_job pause_job", "uncancel_order track_order",
-    "uncancel_order cancel_order", "getOrder cancelOrder", "orders.get orders.cancel", "order cancel_order",
-    "order order_cancel", "get_users set_users", "lock_card block_card", "look_door lock_door",
-    "move_file remove_file", "store_file restore_file", "pdf_to_text text_to_pdf", "v1_pay v2_pay",
-    "transfer_funds transfer_all_funds", "rejectInvite acceptInvite", "send_note end_note",
-    "play_invoice pay_invoice", "close_account clone_account", "list_files_older delete_files_older",
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("pair", OTHERS)
+@pytest.mark.parametrize("pair", TABLES["OTHERS"])
 def test_a_tool_whose_name_says_another_thing_is_not_called_instead(pair: str) -> None:
     called, there = pair.split()
     for names in ((), ("id",), ("id", "reason")):
@@ -101,35 +89,16 @@ def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: 
 TENS, HALVES = ["1", "2", "10"], ["0.5", "5", "50"]
 
 
-@pytest.mark.parametrize(("allowed", "given", "meant"), [
-    (TENS, "1.0", "1"), (TENS, "-1", None), (TENS, "12", None), (TENS, "20", None), (TENS, "0", None),
-    (TENS, "two", "2"), (TENS, "+1", "1"), (TENS, "1,0", None), (TENS, "01", "1"), (TENS, 10.0, "10"),
-    (TENS, "1e1", "10"), (TENS, "1.", "1"), (HALVES, ".5", "0.5"), (HALVES, "5.0", "5"), (HALVES, "05", "5"),
-    (HALVES, "5,0", None), (["1000"], "1,000", "1000"), (["100"], "1,00", None), ([1, 2, 10], "-1", None),
-    ([1, 2, 10], "1.0", 1), ([1, 2, 10], "12", None), ([1, 2, 10], "two", 2), ([1, 2, 10], 20, None),
-    ([None, 1], "one", 1), ([None, 2], "one", None), ([None, 1], "null", None),
-    (["5 C", "-5 C"], "5C", "5 C"), (["5 C"], "-5 C", None), (["gpt-4"], "gpt-3", None),
-    (["O-", "A"], "O+", None), (["AB", "O"], "A", None), (["C", "D"], "C++", None), (["5"], "<5", None),
-    (["5"], "5%", None), (["price"], "-price", None), (["a-b"], "'A b'.", "a-b"),
-    (["gpt-4"], "GPT4", "gpt-4"), (["v10"], "v1.0", None), ([True, 1], "on", None),
-])  # fmt: skip
+@pytest.mark.parametrize(("allowed", "given", "meant"), TABLES["numbers_are_compared_as_numbers"])
 def test_numbers_are_compared_as_numbers(allowed: list[Any], given: Any, meant: Any) -> None:
     found = asked([offered("f", ("x",), x={"enum": allowed})], "f", {"x": given})
     assert dict(found.mended.calls[0].arguments)["x"] == (given if meant is None else meant)
     assert all(value == meant for value in likely(found))
 
 
-@pytest.mark.parametrize(("given", "allowed"), [
-    ("deactivated", "active"), ("deactivated", "activated"), ("unopened", "open"), ("AUD", "USD"),
-    ("SGD", "USD"), ("EGP", "GBP"), ("UDS", "USD"), ("northeast", "north"), ("north", "northeast"),
-    ("open or closed", "open"), ("slow", "low"), ("republic", "public"), ("interactive", "inactive"),
-    ("grey", "green"), ("cancel", "delete"), ("no", "north"), ("off", "office"), ("male", "female"),
-    ("KJFK", "KLFK"), ("premium economy", "economy"), ("economy", "premium economy"), ("on", "once"),
-    ("not economy", "economy"), ("es", "se"), ("unavailable", "available"), ("inactive", "active"),
-    ("non-vegetarian", "vegetarian"), ("not enabled", "enabled"), ("disabled", "enabled"),
-    ("available", "unavailable"), ("no smoking", "smoking"), ("ascending", "descending"),
-    ("sugar-free", "sugar"), ("included", "excluded"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "allowed"), TABLES["what_is_like_an_allowed_value_by_letters_alone_is_not_taken"]
+)
 def test_what_is_like_an_allowed_value_by_letters_alone_is_not_taken(given: str, allowed: str) -> None:
     found = asked([offered("f", ("x",), x={"type": "string", "enum": [allowed, "zzz"]})], "f", {"x": given})
     assert found.operations == ()
@@ -161,7 +130,6 @@ def test_what_may_be_several_things_is_not_taken_as_one(given: Any, kind: str) -
 
 TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 DAY, SEAT = {"type": "string", "format": "date"}, {"type": "string", "enum": ["economy", "first"]}
-SWITCH = {"type": "string", "enum": ["on", "off"]}
 
 
 def missing(query: str, name: str, kind: Any, beside: Any = None) -> list[Any]:
@@ -170,41 +138,12 @@ def missing(query: str, name: str, kind: Any, beside: Any = None) -> list[Any]:
     return [one.get("value") for one in found.operations]
 
 
-@pytest.mark.parametrize(("query", "name", "kind"), [
-    ("From OSL to FCO on 03/04/2026", "departure_date", DAY), ("Never turn it off", "state", SWITCH),
-    ("Based on what I said", "state", SWITCH), ("Go to the office", "state", SWITCH),
-    ("any day but not on 1 May 2026", "date", DAY),
-    ("Is it open? Show all of it", "scope", {"type": "string", "enum": ["all", "none"]}),
-    ("Is it in us?", "country", {"type": "string", "enum": ["IT", "US", "IN"]}),
-    ("I don't want to go on 2026-05-01", "date", DAY), ("my account AC-99", "to_account", TEXT),
-    ("my old account was AC-99", "to_account", TEXT), ("from my address me@x.org", "to", TEXT),
-    ("transfer it from account AC-99", "to_account", TEXT),
-    ("transfer it to account AC-99", "from_account", TEXT), ("I am 35. What then?", "amount", NUMBER),
-    ("Convert it at 3 decimals", "amount", NUMBER), ("At 5% interest for 2 years", "amount", NUMBER),
-    ("I was born on 1990-01-01", "date", DAY), ("between 03/04/2026 and 13/04/2026", "date", DAY),
-    ("Anything without 'peanuts'", "food", TEXT), ("Anything but economy", "seat", SEAT),
-])  # fmt: skip
+@pytest.mark.parametrize(("query", "name", "kind"), TABLES["what_a_question_does_not_mean_is_not_taken"])
 def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kind: Any) -> None:
     assert missing(query, name, kind) == []
 
 
-@pytest.mark.parametrize(("query", "name", "kind", "meant"), [
-    ("I am 35. Transfer five hundred dollars", "amount", NUMBER, 500),
-    ("Convert 5 USD to EUR at 3 decimals", "amount", NUMBER, 5), ("Send 50 EUR to Ann", "amount", NUMBER, 50),
-    ("Pay EUR 20 for 2 of them", "price", WHOLE, 20),
-    ("I am 35. Pay $1,250.50 to Ann", "amount", NUMBER, 1250.5), ("Pay 900 NOK", "total_cost", WHOLE, 900),
-    ("Book 2 seats", "seats", WHOLE, 2), ("At 5% interest pay 100 dollars", "amount", NUMBER, 100),
-    ("Fly on 1 May 2026", "date", DAY, "2026-05-01"), ("an economy seat", "seat", SEAT, "economy"),
-    ("Find 3 rooms on 2024-05-01", "rooms", WHOLE, 3), ("Fly from Oslo to Rome", "origin", TEXT, "Oslo"),
-    ("Fly from Oslo to Rome", "destination", TEXT, "Rome"),
-    ("Show the orders of user ID cc0019, order 77", "userId", TEXT, "cc0019"),
-    ("Play 'Good Together' please", "song", TEXT, "Good Together"),
-    ("The dot product of [4, 5, 6]", "b", {"type": "array", "items": NUMBER}, [4, 5, 6]),
-    ("Write to a.b@example.org", "email", TEXT, "a.b@example.org"),
-    ("on May 1, 2024 at noon", "day", DAY, "2024-05-01"),
-    ("in the US", "country", {"type": "string", "enum": ["IT", "US"]}, "US"),
-    ("transfer it to account AC-99", "to_account", TEXT, "AC-99"),
-])  # fmt: skip
+@pytest.mark.parametrize(("query", "name", "kind", "meant"), TABLES["what_a_question_says_is_taken"])
 def test_what_a_question_says_is_taken(query: str, name: str, kind: Any, meant: Any) -> None:
     assert missing(query, name, kind) == [meant]
 

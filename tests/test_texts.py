@@ -19,7 +19,10 @@ from planner_eval.comparison.policy.values import Rule
 from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.model import Unresolved
 from planner_eval.reading.dialects.read import parse
+from tests.conftest import tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 
 def parsed(text: str, *options: str) -> tuple[int, Any]:
@@ -70,32 +73,10 @@ def test_what_is_computed_is_bounded_and_never_run() -> None:
 
 NODES = [{"task": "a", "arguments": ["<node-0>"]}, {"task": "b", "arguments": ["<node-7>"]}]
 STEPS = [{"step": "1", "tool": "f", "param": {"a": 1}}, {"step": "2 confirm"}]
-TESTS = "import unittest\nclass T(unittest.TestCase):\n  def test(self):\n    self.assertEqual(g(a=2), [3"
 CALL = '{"name": "f", "arguments": {"a": 1}}'
-READ: list[tuple[str, list[str], list[str]]] = [
-    # a text, the tools that it calls, the codes that it gets
-    ('[{"step": "1 ask", "tool": "0"}]', [], ["shape.flag", "plan.no_call"]),
-    ('calculate_derivative\n{"function": "3*x**2 + 2*x - 1"}', ["calculate_derivative"], []),
-    (f"```json\n{json.dumps({'task_nodes': NODES, 'task_links': []})}\n```", ["a", "b"],
-     ["reference.self", "reference.unresolved"]),
-    ('[{"find_instrument": {"budget": 1000, "type": "acoustic"}}]', ["find_instrument"], []),
-    *((f"```{label}\n{text}\n```", ["f"], []) for label in ("javascript", "python")
-      for text in (f"[{CALL}]", CALL, f"data = {CALL}")),
-    (f"```python\n[f(a=1)]\n```\n```python\n{TESTS}\n```", ["f"], ["find.code"]),
-    (f"[f(a=1)]\n\n{TESTS}", ["f"], ["find.code"]),
-    ('If you had given me the city, I would call:\nget_weather(city="Rome")', ["get_weather"],
-     ["find.hypothetical"]),
-    (json.dumps(["prose", {"f": '{"a": 1}'}, "\n"]), ["f"], ["shape.ignored"]),
-    (json.dumps(STEPS), ["f"], ["shape.ignored"]),
-    ("[html.escape(text='<code>x</code>', mark='<s>')]", ["html.escape"], []),
-    ('{"tools_call": [{"name": "f", "arguments": {}}]}', ["f"], []),
-    ('[{"f<|channel|>commentary": {"a": 1}}]', ["f"], ["find.token"]),
-    *((text, [], ["plan.no_call"]) for text in (
-        "[1] See page (3", "It says (sic", "Use f(x) as in [a, b", "<think>No.</think>")),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "called", "said"), READ)
+@pytest.mark.parametrize(("text", "called", "said"), TABLES["READ"])
 def test_what_a_text_calls_and_what_is_said_of_it(text: str, called: list[str], said: list[str]) -> None:
     code, row = parsed(text)
     assert (code, tools(row)) == (0, called)
@@ -285,17 +266,7 @@ def test_prose_calls_nothing() -> None:
     assert [call.tool for call in parse("Sure. Movies: [x = buy(#city='Reno')]").calls] == ["Movies.buy"]
 
 
-@pytest.mark.parametrize(("text", "line", "said"), [
-    ("Plan:\n\nMovies: [x = buy(#city='Reno' #seats=...", 3, "cut off at the end, inside a call"),
-    ("Plan:\n- Movies: [x = buy(#city='Reno'\n- Hotels: [b(#movie=x)]", 2, "is never closed"),
-    ('Plan:\nMovies: [x = buy(#city="Reno")]', 2, "expected a quoted value"),
-    ("Plan:\nMovies: [x = buy(city='Reno')]", 2, "an argument such as #name='value'"),
-    ("Plan:\n[x = buy(#city='Reno')]", 2, "an app's name"),
-    ("Movies: x = buy(#city='Reno')", 1, "an app's name"),
-    ("Plan:\n- x = buy(#city='Reno') y = pay(#for=x)", 2, "expected a new line"),
-    ("Plan:\nMovies: [x = buy(#city='Reno')] Hotels - [b(#movie=x)]", 2, "found 'Hotels -"),
-    (json.dumps("Plan:\nMovies: [x = buy(#city='Reno' #b=..."), 1, "expected"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "line", "said"), TABLES["a_broken_line_is_an_error_with_its_place"])
 def test_a_broken_line_is_an_error_with_its_place(text: str, line: int, said: str) -> None:
     with pytest.raises(ParseError, match=re.escape(said)) as found:
         parse(text)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from planner_eval.comparison.diff import diff, explain
-from planner_eval.comparison.explanation.edit_groups import EditLine, make_edit_lines
+from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.sentences import MAX_VALUE_LENGTH, mark_differences
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.model import Call, Plan

@@ -37,9 +37,11 @@ from planner_eval.execution.worlds.reading import load, read, world_catalog
 from planner_eval.execution.worlds.world import Replay, World, world_source
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
 from tests.world_calls import table
+
+TABLES = tables(__file__)
 
 BASE = {name: World(load(name), seed=5) for name in ("appbench", "bank")}
 
@@ -152,29 +154,13 @@ def test_schedules_and_conversions_are_computed(bank: World) -> None:
     assert bank.call(None, "convertCurrency", order) == {"ConvertedAmount": round(200 * rate["rate"], 2)}
 
 
-DOORS = {
-    "tables": {
-        "doors": {"columns": {"name": "text"}, "unique": ["name"], "taken": "{new} hangs already", "rows": 0},
-        "log": {"columns": {"who": "text"}, "rows": 0},
-    },
-    "api": {
-        "hang": {"args": ["name"], "adds": "doors", "returns": ["name"]},
-        "rename": {"args": ["name", "new"], "reads": "doors", "set": {"name": ":new"}, "returns": ["name"]},
-        "level": {"args": ["who"], "adds": "log", "returns": ["who"],
-                  "then": ["UPDATE doors SET name = 'one'"]},
-        "swap": {"args": ["name", "new"], "reads": "doors", "deletes": True,
-                 "then": ["INSERT INTO log VALUES (:new)", "INSERT INTO doors VALUES ('b')"]},
-    },
-}  # fmt: skip
-
-
 @pytest.mark.parametrize(("name", "arguments", "told"), [
     ("hang", {"name": "a"}, "hangs already"), ("rename", {"name": "a", "new": "b"}, "^b hangs already"),
     ("level", {"who": "Ada"}, "level breaks a rule of the world's tables: .*doors.name"),
     ("swap", {"name": "a", "new": "Ada"}, "swap breaks a rule of the world's tables: .*doors.name"),
 ])  # fmt: skip
 def test_what_breaks_a_rule_leaves_no_trace(name: str, arguments: dict[str, Any], told: str) -> None:
-    with World(read(DOORS)) as world:
+    with World(read(TABLES["DOORS"])) as world:
         world.call(None, "hang", {"name": "a"})
         world.call(None, "hang", {"name": "b"})
         before = world.dump()
@@ -370,40 +356,7 @@ def api(**given: Any) -> dict[str, Any]:
     return {"api": {"f": {"reads": "t", **given}}}
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"colour": 1}, "there is no key 'colour'; known are name, about"),
-    ({"today": "tomorrow"}, "today is 'tomorrow', expected a date yyyy-mm-dd"),
-    ({"pools": 3}, "pools is 3, expected a table"),
-    ({"pools": {"city": 3}}, "pools: city is 3, expected text or a list"),
-    ({"tables": {"t": 3}}, "tables: t is 3, expected a table"), (columns(a="integer:9..1"), "is empty"),
-    (columns(a="integer:x..1"), "expected numbers"), (columns(a="integer:4"), "expected low..high"),
-    (columns(a="colour"), "unknown type 'colour'"), (columns(a=4), "a list of choices or a text"),
-    (columns(**{"a b": "text"}), "tables.t.columns: the key is 'a b', expected letters, digits and _"),
-    (columns(a="pool:town"), "no pool and no column 'town'"),
-    (columns(a="text:{town}"), "no pool and no column 'town'"),
-    (columns(a="text:x by c"), "there is no column 'c'"),
-    (columns(a="from:u.a"), "expected from:table.column"), (columns(a="from:t.a"), "must come before"),
-    (columns(a="text", A="text"), "duplicate column"),
-    ({"tables": {"t": {"columns": {"a": "text"}, "unique": ["z"]}}}, "unique names 'z'"),
-    ({"tables": {"t": {"columns": {"a": "text"}, "rows": -1}}}, "rows is -1, expected a number, 0 or more"),
-    (api(reads="u"), "there is no table 'u'"), (api(args=["a b"]), "an argument is written"),
-    (api(args=3), "api.f: args is 3, expected text or a list"),
-    (api(args=["a:colour"]), "unknown type 'colour'"),
-    (api(args=["a"], match={"a": "z"}), "which is no column"),
-    (api(args=["a"], match={"a": "a like"}), "match knows"),
-    (api(args=["a"], match={"z": "a"}), "which is no argument"),
-    (api(args=["a"], known={"a": ["t.z"]}), "expected table.column"),
-    (api(require=["a > 0"]), "require 1 is 'a > 0', expected a pair: a condition, and the message"),
-    (api(empty="maybe"), "empty is 'maybe', expected one of fail, nothing"),
-    (api(where=["z > 0"]), "no such column: z"),
-    (api(set={"z": "1"}), "set z: no such column in the table t"),
-    (api(then=["DROP TABLES"]), "syntax error"), (api(returns={"x": "nope(a)"}), "no such function: nope"),
-    (api(require=[["a > :z", "no"]]), ":z"),
-    ({"api": {"f": {"adds": "t", "values": {"a": "((1"}}}}, "incomplete input"),
-    (api(fact={"z": "1"}), "fact z"),
-    ({"api": {"f": {"python": "walk"}}}, "a world in a Python file can define it"),
-    ({"generic": {"f.g": "a b -> c"}}, "expected name, name:type"),
-])  # fmt: skip
+@pytest.mark.parametrize(("change", "said"), TABLES["what_a_file_cannot_say"])
 def test_what_a_file_cannot_say(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps({**GOOD, **change}))

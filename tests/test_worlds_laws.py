@@ -25,9 +25,11 @@ from planner_eval.execution.worlds.definition import (
 from planner_eval.execution.worlds.facts import drop_filter, facts_of
 from planner_eval.execution.worlds.reading import load
 from planner_eval.execution.worlds.world import World
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
 from tests.world_calls import table, working
+
+TABLES = tables(__file__)
 
 BASES = {(name, seed): World(name, seed=seed) for name in ("bank", "appbench", "library") for seed in (1, 2)}
 SEEDS = st.sampled_from([1, 2])
@@ -40,32 +42,10 @@ def run(world: World, calls: list[tuple[str | None, str, dict[str, Any]]]) -> No
             world.call(app, name, arguments)
 
 
-NIGHTS = "#number_of_adults='{}', #check_in_date='{}', #check_out_date='{}'"
-STAY = f"Hotels: [address = bookhouse(#where_to='Oslo', {NIGHTS})]"
 BUS = "Buses: [price = findbus(#from_city='{}', #to_city='Lyon', #departure_date='{}', #num_passengers='{}')]"
-CAR = "#city='Oslo', #start_date='2019-03-09', #end_date='{}', #pickup_time='9:00'"
-CAR = f"Rents: [car_name = getcarsavailable({CAR})]"
-SEATS_FOR = "#restaurant_name='Amber Kitchen', #location='Oslo', #time='19:00', #number_of_seats='{}'"
-EAT = f"Restaurants: [address = reserverestaurant({SEATS_FOR})]"
-ASK = "Payment: [amount = requestpayment(#receiver='Ada Ito', #amount='{}')]"
 
 
-def send(amount: float, currency: str) -> str:
-    order = {"fromAccountID": "1", "toAccountID": "2", "amount": amount, "currency": currency}
-    return json.dumps([{"name": "initiateTransfer", "arguments": order, "label": "$c1"}])
-
-
-SENSELESS = [
-    ("appbench", STAY.format(2, "2019-03-05", "2019-03-05"), "a stay is for at least one night"),
-    ("appbench", STAY.format(2, "2018-03-05", "2018-03-07"), "2018-03-05 is past"),
-    ("appbench", STAY.format(-3, "2019-03-05", "2019-03-07"), "at least one adult"),
-    ("appbench", BUS.format("Oslo", "2019-03-05", -3), "at least one passenger"),
-    ("appbench", BUS.format("Oslo", "2019-02-05", 1), "2019-02-05 is past"),
-    ("appbench", BUS.format("lyon", "2019-03-05", 1), "ends where it begins"),
-    ("appbench", CAR.format("2019-03-02"), "before it is picked up"),
-    ("appbench", EAT.format(400), "not that many are free"), ("appbench", ASK.format("0.001"), "whole cents"),
-    ("bank", send(100, "zzz"), "zzz is not among USD"), ("bank", send(0.001, "USD"), "whole cents"),
-]  # fmt: skip
+SENSELESS = TABLES["SENSELESS"]
 
 
 def told_of(folder: Path, world: str, plan: str, gold: str) -> dict[str, Any]:

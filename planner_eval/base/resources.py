@@ -51,8 +51,8 @@ def service(name: str) -> Callable[..., Any]:
 # ----------------------------------------------------------------------
 # The only place that knows where grammars/, data/ and viz/ lie.
 #
-# In a wheel they are folders of the package; in a checkout (and so in an editable install) they lie
-# beside it. An installed copy wins, so that a wheel never reads a checkout that happens to be near.
+# In a wheel they are folders of the package; in a checkout (and so in an editable install) they lie beside
+# it. An installed copy wins, so that a wheel never reads a checkout that happens to be near.
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 

@@ -12,8 +12,6 @@ from typing import Any, cast
 from planner_eval.base.named_tuple import NamedTuple
 
 # ----------------------------------------------------------------------
-# Text: foreign text shown safely, and marks and quoted texts found in linear time.
-# ----------------------------------------------------------------------
 # Showing foreign text safely: control characters, surrogates and length.
 _UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 """Compiled where a text may hold some of it: 0.3 ms of each start."""

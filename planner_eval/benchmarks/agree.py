@@ -109,7 +109,7 @@ def _find_field(name: str, records: Iterable[Mapping[str, Any]], key: str | None
     names = ", ".join(map(repr, fields[:6])) or "no field"
     raise InputError(
         f"{name}: no field is known to hold a verdict; records have {names} beside their id: name it with "
-        "--verdict-field"
+        "--field verdict"
     )
 
 
@@ -178,6 +178,7 @@ def agree(
     id_field: str | None = None,
     verdict_field: str | None = None,
     names: tuple[str, str] | None = None,
+    policy: AnyPolicy = DEFAULT_POLICY,
 ) -> Agreement:
     """Say how far verdicts agree with a reference's: agreement, Cohen's kappa, errors of either kind.
 
@@ -191,6 +192,7 @@ def agree(
         id_field: The field that names a record; recognised when left out.
         verdict_field: The field that holds its verdict; recognised when left out.
         names: What the two are called; their files' names when left out.
+        policy: How values compare, where the first stands alone and is no run that was scored.
 
     Raises:
         InputError: a file cannot be used, or a field cannot be told; PairingError where no record has a
@@ -205,7 +207,7 @@ def agree(
     if names is not None and (isinstance(names, str) or len(names) != 2):
         raise InputError(f"names is {names!r}, expected two names")
     verdicts = (
-        [*recorded_verdicts(first)]
+        [*recorded_verdicts(first, policy)]
         if second is None
         else [
             read_verdicts(source, id_field=id_field, verdict_field=verdict_field)

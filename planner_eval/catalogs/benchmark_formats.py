@@ -286,8 +286,9 @@ def _read_list(data: Any, key: str) -> list[Any]:
 # The catalog formats of further published data: BFCL, UltraTool, Seal-Tools, NesTools, ToolAlpaca.
 #
 # Each reader takes decoded JSON, a file's records or tools alone. Sources: BFCL's questions and its
-# ``multi_turn_func_doc/``; UltraTool's test sets; Seal-Tools' ``tool.jsonl``; NesTools' ``test_data.jsonl``,
-# whose tools have the same form; ToolAlpaca's training and evaluation files, which carry OpenAPI documents.
+# ``multi_turn_func_doc/``; UltraTool's test sets; Seal-Tools' ``tool.jsonl``; NesTools'
+# ``test_data.jsonl``, whose tools have the same form; ToolAlpaca's training and evaluation files, which
+# carry OpenAPI documents.
 _HTTP_METHODS = ("get", "post", "put", "delete", "patch", "head", "options", "trace")
 
 

@@ -132,8 +132,6 @@ def _are_tools(listed: Any) -> bool:
 
 
 # ----------------------------------------------------------------------
-# What a comparison and the inference of edges may know of tools.
-# ----------------------------------------------------------------------
 # What a comparison may know of tools: what they take where an argument is left out, and what they return.
 class Facts(NamedTuple):
     """What a catalog says of its tools, by their full names.

@@ -37,8 +37,8 @@ from planner_eval.catalogs.json_schema.types import (
 # ----------------------------------------------------------------------
 # Types written in words, and schemas that use other words than JSON Schema's.
 #
-# The benchmarks' specifications and Python annotations share one small language; what it does not
-# know stands for anything, for a catalog's prose is no ground to call a plan wrong.
+# The benchmarks' specifications and Python annotations share one small language; what it does not know
+# stands for anything, for a catalog's prose is no ground to call a plan wrong.
 # ----------------------------------------------------------------------
 # Types written in words: ``"int or float"``, ``"list of float"``, ``"Optional[list[str]]"``.
 _TYPES_OF_WORDS: dict[str, Type] = {

@@ -22,14 +22,13 @@ from planner_eval.cli.help import format_shared_options, shared_options
 from planner_eval.cli.terminal import interrupt_message, say
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "agree": ("agree", "Measure how well a judge's verdicts agree with a person's."),
-    "apply": ("apply", "Apply patches that diff --patch or suggest --patch wrote."),
-    "catalog": ("catalog", "Show a tool catalog, convert it, or write a grammar of its plans."),
+    "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
+    "catalog": ("catalog", "Show a tool catalog, write it in another format, or a grammar of its plans."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),
-    "compare": ("compare", "Compare two or more systems on the same gold plans."),
-    "convert": ("convert", "Convert plans to another notation; list the notations."),
-    "data": ("data", "Show, fetch, check and export published data sets; make your own."),
-    "diff": ("diff", "Show how predicted plans differ from gold plans, and why."),
+    "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
+    "convert": ("convert", "Write plans in another notation, or repaired with a patch; list notations."),
+    "data": ("data", "Show, fetch, check and export the published data sets; make your own."),
+    "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
     "doctor": (
         "reference:doctor_command",
         "Check what works on this machine: isolation and optional packages.",
@@ -58,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 RENAMED: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("apply",): ("convert", "--patch"),
     ("catalog", "show"): ("catalog",),
     ("catalog", "convert"): ("catalog",),
     ("catalog", "grammar"): ("catalog",),
@@ -102,6 +102,8 @@ class LazyGroup(click.Group):
                 rest = [re.sub("^--to", "--grammar", word) for word in rest]
             flag = " --grammar" if "grammar" in old else ""
             say(f"planeval: {' '.join(old)} is now planeval {' '.join(RENAMED[old])}{flag}")
+            if old == ("apply",) and (not rest or (rest[0].startswith("-") and rest[0] != "-")):
+                raise click.UsageError("type planeval convert PLANS --patch PATCHES", ctx)
             needed = {"grammar": "--grammar", "convert": "--to"}.get(old[-1]) if old[0] == "catalog" else None
             if needed and not any(word.partition("=")[0] == needed for word in rest):
                 raise click.UsageError(f"planeval catalog needs {needed} here", ctx)

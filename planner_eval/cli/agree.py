@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import click
+from click.core import ParameterSource
 
 import planner_eval as pe
 from planner_eval.base.output_files import RESULT_FORMATS
@@ -10,6 +14,7 @@ from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import emit, format_option, note, output_option, parse_threshold
 from planner_eval.cli.outcome import check_limit
+from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.cli.sources import refuse_stdin_twice
 
 
@@ -30,6 +35,7 @@ from planner_eval.cli.sources import refuse_stdin_twice
     metavar="FIGURE=X",
     help="Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
 )
+@policy_option
 @format_option(*RESULT_FORMATS)
 @output_option
 def command(
@@ -39,6 +45,7 @@ def command(
     id_field: str | None,
     verdict_field: str | None,
     fail_under: tuple[str, ...],
+    policy: str | None,
     form: str,
     output: str | None,
 ) -> int:
@@ -55,7 +62,13 @@ def command(
 
     limits = [parse_threshold(text) for text in fail_under]
     refuse_stdin_twice(first, *([second] if second is not None else []))
-    agreement = pe.agree(first, second, positive=positive, id_field=id_field, verdict_field=verdict_field)
+    how: dict[str, Any] = {"positive": positive, "id_field": id_field, "verdict_field": verdict_field}
+    if second is None and not os.path.isdir(first):
+        how["policy"] = chosen_policy(policy)
+    elif click.get_current_context().get_parameter_source("policy") is ParameterSource.COMMANDLINE:
+        wrong = "a run says under which policy it was scored" if second is None else "verdicts have none"
+        raise click.UsageError(f"--policy is for one file of answers with gold: {wrong}")
+    agreement = pe.agree(first, second, **how)
     checked = [
         check_limit(limit, agreement.figure(limit.name), lower=limit.name.startswith("false"))
         for limit in limits

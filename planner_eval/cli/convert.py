@@ -28,12 +28,14 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.outcome import Tally, losses_text
 from planner_eval.cli.pairs import missing_argument
-from planner_eval.cli.sources import dataset_options, read_plans
+from planner_eval.cli.patching import write_patched
+from planner_eval.cli.sources import dataset_options, id_option, read_plans, refuse_stdin_twice, select_by_id
 from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
     from planner_eval.results.runs.pairs import Pair
 
@@ -54,10 +56,14 @@ if TYPE_CHECKING:
     "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
 )
 @compute_option
+@click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
+@click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
 @click.option(
-    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
+    "--patch",
+    metavar="FILE",
+    help="Repair the plans with the patches that diff --patch made; each takes that of its id.",
 )
-@click.option("--loss", is_flag=True, help="Drop what the notation cannot express, and list it.")
+@id_option("Write only the plan of this id")
 @work_options
 @output_option
 def command(
@@ -70,22 +76,37 @@ def command(
     compute: str | None,
     catalog: str | None,
     loss: bool,
+    patch: str | None,
+    wanted: tuple[str, ...],
     running: WorkOptions,
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Convert plans to another notation: a single plan as text, several as JSON lines of id and text.
+    """Write plans in another notation: one plan as it is, many as JSON lines of id and text.
 
-    FILE may be a directory or a quoted pattern of files; lines of several files name their file. A record
-    that cannot be read or written becomes a line of id and error. What the notation cannot express is an
-    error; --loss drops and lists it. In notations without types values are texts unless --catalog gives
-    their types. --list shows the notations.
-    Exit code: 0 all written, 1 some not, 2 usage, 3 none.
+    FILE may be a directory or a quoted pattern of files; lines of several files say
+    which. One of many that cannot be read or written is a line of id and error.
+    What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
+    Notations without types say texts, and what --catalog types.
+    With --patch, each plan is written as its patch makes it, in the notation plan when --to is left out; one
+    for which there is no patch is written unchanged, with a note.
+    With --list, the notations that plans are read from and written in.
+
+    Exit code: 0 all written, 1 some not or a patch without its plan, 2 usage, 3 none.
     """
     refuse_idle(
         [
             OptionScope(("form",), listing, "with --list"),
-            OptionScope(("target", "repair", "compute", "catalog", "loss"), not listing, "without --list"),
+            OptionScope(
+                ("target", "repair", "compute", "catalog", "loss", "patch", "wanted"),
+                not listing,
+                "without --list",
+            ),
+            OptionScope(
+                ("catalog", "loss", "record_deadline", "part", "engine", "address"),
+                patch is None,
+                "without --patch",
+            ),
         ]
     )
     forms = ("text", *SINGLE_VALUE_FORMATS) if listing else NOTATION_FORMATS
@@ -94,14 +115,24 @@ def command(
         emit("\n\n".join(_dialects_text(name, form) for name in files or (None,)), output)
         return 0
     click.get_current_context().params["form"] = "plans"  # which no colours are for
+    target = "plan" if target is None and patch is not None else target
     if not files or target is None:
         raise missing_argument("files") if not files else click.UsageError("Missing option '--to'.")
+    if patch is not None and len(files) > 1:
+        raise click.UsageError("--patch takes one file of plans")
     from planner_eval.reading import dialects
     from planner_eval.reading.parse import types_of
 
     dialects.get(target)
+    if patch is not None:
+        refuse_stdin_twice(*files, patch)
     sources = read_plans(files, **fields)
-    many = len(sources) > 1 or sources[0].many
+    if wanted:
+        sources = [_select_records(source, wanted) for source in sources]
+    if patch is not None:
+        reading = {"dialect": dialect, "repair": repair, "compute": compute}
+        return write_patched(patch, sources[0], wanted, target, output, reading)
+    many = len(sources) > 1 or (sources[0].many and len(wanted) != 1)
     how: dict[str, Any] = {"dialect": dialect, "repair": repair, "compute": compute}
     how["tools"] = catalog and types_of(catalog)
     job = _ConvertJob(how, target, loss, many, named=len(sources) > 1)
@@ -116,6 +147,12 @@ def command(
         cannot = f", {unsaid:,} cannot be said in it" if unsaid else ""
         note(f"{tally}; {written:,} written as {target}{cannot}{losses_text(tally.losses)}")
     return 0 if written == sum(len(source.records) for source in sources) else 1 if written else 3
+
+
+def _select_records(source: PlanFile, wanted: tuple[str, ...]) -> PlanFile:
+    """The records of some ids, in their own order."""
+    records = select_by_id(source.records, wanted, lambda record: record.name, source.name)
+    return source._replace(records=tuple(records))
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,14 @@ typed as one: ``--field text=answer --field gold.id=task``.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
 import click
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
 from planner_eval.cli.terminal import color_option, say
 
@@ -51,8 +53,12 @@ GROUPS: dict[str, dict[str, str]] = {
         "text": "--text-field",
         "gold.id": "--gold-id-field",
         "gold.text": "--gold-text-field",
+        "query": "--query",
+        "answer": "--answer",
+        "verdict": "--verdict-field",
     },
     "--from": {"gold": "--gold-from"},
+    "--plot": {"shapes": "--shapes", "tools": "--tool-graph", "apps": "--app-graph"},
     "--run": {
         "judge.url": "--judge-url",
         "judge.cache": "--judge-cache",
@@ -112,11 +118,13 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 """Options that are typed as one, by their keys: ``--field text=NAME`` is what ``--text-field NAME`` was."""
 
+_FIELD_WORDS = {"text": "text (the plan)", "answer": "answer (what the plan should come to)"}
+
 _GROUP_HELP = {
     "--run": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
     "--field": (
         "KEY=NAME",
-        "Fields of a record: text (the plan) or id{gold}; a.b.0 is a path.",
+        "Which field of a record holds what: {fields}{gold}; a.b.0 is a way into the record.",
     ),
     "--want": (
         "KEY=VALUE",
@@ -134,17 +142,17 @@ FIRST = {
     "data make": "--catalog --tools --preset --want -n --question --model --like --to --output",
     "data check": "--select --ignore --confidence --tools --catalog --baseline --field --format --output",
     "shrink": "--code --while --differs --policy --id --to --field --from --output",
-    "stats": "--each --shapes --tool-graph --plot --field --from --format --output",
+    "stats": "--each --plot --field --from --format --output",
     "suggest": "--catalog --patch --model --most --least --field --from --format --output",
     "table": "--metric --layout --benchmark --plot --figure --common --format --output",
     "parse": "--repair --grammar --catalog --field --from --format --output",
     "check": "--catalog --level --ignore --field --from --format --output",
-    "convert": "--to --list --loss --repair --catalog --field --from --output",
+    "convert": "--to --list --patch --loss --repair --catalog --field --from --output",
 }
 """The options that most people need, of commands that have many: what ``--help`` explains."""
 
 SECTIONS = {
-    "Input": "--field --from --gold --pair --id --limit --query --answer --examples --runs --against "
+    "Input": "--field --from --gold --pair --id --limit --examples --runs --against "
     "--across --samples --catalog --tools --state --initial --facts --benchmark --source --strict --repair "
     "--grammar --preset --like --want -n --fill --tool --dialect --mirror",
     "Comparison": "--policy --metric --by --cluster --official --set --judge --structure --edit-distance "
@@ -173,7 +181,7 @@ EXAMPLES = {
     "parse": ("planeval parse data/demo/pred.json", "planeval parse data/demo/pred.jsonl --format json"),
     "convert": ("planeval convert data/demo/gold.json --to nestful",),
     "render": ("planeval render data/demo/gold.json --format mermaid",),
-    "stats": ("planeval stats data/demo/gold.jsonl --shapes shapes.svg",),
+    "stats": ("planeval stats data/demo/gold.jsonl --plot shapes=shapes.svg",),
     "check": ("planeval check data/demo/pred.json --catalog data/catalogs/rates.json",),
     "execute": ("planeval execute data/samples/nestful/v2/nestful_data.jsonl --tools nestful",),
     "compare": ("planeval compare data/demo/pred.jsonl data/demo/tuned.jsonl --gold data/demo/gold.jsonl",),
@@ -182,6 +190,9 @@ EXAMPLES = {
 
 _HARMLESS = ("--color", "--quiet", "--jobs")
 """Options of every command that may be typed before one that has no use for them."""
+
+_MAY_BE_EMPTY = ("--query",)
+"""Options whose empty value means that there is none."""
 
 _SWITCHES = {"yes": True, "true": True, "no": False, "false": False}
 
@@ -212,6 +223,9 @@ class Command(click.Command):
         for flag in SHARED.keys() & options.keys() - keyed:
             if flag != "--cache" or options[flag].metavar == "DIR":  # elsewhere it keeps answers of models
                 options[flag].hidden = True
+        self.typed = {
+            flag: f"{group} {key}" for group, members in self.keys.items() for key, flag in members.items()
+        }
         self.made = {group for group in self.keys if group not in options}
         for group, members in self.keys.items():
             for flag in members.values():
@@ -220,15 +234,42 @@ class Command(click.Command):
                 metavar, text = _GROUP_HELP[group]
                 gold = "; gold.text and gold.id in gold records" if "gold.text" in members else ""
                 first_key = f"{next(iter(members))}=…"
+                fields = ", ".join(
+                    _FIELD_WORDS.get(key, key) for key in members if not key.startswith("gold.")
+                )
                 self.params.append(
                     click.Option(
                         [group],
                         metavar=metavar,
                         multiple=True,
                         expose_value=False,
-                        help=text.format(gold=gold, first=first_key),
+                        help=text.format(gold=gold, first=first_key, fields=fields),
                     )
                 )
+
+        for option in options.values():
+            option.help = option.help and self.name_typed_options(option.help)
+
+    def name_typed_options(self, text: str) -> str:
+        """A text with options as this command takes them: ``--run tools=SPEC`` for ``--tools SPEC``."""
+
+        def named(match: re.Match[str]) -> str:
+            typed = self.typed.get(match[1])
+            return match[0] if typed is None else typed + match[2].replace(" ", "=", 1)
+
+        return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)((?: [A-Z]+\b)?)", named, text)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error names options as this command takes them."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            if type(error) is not click.UsageError:
+                raise  # click puts its message together itself
+            raise click.UsageError(self.name_typed_options(error.message), error.ctx) from None
+        except InputError as error:
+            error.args = (self.name_typed_options(str(error)), *error.args[1:])
+            raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what was typed: options of every command typed before it, and options in groups."""
@@ -299,7 +340,7 @@ class Command(click.Command):
                 if switch not in _SWITCHES:
                     raise click.UsageError(f"{group} {value}: expected {key}, {key}=yes or {key}=no", ctx)
                 switched[flag] = _SWITCHES[switch]
-            elif not value_of_key:
+            elif not value_of_key and flag not in _MAY_BE_EMPTY:
                 raise click.UsageError(f"{group} {value}: expected {key}=VALUE", ctx)
             else:
                 yield f"{flag}={value_of_key}"

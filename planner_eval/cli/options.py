@@ -18,6 +18,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import format_of_suffix, write
 from planner_eval.base.text import json_safe, printable
+from planner_eval.cli.help import Command
 from planner_eval.cli.terminal import (
     Target,
     clear_counter_line,
@@ -357,8 +358,10 @@ def _escape_controls(pieces: Iterable[str], *, people: bool) -> Iterator[str]:
 
 def note(text: str) -> None:
     """Say something beside the result, on standard error."""
+    context = click.get_current_context(silent=True)
+    command = None if context is None else context.command
     clear_counter_line()
-    say(printable(text))
+    say(printable(command.name_typed_options(text) if isinstance(command, Command) else text))
 
 
 class Threshold(NamedTuple):

@@ -146,7 +146,7 @@ def command(
     --benchmark or a folder of BFCL results, it shows the benchmark's own figures and verdicts.
     Exit code: 0 written, 2 usage, 3 nothing could be compared.
     """
-    benchmark = benchmark_of_results(systems, None) if gold is None else None
+    benchmark = benchmark_of_results(systems, gold)
     if benchmark is not None or any(map(is_benchmark_run, systems)):
         return _write_benchmark_page(systems, how, benchmark, look, output)
     if len(systems) > 2:

@@ -65,7 +65,9 @@ if TYPE_CHECKING:
 @format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
 @picture_option("--plot", PICTURE_FORMATS, "Plot distributions (.svg, .png, .pdf), sources side by side.")
 @picture_option(
-    "--shapes", DRAWING_FORMATS, "Draw the most common shapes of plans (.svg, .png, .pdf, .dot …)."
+    "--plot",
+    PICTURE_FORMATS,
+    "Plot distributions into FILE (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
 )
 @picture_option("--tool-graph", DRAWING_FORMATS, "Draw which tools use which tools' outputs.")
 @picture_option("--app-graph", DRAWING_FORMATS, "Draw the same for apps.")
@@ -119,8 +121,8 @@ def command(
             OptionScope(("only",), published and not each, "to data sets, without --each"),
             OptionScope(("infer",), only != "tables", "to the structure of plans"),
             OptionScope(("explain",), people, "to the structure of plans as --format text or md"),
-            OptionScope(("theme", "deadline"), bool(drawn), "to --shapes, --tool-graph and --app-graph"),
-            OptionScope(("force",), bool(drawn - {"shapes"}), "to --tool-graph and --app-graph"),
+            OptionScope(("theme", "deadline"), bool(drawn), "to --plot shapes, tools and apps"),
+            OptionScope(("force",), bool(drawn - {"shapes"}), "to --plot tools and apps"),
             OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
         ]
     )

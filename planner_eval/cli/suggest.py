@@ -78,6 +78,7 @@ _DEADLINE, _RETRIES = 60.0, 2
 @click.option(
     "--patch", is_flag=True, help="Write a patch of the likeliest fixes instead, for planeval apply."
 )
+@click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what convert --patch takes.")
 @click.option(
     "--model",
     metavar="NAME",
@@ -320,7 +321,7 @@ def _fault_data(faulty: FaultSuggestions, suggested: PlanSuggestions) -> dict[st
 
 
 def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
-    """What planeval apply takes: one patch, or a line a record."""
+    """What ``planeval convert --patch`` takes: one patch, or a line a record."""
     if not many and "patch" in rows[0]:
         return dump_indented(rows[0]["patch"])
     lines = [{"id": row["id"]} | row.get("patch", {"error": row.get("error")}) for row in rows]
@@ -374,7 +375,9 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
     if "error" in row:
         yield _short_line(f"{lead}unreadable: {row['error']}")
     if "repaired" in row:
-        yield _short_line(f"{lead}read after repair, as with planeval apply --repair: {row['repaired']}")
+        yield _short_line(
+            f"{lead}read after repair, as planeval convert --patch --repair does: {row['repaired']}"
+        )
     if "empty" in row:
         yield _short_line(f"{lead}{row['empty']}")
     for fault in row.get("faults", ()):

@@ -9,9 +9,7 @@ from functools import cache
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service
-from planner_eval.comparison.explanation.causes import order_by_cause
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
-from planner_eval.comparison.explanation.sentences import no_call_suffix
 from planner_eval.comparison.gold_alternatives import (
     NO_ALTERNATIVES,
     AlternativeValues,
@@ -244,25 +242,16 @@ def explain(matching: Matching, alternatives: AlternativeValues = NO_ALTERNATIVE
     """
     if matching.pairing is None and not matching.misplaced:
         return Diff(matching.pred, matching.gold, matching.alignment, (), matching)
-    as_told, find_edits = _load_explanation()
-    matching = as_told(matching)
-    edits = find_edits(matching, alternatives)
-    pairs = matching.alignment.pairs
-    ordered = order_by_cause(edits, matching.pred, matching.gold, pairs) if edits else ()
-    if ordered and (suffix := no_call_suffix(matching.pred, matching.gold)):
-        ordered = (ordered[0]._replace(message=ordered[0].message + suffix), *ordered[1:])
-    return Diff(matching.pred, matching.gold, matching.alignment, ordered, matching)
+    matching, edits = _load_explanation()(matching, alternatives)
+    return Diff(matching.pred, matching.gold, matching.alignment, edits, matching)
 
 
 @cache
-def _load_explanation() -> tuple[
-    Callable[[Matching], Matching], Callable[[Matching, AlternativeValues], list[Edit]]
-]:
-    """What finds partners and words for plans that differ; an import inside a function costs at each call."""
-    from planner_eval.comparison.explanation.explain import find_edits
-    from planner_eval.comparison.explanation.unlike_pairs import rematch_for_explanation
+def _load_explanation() -> Callable[[Matching, AlternativeValues], tuple[Matching, tuple[Edit, ...]]]:
+    """What explains plans that differ; an import inside a function costs at each call."""
+    from planner_eval.comparison.explanation.explain import explain_matching
 
-    return rematch_for_explanation, find_edits
+    return explain_matching
 
 
 class NearestDiff(NamedTuple):

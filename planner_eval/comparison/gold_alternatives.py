@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import close_names, did_you_mean, format_count
-from planner_eval.comparison.explanation.sentences import value_name
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Call, Plan, Value
@@ -318,9 +317,6 @@ AlternativeValues: TypeAlias = Mapping[tuple[str, str], tuple[Value, ...]]
 
 NO_ALTERNATIVES: AlternativeValues = {}
 
-_MAX_SHOWN_VALUES = 3
-"""So many further values are named; of more it is said how many there are."""
-
 
 class AcceptedValues(NamedTuple):
     """All that says what is right beside gold's own values; false where nothing does.
@@ -347,14 +343,13 @@ class AcceptedValues(NamedTuple):
         """
         return argument in self.terms.omittable.get(call.id, ())
 
-    def said(self, call: Call, argument: str, value: Value, number: Callable[[int], str]) -> str:
-        """The values that would be right besides one: ``"NY" or "N.Y."``; empty where none would.
+    def values(self, call: Call, argument: str, value: Value) -> list[Value]:
+        """The values that would be right besides one.
 
         Args:
             call: Gold's call.
             argument: The argument.
             value: Gold's value.
-            number: The number of a call of gold at a position.
         """
         rule = self.policy.rule(call.app, call.name, argument)
         values = {
@@ -368,9 +363,7 @@ class AcceptedValues(NamedTuple):
         values.pop(value_key(value, OWN_POSITIONS), None)
         if self.is_optional(call, argument):
             values.pop(value_key("", OWN_POSITIONS), None)  # how BFCL writes that an argument may be left out
-        texts = [value_name(v, number) for v in list(values.values())[:_MAX_SHOWN_VALUES]]
-        texts += [f"{len(values) - _MAX_SHOWN_VALUES} more"] if len(values) > _MAX_SHOWN_VALUES else []
-        return " or ".join(texts)
+        return [*values.values()]
 
 
 def find_alternative_values(gold: Plan, plans: Iterable[Plan]) -> AlternativeValues:

@@ -72,6 +72,9 @@ def relabel_gold(diff: Diff) -> Plan:
     >>> gold = Plan((Call("a", "f"), Call("b", "g")))
     >>> [call.id for call in relabel_gold(diff(Plan((Call("b", "f"),)), gold)).calls]
     ['b', 'b_2']
+    >>> needy = Plan((Call("a", "f", (("x", Unresolved("b")),)),))
+    >>> [call.id for call in relabel_gold(diff(needy, gold)).calls]
+    ['a', 'b_2']
     """
     partner = {gold: pred for pred, gold in diff.alignment.pairs}
     used_ids = {call.id for call in diff.pred.calls}

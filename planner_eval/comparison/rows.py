@@ -10,12 +10,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, diff_any
-from planner_eval.comparison.explanation.edit_groups import habits_data
 from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.lines import habits_data
 from planner_eval.comparison.explanation.sentences import calls_name
 from planner_eval.comparison.gold_alternatives import Gold, gold_warnings, read_gold
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures
+from planner_eval.comparison.turns import TurnComparison, may_have_turns
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import TurnChoice, locate
 from planner_eval.reading.files.files import PlanFile, read_plan, read_repaired_plan
@@ -130,6 +131,7 @@ class Row(NamedTuple):
         mended: What repair would make of a prediction that strict reading refused; of one that was cut off,
             the calls before the cut.
         effects: What the two plans come to when they are run, as JSON data, where they were.
+        turns: What differs turn by turn, of a conversation of several turns.
     """
 
     id: str
@@ -141,6 +143,7 @@ class Row(NamedTuple):
     fields: Mapping[str, Any] = {}
     mended: Plan | None = None
     effects: Mapping[str, Any] | None = None
+    turns: TurnComparison | None = None
 
     @property
     def in_effect(self) -> str:
@@ -239,6 +242,12 @@ class Evaluation(NamedTuple):
                 else read_repaired_plan(pred, pred_reading.error, **how)
             )
             row = row._replace(mended=cut_plan if self.repair else repaired)
+        if row.diff is not None and row.pred is not None and row.gold is not None:
+            plans = row.pred, row.gold
+            if may_have_turns(*plans):
+                from planner_eval.comparison.turn_by_turn import compare_turns
+
+                row = row._replace(turns=compare_turns(row.diff, plans, (pred, gold)))
         return _locate_row(row) if self.located and row.diff is not None and row.diff.edits else row
 
 
@@ -371,6 +380,8 @@ def row_data(row: Row, *, structure: bool = False) -> dict[str, Any]:
         data["readable_with_repair"] = calls_name(row.mended)
     if row.diff is not None:
         data |= diff_data(row.diff, structure=structure)
+    if row.turns is not None:
+        data["turns"] = row.turns.data()
     if row.effects is not None:
         data["effects"] = dict(row.effects)
     return data

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from planner_eval.comparison.explanation.counted import prepare_for_counting
+from planner_eval.comparison.counted import prepare_for_counting
 from planner_eval.comparison.explanation.sentences import CallNames
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures, structure_figures

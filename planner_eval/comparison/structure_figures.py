@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
-from planner_eval.comparison.explanation.counted import prepare_for_counting
+from planner_eval.comparison.counted import prepare_for_counting
 from planner_eval.plan.graph import BLOCK, closure_size, component_leaders, levels, needed_marks, producers
 
 if TYPE_CHECKING:

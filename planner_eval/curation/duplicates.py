@@ -546,7 +546,7 @@ def _choose_criterion(
     if by in QUESTION_CRITERIA and silent:
         raise InputError(
             f"no record of {' and '.join(silent)} holds a question, which {by!r} compares: name its field "
-            "with --query, or compare plans alone (--by plan)"
+            "with --field query, or compare plans alone (--by plan)"
         )
     if by is not None:
         return by, ()

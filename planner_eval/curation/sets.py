@@ -137,8 +137,8 @@ class Questions:
         if source.file is not None:
             if field is not None and field == source.file.content:
                 raise InputError(
-                    f"--query {field!r}: the plans of {source.name} are read from that field: name the field "
-                    "of the question, or that of the plans with --field text"
+                    f"--field query={field}: the plans of {source.name} are read from that field: name the "
+                    "field of the question, or that of the plans with --field text"
                 )
             self._field, self.notes = question_field(field, source.file)
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Same = Callable[[Call, Any, Any], bool]
 
 
-# ----------------------------------------------------------------------
-# Two plans run side by side: do they come to the same, and where do their values part?
 @dataclass(frozen=True, slots=True)
 class Divergence:
     """The first place where two runs differ.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # From what a tool source points at to tools: name → callable; and their state, given and told.
 #
-# A tool's owner (a class's instance, an object, a module) is given a state by its function ``set_state`` and
-# tells it by ``state``; neither is a tool. ``_load_scenario``, as in BFCL's classes, stands for
+# A tool's owner (a class's instance, an object, a module) is given a state by its function ``set_state``
+# and tells it by ``state``; neither is a tool. ``_load_scenario``, as in BFCL's classes, stands for
 # ``set_state``.
 _MAX_STATE_DEPTH = 60
 """How deep the fields of objects in a state are told."""

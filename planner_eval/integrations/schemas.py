@@ -19,9 +19,9 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
         "WrappersFile",
         "notations and frameworks of one's own: --wrappers FILE",
     ),
-    "theme": ("results.schema", "ThemeFile", "the theme of drawings: --theme FILE"),
-    "patch": ("comparison.schemas", "PatchFile", "a patch: diff --patch, apply"),
-    "prices": ("models.prices", "PricesFile", "prices of models: predict --run prices=FILE"),
+    "theme": ("results.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
+    "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, convert --patch"),
+    "prices": ("models.prices", "PricesFile", "what models cost: predict --prices FILE"),
     "datasets": (
         "benchmarks.datasets.schema",
         "DatasetsFile",

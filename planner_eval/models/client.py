@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------
-# The openai package's client, and what leaves for a server.
-# ----------------------------------------------------------------------
 # What leaves for a server, and what of its words may be shown.
 MAX_PAUSE = 60.0
 """Seconds; a server that asks for more is asked again then."""
@@ -207,8 +205,6 @@ def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
     return Bounded
 
 
-# ----------------------------------------------------------------------
-# A model behind an OpenAI-compatible chat endpoint; needs the ``llm`` extra (package ``openai``).
 # ----------------------------------------------------------------------
 # A model behind an OpenAI-compatible chat endpoint; needs the ``llm`` extra (package ``openai``).
 _RETRY_STATUSES = frozenset({408, 409, 429})

@@ -40,6 +40,7 @@ from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.report import interval_note, sort_values
 from planner_eval.results.score import read_stored_score, refuse_seed, score
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
+from planner_eval.results.trials import trial_figure
 from planner_eval.results.views.compare import free_names
 
 
@@ -145,7 +146,10 @@ def head_of(column: LayoutColumn, form: str | None) -> ColumnHead:
         column: The column.
         form: The benchmark; None for tasks of your own.
     """
-    lower = METRICS[column.figure].lower if form is None else benchmark(form).less_is_better(column.figure)
+    if form is None:
+        lower = column.figure in METRICS and METRICS[column.figure].lower
+    else:
+        lower = benchmark(form).less_is_better(column.figure)
     return ColumnHead(column.group, column.head, column.figure, column.unit, column.digits, lower)
 
 
@@ -225,9 +229,15 @@ def table(  # noqa: PLR0913 - the options of a public function
     sources: dict[str, Source]
     if form is None:
         _refuse_of_benchmark(layout, settings)
-        chosen_metrics = choose_metrics(metrics or OWN_METRICS)
+        metrics = tuple(metrics)
+        of_trials = tuple(name for name in metrics if trial_figure(name) is not None)
+        others = [name for name in metrics if name not in of_trials]
+        chosen_metrics = choose_metrics(others or (() if of_trials else OWN_METRICS) or ("exact",))
         sources = {r.path: _own_source(r, named_gold, chosen_metrics, by, cluster) for r in all_runs}
-        chosen = plain_layout(chosen_metrics, by, sort_values(key_values(sources, by)))
+        if not metrics and (most := min(s.trials for s in sources.values() if isinstance(s, OwnSource))) > 1:
+            of_trials = (f"pass^{most}",)
+        shown = (*(chosen_metrics if others or not metrics else ()), *of_trials)
+        chosen = plain_layout(shown, by, sort_values(key_values(sources, by)))
     else:
         how = ScoringOptions(variant, named_gold, judge and RememberingJudge(judge), prompts, run)
         scored = {r.path: BenchmarkSource(r, benchmark(form), how) for r in all_runs}
@@ -332,7 +342,7 @@ def _own_source(
     report = score(pair(answers, golds), metrics=metrics, by=() if by is None else (by,), cluster=cluster)
     noted = (note.removeprefix(f"{run.path}: ") for note in answers.notes if note not in rows.notes)
     notes = [*filter(None, [repeats_message(model_run)]), *noted]
-    return OwnSource(run.path, report.rows, notes)
+    return OwnSource(run.path, report.rows, notes, report.totals.cluster)
 
 
 def _refuse_other_gold(sources: Sequence[Source]) -> None:

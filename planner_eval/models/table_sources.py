@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,15 +18,17 @@ from planner_eval.benchmarks.layouts import LayoutColumn
 from planner_eval.benchmarks.report import Report
 from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
-from planner_eval.comparison.metrics.facts import Share
+from planner_eval.comparison.metrics.facts import Share, Tally
 from planner_eval.comparison.rows import JUDGED_STATES, Reading
 from planner_eval.models.pipelines.demonstrations import LEAK_MARK
 from planner_eval.models.predict.folder import RUN_KIND, PredictedRun, gold_of, read_predicted_run
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results import scored as rows
 from planner_eval.results.columns import Column as Tallies
 from planner_eval.results.report import figures, no_cluster_error
 from planner_eval.results.runs.stored import run_data
 from planner_eval.results.table import MeasuredFigure
+from planner_eval.results.trials import TrialFigure, trial_figure
 
 
 # ----------------------------------------------------------------------
@@ -428,7 +431,10 @@ class OwnSource:
 
     def measured(self, column: LayoutColumn, ids: Collection[str] | None) -> MeasuredFigure:
         """A metric, of some samples or of all."""
-        tallies = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
+        if (drawn := trial_figure(column.figure)) is not None:
+            tallies = self._trial_tallies(drawn, column, ids)
+        else:
+            tallies = {row.id: row.tallies.get(column.figure) for row in self._chosen(column, ids)}
         empty = MeasuredFigure(None, ids=frozenset(tallies), run=self.path)
         if not tallies:
             return empty._replace(why="the run has no such sample")
@@ -440,7 +446,27 @@ class OwnSource:
 
     def clusters(self, key: str) -> dict[str, str]:
         """In which cluster each sample lies; InputError where one lies in none."""
+        if key == TASK_KEY:
+            return {row.id: row.task or row.id for row in self.scored}
         return _require_clusters(key, {row.id: row.keys.get(key) for row in self.scored})
+
+    @property
+    def trials(self) -> int:
+        """The most trials that a task has."""
+        return max(Counter(row.task or row.id for row in self.scored).values(), default=0)
+
+    def _trial_tallies(
+        self, drawn: TrialFigure, column: LayoutColumn, ids: Collection[str] | None
+    ) -> dict[str, Tally | None]:
+        """pass^k or pass@k of each task that has so many trials."""
+        tasks: dict[str, list[bool]] = {}
+        for row in self._chosen(column, ids):
+            tasks.setdefault(row.task or row.id, []).append(row.state == "same")
+        return {
+            task: Share(drawn.value(len(right), sum(right)), 1)
+            for task, right in tasks.items()
+            if len(right) >= drawn.k
+        }
 
     def notes(self) -> list[str]:
         """What does not count in these figures."""

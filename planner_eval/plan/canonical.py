@@ -32,8 +32,6 @@ from planner_eval.plan.model import (
     fold,
 )
 
-# ----------------------------------------------------------------------
-# When two plans mean the same, decided by numbers that stand for calls.
 Key: TypeAlias = Any
 """Something hashable that stands for a value: equal keys, equal values."""
 

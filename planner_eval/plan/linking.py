@@ -35,8 +35,6 @@ from planner_eval.plan.model import (
     references,
 )
 
-# ----------------------------------------------------------------------
-# From calls as written to a plan: labels and returned names become references between calls.
 MAX_DEPTH = 200
 """How deep lists and objects in an argument may nest unless a caller says otherwise."""
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-# ----------------------------------------------------------------------
-# The shapes that everything else speaks: a call as written, a call as meant, a plan.
 Path: TypeAlias = tuple[str | int, ...]
 """A way into a value: field names and list positions, outermost first; () is the whole value."""
 
@@ -372,10 +370,9 @@ class Bag(list[Any]):
 #
 # A value is JSON data with references in it (:mod:`planner_eval.plan.model`): lists, objects and texts
 # around references hold values, everything else is a leaf. What only looks, asks :func:`leaves`; what
-# changes leaves and keeps the rest, :func:`map_leaves`; what makes something else of a value,
-# :func:`fold`; what only wants to know whether some kind is in it, :func:`contains_kind`. Loops measured to
-# be
-# hot keep a walk of their own, and ``tests/test_link.py`` holds them equal to these.
+# changes leaves and keeps the rest, :func:`map_leaves`; what makes something else of a value, :func:`fold`;
+# what only wants to know whether some kind is in it, :func:`contains_kind`. Loops measured to be hot keep a
+# walk of their own, and ``tests/test_link.py`` holds them equal to these.
 _LEAF_TYPES = frozenset({str, int, float, bool, type(None), Ref, Unresolved, RawRef})
 """What nearly every value is; asked first, for that is the quickest."""
 

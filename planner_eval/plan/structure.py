@@ -231,12 +231,11 @@ def shape(plan: Plan) -> str:
     r"""The plan's dependency shape in one line: each call's producers in its brackets, in a canonical order.
 
     Names and arguments play no part, and self references none. ``+`` stands between pieces that nothing
-    joins. A call that serves several has a letter, ``a:()``, and is
-    that letter where it is needed again. Plans whose
-    pieces have at most 16 calls each, and no circle, have one text if and only if their dependency graphs are
-    isomorphic. In larger pieces whose calls serve several, and in circles, ``×2`` stands behind a call that
-    serves two; there, plans of one text may differ. A circle whose output no other call uses is written from
-    its last call, and ``*`` closes it.
+    joins. A call that serves several has a letter, ``a:()``, and is that letter where it is needed again.
+    Plans whose pieces have at most 16 calls each, and no circle, have one text if and only if their
+    dependency graphs are isomorphic. In larger pieces whose calls serve several, and in circles, ``×2``
+    stands behind a call that serves two; there, plans of one text may differ. A circle whose output no other
+    call uses is written from its last call, and ``*`` closes it.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> shape(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))

@@ -17,10 +17,13 @@ _IDENTIFIER = re.compile(r"(?=\S*[a-z])(?=(?:\D*\d){3})[\w@.#:+-]{6,80}", re.I)
 _AGREEMENT = re.compile(
     r"\b(?:yes|yeah|yep|yup|sure|ok|okay|please|confirm\w*|proceed|agree\w*|correct|absolutely|definitely|"
     r"go ahead|do (?:it|that|so)|sounds? (?:good|great|fine|perfect)|looks? good|that works|let'?s|perfect|"
-    r"great|(?:can|could|would) you|i(?:'ll| will|'d| would| want| need)\b)",
+    r"great|(?:can|could|would) (?:you|we|i)\b|i(?:'ll| will|'d| would| want| need)\b)",
     re.I,
 )
 """Words by which a user agrees to something, asks for it or chooses it."""
+
+_REFUSAL = re.compile(r"\b(?:no|not|n't|don'?t|never|stop|wait|cancel that|unsure|rather)\b", re.I)
+"""Words by which an answer to what the assistant asked may be no agreement."""
 
 _ISO_TIME = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T ]?\d\d[:.]?\d\d.*)?")
 
@@ -31,10 +34,12 @@ class _Said(NamedTuple):
     Args:
         grounds: What users, tools and instructions said, and what the model said that a user answered.
         user: What the user said last; None where no user spoke.
+        asked: What the model had said before that.
     """
 
     grounds: str
     user: str | None
+    asked: str = ""
 
 
 def find_conversation_findings(
@@ -68,10 +73,27 @@ def find_conversation_findings(
                         "look it up, or ask the user"
                     )
                     yield Diagnostic("trace.ungrounded_argument", message, "warning", position, name)
-        if call.tool in acting and before.user is not None and not _AGREEMENT.search(before.user):
+        if call.tool in acting and before.user is not None and not _has_agreed(call.name, before):
             words = shorten(before.user, 60)
             message = f"it changes something, and the user's last words neither ask nor agree: {words!r}"
             yield Diagnostic("trace.unagreed_action", message, "info", position)
+
+
+def _has_agreed(tool: str, before: _Said) -> bool:
+    """Whether the user's last words ask for a call, or answer what the model said of it with no refusal.
+
+    Who is asked for details "so that I can book it" and gives them agrees to the booking.
+    """
+    words = before.user or ""
+    if _AGREEMENT.search(words):
+        return True
+    parts = [part for part in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", tool) if len(part) >= MIN_WORD_LENGTH]
+    named = any(part.lower() in before.asked.lower() for part in parts)
+    return named and not _REFUSAL.search(re.sub(r"^\W*no\W+", "", words, flags=re.I))
+
+
+MIN_WORD_LENGTH = 4
+"""Shorter parts of a tool's name stand in many words."""
 
 
 def _is_grounded(text: str, grounds: str) -> bool:
@@ -96,16 +118,18 @@ def _said_before_calls(data: Any) -> list[_Said]:
     grounds: list[str] = []
     unanswered: list[str] = []
     user: str | None = None
+    last_words, asked = "", ""
     said: list[_Said] = []
     for message in messages:
         words = _words(message.get("content"))
         if message["role"] == "assistant":
             calls = message.get("tool_calls") or ()
-            said += [_Said("".join(grounds), user)] * len(calls)
+            said += [_Said("".join(grounds), user, asked)] * len(calls)
             unanswered.append(_plain(words))
+            last_words = words or last_words
             continue
         if message["role"] == "user":
-            user = words
+            user, asked = words, last_words
             grounds += unanswered
             unanswered = []
         grounds.append(_plain(words))

@@ -188,6 +188,7 @@ class _RecordedCalls:
 
     def __init__(self, plan: Plan, run: Run, acting: Collection[str]) -> None:
         self.run = run
+        self.acting = acting
         self.calls = plan.calls
         self.spans = run.tools
         self.known = {span.id: span for span in run.spans if span.id is not None}
@@ -433,11 +434,12 @@ def _find_unused_answers(trace: _RecordedCalls) -> Iterator[Diagnostic]:
             or not own
             or _NEGATION.search(text)
             or _says_done(call)
+            or call.tool in trace.acting
             or heard.uses(own, span.end)
         ):
             continue
         message = (
-            f"nothing of the answer of {shorten(call.name, _MAX_SHOWN_LENGTH)} stands in a later "
+            f"nothing of the answer of {shorten(call.name, _MAX_SHOWN_LENGTH)} stands in a "
             "argument or in what "
             f"the model said after{trace.place(index)}; leave the call out, unless the model chose by it or "
             "put it in other words"
@@ -474,7 +476,19 @@ class _LastMentions:
 
 
 def _tokens(text: str) -> frozenset[str]:
-    return frozenset(token.strip(".,:").lower() for token in _TOKEN.findall(text))
+    """The numbers and longer words of a text; 1,200.00 and 1200 are one number."""
+    return frozenset(_plain_token(token) for token in _TOKEN.findall(text))
+
+
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+")
+
+
+def _plain_token(token: str) -> str:
+    token = token.strip(".,:").lower()
+    if _NUMBER.fullmatch(token) is None:
+        return token
+    token = token.replace(",", "")
+    return token.rstrip("0").rstrip(".") if "." in token else token
 
 
 # ---------------------------------------------------------------- tools that never ran

@@ -250,8 +250,8 @@ def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, st
     plain = {word: class_of.get(name, name) for word, name in plain.items()}
     if len(set(plain.values())) > MAX_CLASSES:
         raise InputError(
-            f"there are {len(set(plain.values())):,} different verdicts, at most {MAX_CLASSES} are "
-            "possible: name the right field with --verdict-field"
+            f"there are {len(set(plain.values())):,} different verdicts, at most {MAX_CLASSES} are classes: "
+            "is it the field of the verdicts? --field verdict names it"
         )
     return plain
 

@@ -17,7 +17,7 @@ from planner_eval.results.columns import Column, exact_sum
 from planner_eval.results.intervals import Interval, intervals
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow
 from planner_eval.results.totals import Totals
-from planner_eval.results.trials import TrialReport, trial_report
+from planner_eval.results.trials import TrialReport, trial_figure, trial_report
 
 if TYPE_CHECKING:
     from planner_eval.results.causes import Causes
@@ -161,11 +161,16 @@ class Report:
         return dict(sorted(self.totals.codes.items(), key=lambda item: (-item[1], item[0])))
 
     def figure(self, name: str) -> float | None:
-        """A figure by its name: ``calls``, or ``calls.precision``, ``calls.recall``, ``calls.macro``.
+        """A figure by name: ``calls``, ``calls.precision``, ``calls.recall``, ``calls.macro`` or ``pass^2``.
 
         Raises:
             InputError: the report has no such figure.
         """
+        drawn = trial_figure(name)
+        if drawn is not None and self.trials is not None:
+            for estimate in self.trials.passes:
+                if estimate.k == drawn.k:
+                    return estimate.hat if drawn.kind == "^" else estimate.at
         metric, _, aspect = name.partition(".")
         for figure in self.figures:
             if figure.name == metric:

@@ -16,8 +16,10 @@ from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure, m
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
+from planner_eval.comparison.turns import TurnComparison, turns_of
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
+from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.reading.files.trials import RecordedVerdict
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ class ScoredRow:
         unread: No call was read, and something in the prediction may be one.
         task: The task that it is one of several trials of.
         verdict: What a run recorded of the answer.
+        turns: What differs turn by turn, of a conversation of several turns.
+        costs: What the run cost, as it was recorded, by the figure's name.
     """
 
     id: str
@@ -75,6 +79,8 @@ class ScoredRow:
     unread: bool = False
     task: str | None = None
     verdict: RecordedVerdict | None = None
+    turns: TurnComparison | None = None
+    costs: Mapping[str, float] = field(default_factory=dict)
 
 
 _UNREAD_PLAN = Plan((Call("?", "?"),))
@@ -129,6 +135,7 @@ def scored_row(
         _mistaken_tools(diff) if roots else (),
         *source,
         unread="find.unread" in codes,
+        turns=row.turns,
     )
 
 
@@ -180,9 +187,20 @@ def row_data(row: ScoredRow) -> dict[str, Any]:
         **({"choices": True} if row.choices else {}),
         **({"unread": True} if row.unread else {}),
         **({} if row.credits is None else {"credits": row.credits.data()}),
-        **({} if row.task is None else {"task": row.task}),
-        **({} if row.verdict is None else {"recorded": row.verdict._asdict()}),
+        **_recorded_data(row),
     }
+
+
+def _recorded_data(row: ScoredRow) -> dict[str, Any]:
+    """What is known of a row's run beside its plan, as JSON data."""
+    data: dict[str, Any] = {} if row.task is None else {"task": row.task}
+    if row.verdict is not None:
+        data["recorded"] = row.verdict._asdict()
+    if row.turns is not None:
+        data["turns"] = row.turns.data()
+    if row.costs:
+        data["costs"] = dict(row.costs)
+    return data
 
 
 def tally_data(tally: Tally | None) -> dict[str, Any] | None:
@@ -231,10 +249,7 @@ class RowLineWriter:
             fields.append(f'"mistaken": {_encode_json(row.mistaken)}')
         if row.credits is not None:
             fields.append(f'"credits": {_encode_json(row.credits.data())}')
-        if row.task is not None:
-            fields.append(f'"task": {_encode_text(row.task)}')
-        if row.verdict is not None:
-            fields.append(f'"recorded": {_encode_json(row.verdict._asdict())}')
+        fields += [f'"{name}": {_encode_json(value)}' for name, value in _recorded_data(row).items()]
         return f"{', '.join(fields)}}}"
 
     def _metrics(self, tallies: Mapping[str, Tally | None]) -> str:
@@ -309,6 +324,12 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         **credited,
         "task": str,
         "recorded": {"field": str, "value": float},
+        "turns": {
+            **dict.fromkeys(("unit", "asked"), str),
+            **dict.fromkeys(("total", "late", "first"), int),
+            **{name: [int] for name in ("wrong", "follow")},
+        },
+        "costs": dict.fromkeys(COST_NAMES, float),
     }
 
 
@@ -345,6 +366,8 @@ def scored_of(data: Mapping[str, Any]) -> ScoredRow:
         unread=data.get("unread", False),
         task=data.get("task"),
         verdict=_verdict_of(data.get("recorded")),
+        turns=turns_of(data.get("turns")),
+        costs={name: value for name, value in (data.get("costs") or {}).items() if value is not None},
     )
 
 

@@ -11,6 +11,7 @@ from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.results.columns import Column, add_rows
+from planner_eval.results.conversations import ConversationSums
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.trials import TrialSums
 
@@ -99,12 +100,22 @@ class Totals:
         """Where rows are trials of tasks, or have recorded verdicts."""
         if "trials" in stored:
             self._trial_sums(stored["trials"])
+        self.conversations: ConversationSums | None = None
+        """Where rows are conversations of several turns, or say what they cost."""
+        if "conversations" in stored:
+            self._conversation_sums(stored["conversations"])
 
     def _trial_sums(self, data: Mapping[str, Any] | None = None) -> TrialSums:
         """The sums over trials, made where the first is met."""
         if self.trials is None:
             self.trials = TrialSums(data)
         return self.trials
+
+    def _conversation_sums(self, data: Mapping[str, Any] | None = None) -> ConversationSums:
+        """The sums over conversations, made where the first is met."""
+        if self.conversations is None:
+            self.conversations = ConversationSums(data)
+        return self.conversations
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
@@ -190,6 +201,8 @@ class Totals:
         self._flag(row)
         if row.task is not None or row.verdict is not None:
             self._trial_sums().add(row)
+        if row.turns is not None or row.costs:
+            self._conversation_sums().add(row)
         if self.causes is not None:
             self.causes.add(row.state, row.credits)
         if row.state not in JUDGED_STATES:
@@ -240,6 +253,8 @@ class Totals:
             self.causes.extend(other.causes)
         if other.trials is not None:
             self._trial_sums().extend(other.trials)
+        if other.conversations is not None:
+            self._conversation_sums().extend(other.conversations)
         _extend(self.columns, other.columns)
         for key, groups in self.groups.items():
             for value, columns in other.groups[key].items():
@@ -274,6 +289,7 @@ class Totals:
             **({} if self.alone is None else {"alone": self.alone}),
             **({} if self.causes is None else {"causes": self.causes.data()}),
             **({} if self.trials is None else {"trials": self.trials.data()}),
+            **({} if self.conversations is None else {"conversations": self.conversations.data()}),
             "notations": sorted(self.notations),
             "lacks": sorted(self.lacks),
             "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),

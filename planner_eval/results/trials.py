@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import table
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import format_count, lazy_pattern, one_line
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.results.columns import Column
@@ -56,6 +56,35 @@ def pass_at_k(trials: int, right: int, k: int) -> float:
     [0.25, 0.5, 0.75, 1.0]
     """
     return 1 - comb(trials - right, k) / comb(trials, k)
+
+
+class TrialFigure(NamedTuple):
+    """A figure of trials by its name, ``pass^k`` or ``pass@k``.
+
+    Args:
+        kind: ``"^"`` or ``"@"``.
+        k: How many trials are drawn.
+    """
+
+    kind: str
+    k: int
+
+    def value(self, trials: int, right: int) -> float:
+        """The figure of a task of at least `k` trials."""
+        return (pass_hat_k if self.kind == "^" else pass_at_k)(trials, right, self.k)
+
+
+_FIGURE_NAME = lazy_pattern(r"pass([\^@])([1-9]\d{0,5})")
+
+
+def trial_figure(name: str) -> TrialFigure | None:
+    """The figure of trials that a name stands for; None for another name.
+
+    >>> trial_figure("pass^2"), trial_figure("exact")
+    (TrialFigure(kind='^', k=2), None)
+    """
+    match = _FIGURE_NAME.fullmatch(name)
+    return None if match is None else TrialFigure(match[1], int(match[2]))
 
 
 class TaskCount(NamedTuple):

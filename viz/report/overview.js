@@ -286,11 +286,28 @@ function madeCard() {
   );
 }
 
+/** Trials, costs and turns of a run: a table each, and what there is to say. */
+const besideCards = (run, at) =>
+  (run.beside || []).map(({ title, heads, rows, lines }) =>
+    card(
+      `${title}${two ? `: ${LETTER[at]}` : ""}`,
+      "",
+      rows.length > 0 && table(
+        "further",
+        heads.map((name, column) => [foreign(name), rows.every(row => typeof row[column] === "number") ? "number" : ""]),
+        rows.map(row => el("tr", null, row.map((value, column) =>
+          column ? cell(typeof value === "number" ? "number" : "muted", typeof value === "number" ? count(value) : foreign(value ?? "–")) : rowHead(foreign(String(value)))))),
+      ),
+      lines.length > 0 && el("ul", { class: "notes" }, lines.map(line => el("li", null, foreign(line)))),
+    ),
+  );
+
 /** States above everything; figures and fields beside what went wrong. */
 function makeOverview() {
   const causes = head.runs.some(run => run.causes) ? "Root causes, and what mending them would gain" : "Where it differs";
   const right = [
     ...head.runs.flatMap(tableCards),
+    ...head.runs.flatMap(besideCards),
     ...perRun(causes, causesView, "groups"),
     ...perRun("Which tool was taken for which", (run, at) => ((run.mistaken || []).length ? mistakenView(run, at) : null)),
     madeCard(),

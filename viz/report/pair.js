@@ -18,6 +18,7 @@ function sideOf(found, which) {
     structure: found[`s${b}`],
     run: found[`ex${b}`],
     raw: found[`raw${b}`],
+    talk: found[`talk${b}`],
   };
 }
 
@@ -119,6 +120,8 @@ function sideView(found, side, across) {
   if (side.edits.length) parts.push(under(plural(side.edits.length, "difference"), editList(side.edits, side.letter ? { of: side.letter.toLowerCase() } : {})));
   if (side.structure) parts.push(el("p", { class: "structure", dir: "auto", text: visible(side.structure) }));
   if (scene) parts.push(under(drawn, sceneView(scene, across)));
+  const talk = talkView(side);
+  if (talk) parts.push(talk);
   const view = el("div", { class: "side" }, parts, runView(side));
   if (scene) linkEdits(view, scene, side);
   return view;

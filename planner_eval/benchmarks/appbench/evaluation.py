@@ -20,8 +20,8 @@ from planner_eval.benchmarks.report import Figure
 # ----------------------------------------------------------------------
 # How the published AppBench code reads an answer: lines, apps, calls, arguments.
 #
-# Two modules of that code read calls differently; both readings are here, faults included, because
-# the published figures come from them. For a faithful reading use ``planner_eval.parse``.
+# Two modules of that code read calls differently; both readings are here, faults included, because the
+# published figures come from them. For a faithful reading use ``planner_eval.parse``.
 #
 # Source: repository ruleGreen/AppBench at 81539ee, ``utils.py`` and ``analysis.py``.
 _APP_LINE = re.compile(r"(\w+):\s*(\[.*\])")

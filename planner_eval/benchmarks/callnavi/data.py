@@ -191,8 +191,7 @@ def holds_placeholder(value: Any) -> bool:
 # What CallNavi asks a judge for: repairing an answer, and rating one.
 #
 # The prompts are our own. The published ones stand inside code; who has copied their text into files uses
-# them
-# (:data:`PROMPT_FILES`).
+# them (:data:`PROMPT_FILES`).
 # ----------------------------------------------------------------------
 # What CallNavi's paper asks a judge for: repairing an answer, and rating one.
 _RATING_PROMPT = """You compare the tool calls that a model predicted with the correct ones.

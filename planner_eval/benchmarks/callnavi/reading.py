@@ -25,8 +25,8 @@ from planner_eval.reading.dialects.read import parse, write
 # ----------------------------------------------------------------------
 # From the text that a model wrote to the data that CallNavi's scorer sees.
 #
-# Nothing is evaluated and nothing raises: what the published code could not dump is a
-# :class:`WashedAnswer` that names the exception.
+# Nothing is evaluated and nothing raises: what the published code could not dump is a :class:`WashedAnswer`
+# that names the exception.
 #
 # Source: CallNavi's washing scripts; paper section 5.1 (syntax validity), appendix E.4 (YAML).
 MAX_JSON_CHARS = 16 * 2**20
@@ -178,8 +178,6 @@ def _count_expanded_nodes(text: str) -> int:
     return total
 
 
-# ----------------------------------------------------------------------
-# An answer to CallNavi as a plan, and gold for another plan.
 # ----------------------------------------------------------------------
 # An answer to CallNavi as a plan: strictly where it is what was asked for, else by careful repair.
 MAX_LITERAL_CHARS = 256 * 2**10

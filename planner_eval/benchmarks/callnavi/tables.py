@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------
-# The tables and charts of CallNavi's paper, each printed cell beside the recomputed one.
-# ----------------------------------------------------------------------
 # The paper's tables of the data, each printed cell beside the recomputed one.
 _COLUMNS = ("API Functions", "Questions", "Easy", "Medium", "Hard")
 _TABLE_2 = {
@@ -185,8 +183,6 @@ CHARTS = {
 }
 
 
-# ----------------------------------------------------------------------
-# The further tables of a CallNavi score: by domain, kinds of errors, judge and AST match, freq@k.
 # ----------------------------------------------------------------------
 # The kinds of errors that CallNavi's paper finds in answers: hallucination, formatting, logic.
 #

@@ -56,9 +56,9 @@ if TYPE_CHECKING:
 #   not spoil it, and no number of right calls exceeds the annotated ones;
 # * rates divide by the samples that came in, and averages of answers by all of them.
 #
-# Identical calls are paired first, then calls with the same response, then the rest by similarity for
-# the model to decide. Identity and equal responses are equivalence relations, so with them alone a
-# call less never gives a higher score; model-based matching follows the paper's mapping and can.
+# Identical calls are paired first, then calls with the same response, then the rest by similarity for the
+# model to decide. Identity and equal responses are equivalence relations, so with them alone a call less
+# never gives a higher score; model-based matching follows the paper's mapping and can.
 @dataclass(frozen=True, slots=True)
 class JudgedConversation:
     """A conversation judged to its end.

@@ -280,8 +280,8 @@ def free_calls(steps: Iterable[Step]) -> dict[str, Any]:
 # ----------------------------------------------------------------------
 # The API behind response-based matching: anything that answers a call.
 #
-# The benchmark asks a live service. Here an API is a callable ``call → Answer``; the one that ships
-# replays recorded answers, so that scores do not change with the day on which they are computed.
+# The benchmark asks a live service. Here an API is a callable ``call → Answer``; the one that ships replays
+# recorded answers, so that scores do not change with the day on which they are computed.
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
     """What the service sent back.

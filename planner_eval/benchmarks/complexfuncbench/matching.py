@@ -272,8 +272,7 @@ def first_difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecor
 # Which values are equal, and of the declared type, as the paper means it.
 #
 # Source: ComplexFuncBench paper, section 3.1: format checking, rule-based matching. Values are equal under
-# the
-# policy ``complexfuncbench``.
+# the policy ``complexfuncbench``.
 @cache
 def _policy() -> Policy:
     return load_policy("complexfuncbench")
@@ -344,8 +343,8 @@ def find_fault(call: FunctionCall, functions: Functions) -> Fault | None:
 # ----------------------------------------------------------------------
 # Texts as vectors, and the cheapest assignment of predicted calls to gold calls.
 #
-# This module is imported where a mapping is needed, for it needs numpy; scipy is loaded only when
-# more than one assignment is possible.
+# This module is imported where a mapping is needed, for it needs numpy; scipy is loaded only when more than
+# one assignment is possible.
 class Embedding(Protocol):
     """Anything that turns texts into vectors of length one."""
 

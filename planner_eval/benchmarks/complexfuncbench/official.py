@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # A recorded conversation as text becomes the turns that a model took in it.
 #
 # Two forms are read, alone or as the ``conversations`` or ``messages`` of an object: the released one
-# (``function_call`` holds the calls of an assistant turn) and the one of chat endpoints
-# (``tool_calls``, arguments as JSON text). Observations, system and user messages are passed over.
+# (``function_call`` holds the calls of an assistant turn) and the one of chat endpoints (``tool_calls``,
+# arguments as JSON text). Observations, system and user messages are passed over.
 MAX_CALLS = 10_000
 """Calls of one conversation; mapping needs memory for each."""
 

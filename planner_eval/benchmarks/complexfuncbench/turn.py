@@ -56,8 +56,7 @@ if TYPE_CHECKING:
 # What ComplexFuncBench asks a judge for: final answers, and like calls.
 #
 # The prompts are our own. The published ones stand inside code; who has copied their text into files uses
-# them
-# (:data:`PROMPT_FILES`).
+# them (:data:`PROMPT_FILES`).
 # ----------------------------------------------------------------------
 # What ComplexFuncBench's paper asks a judge for: final answers, and like calls.
 _COMPLETENESS_PROMPT = """You judge how completely an answer covers what a user asked.
@@ -206,8 +205,6 @@ def judge_matcher(judge: Judge | None, functions: Functions) -> CallPredicate:
     return same
 
 
-# ----------------------------------------------------------------------
-# One turn of ComplexEval: a model's calls against the gold calls that are open.
 # ----------------------------------------------------------------------
 # One turn of ComplexEval: a model's calls against the gold calls that are open.
 class OpenCall(NamedTuple):

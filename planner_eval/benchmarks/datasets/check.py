@@ -13,8 +13,6 @@ from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Diagnostic, Plan
 
-# ----------------------------------------------------------------------
-# What is irregular in a data set, counted; and whether every gold plan can be read and equals itself.
 SEVERITIES = ("error", "warning", "info")
 
 

@@ -27,8 +27,6 @@ from planner_eval.benchmarks.datasets.published import (
     read_accepted_checksums,
 )
 
-# ----------------------------------------------------------------------
-# Fetching published files: resumed where they broke off, kept only when their checksum is right.
 MAX_TRIES = 4
 """How often a broken connection is taken up again before the download is given up."""
 

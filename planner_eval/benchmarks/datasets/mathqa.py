@@ -26,8 +26,8 @@ from planner_eval.plan.model import Diagnostic
 # ----------------------------------------------------------------------
 # MathQA's two notations, and what they compute.
 #
-# A *tree* is ``(operation, operand, …)``; an operand is a tree or a token of the text. A nested formula
-# is one tree; a list of steps is trees whose operands are tokens, among them ``#k`` for step k.
+# A *tree* is ``(operation, operand, …)``; an operand is a tree or a token of the text. A nested formula is
+# one tree; a list of steps is trees whose operands are tokens, among them ``#k`` for step k.
 Node = tuple[Any, ...]
 """A call: (operation, operand, …)."""
 

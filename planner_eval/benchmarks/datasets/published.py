@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # One task of a benchmark: what was asked, with which tools, and the plan that solves it.
-# ----------------------------------------------------------------------
-# One task of a benchmark: what was asked, with which tools, and the plan that solves it.
 _NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -156,8 +154,6 @@ def _read_text(path: Path) -> str:
         raise DatasetError(f"{path}: {problem.strerror}") from None
 
 
-# ----------------------------------------------------------------------
-# The published data sets: what there is, where its files lie, and whether they are what was published.
 # ----------------------------------------------------------------------
 # The published data sets: what they are called, where their files lie, and how to read them.
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from planner_eval.base.errors import (
     FUNCTION,
     NAME,
     NAMES,
+    NO_GOLD_PLAN,
     PATH,
     DatasetError,
     InputError,
@@ -243,7 +244,7 @@ def _record(file: str, position: int, sample: Sample) -> Record:
     fields[QUESTION_FIELD] = sample.extra.get("messages") or sample.query
     error = None
     if not holds_plan(sample):
-        error = ParseError("there is no plan: the right answer is free text", code="parse.empty")
+        error = ParseError(NO_GOLD_PLAN, code="parse.empty")
     if sample.category:
         fields["category"] = sample.category
     about = {"dialect": sample.dialect or None, "tools": sample.tools}

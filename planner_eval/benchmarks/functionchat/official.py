@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # FunctionChat-Bench's verdicts and tallies, as the published code reads and prints them.
 #
-# The three parts of the benchmark treat undecided verdicts in three ways: singlecall divides by all
-# items, dialog by decided ones and in the end by 200, call decision by decided ones.
+# The three parts of the benchmark treat undecided verdicts in three ways: singlecall divides by all items,
+# dialog by decided ones and in the end by 200, call decision by decided ones.
 #
 # Source: repository kakao/FunctionChat-Bench at cb32af3; the shape of the paper's Tables 3 and 4.
 # ----------------------------------------------------------------------
@@ -213,8 +213,6 @@ def total_figures(passed: Sequence[int]) -> Iterable[Figure]:
     yield ratio("singlecall AVG", sum(passed), len(passed), note=note)
 
 
-# ----------------------------------------------------------------------
-# FunctionChat-Bench's scores as its published code computes them, and its report file.
 # ----------------------------------------------------------------------
 # FunctionChat-Bench's scores as its published code computes them.
 PART_TALLIES = {"singlecall": singlecall_scores, "dialog": dialog_scores, "calldecision": common_scores}

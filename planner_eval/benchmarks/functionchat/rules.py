@@ -245,9 +245,8 @@ def is_same_text(a: Any, b: Any) -> bool:
 # Why items of FunctionChat-Bench do not pass, as far as a rule can tell, by the right kind of turn.
 #
 # Source: paper section 6.2, which names the errors of each kind of turn in words; no code was published.
-# What
-# only a reading of meaning can tell (a question that leaves out a slot, a result that is altered, a service
-# that does not exist) is a class of its own: it is for the judge, or for a person.
+# What only a reading of meaning can tell (a question that leaves out a slot, a result that is altered, a
+# service that does not exist) is a class of its own: it is for the judge, or for a person.
 MEANING_CLASS = "only its meaning can tell"
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 _CALL_CLASSES = (

@@ -40,8 +40,7 @@ from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains
 #
 # Source: the paper, section 4.3. The published code passes values by position in written order, takes a
 # failed run for the answer False, which equals a gold 0, fails on the older layouts of tool specs, and
-# rounds
-# what comes out to the decimals that gold has, so that 0.14 is 0.1.
+# rounds what comes out to the decimals that gold has, so that 0.14 is 0.1.
 # ----------------------------------------------------------------------
 # NESTful's win as its paper defines it: every call is valid, and running them gives the gold answer.
 def is_winning(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -> bool:
@@ -149,8 +148,7 @@ def _is_resolvable(value: Value, position: int, outputs: list[str]) -> bool:
 # How many calls of an answer are equal to the calls of gold that they stand for.
 #
 # Which stands for which is for a search, :mod:`planner_eval.comparison.matching.align`; calls of one tool
-# stand for one
-# another so that the most calls are equal. The number alone is mostly known without a search.
+# stand for one another so that the most calls are equal. The number alone is mostly known without a search.
 def count_equal_calls(pred: Plan, gold: Plan) -> int | None:
     r"""How many calls are equal to those of gold that they stand for; None where the plans mean the same.
 

@@ -22,9 +22,9 @@ from planner_eval.benchmarks.nestful.official_metrics import ground
 # ----------------------------------------------------------------------
 # The two readers of Python-like answers in the published NESTful scorer.
 #
-# One cuts text at commas; the other reads Python's syntax tree, and the published one evaluates what
-# stands around an arithmetic operator. Here nothing is evaluated: arithmetic on literals is computed from
-# the tree, within limits, and an answer with any other expression there counts as unreadable.
+# One cuts text at commas; the other reads Python's syntax tree, and the published one evaluates what stands
+# around an arithmetic operator. Here nothing is evaluated: arithmetic on literals is computed from the
+# tree, within limits, and an answer with any other expression there counts as unreadable.
 MAX_CHARS = 256 * 1024
 """Longer texts are refused: Python's parser needs hundreds of bytes a character."""
 

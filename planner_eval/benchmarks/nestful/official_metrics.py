@@ -192,7 +192,8 @@ def _pairwise_sum(values: Sequence[float], start: int, size: int) -> float:
 
 
 # ----------------------------------------------------------------------
-# NESTful's alternate trajectories, and averages over files: in the published scorer, which never calls them.
+# NESTful's alternate trajectories, and averages over files: in the published scorer, which never calls
+# them.
 #
 # Source: the paper, section 4.4 ("alternative reasoning paths/trajectories"); ``get_alter_traj_scores`` and
 # ``calculate_weighted_avg_score`` of the published ``scorer.py``.

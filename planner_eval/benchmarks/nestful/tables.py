@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.score import Scored
 
 
-# ----------------------------------------------------------------------
-# NESTful's figures on its data, and win rate by structure.
 _PUBLISHED: dict[str, dict[str, str | None]] = {
     "math": {"Samples": "1415", "Tools": "40", "Avg. calls": "5.1"},
     "coding": {"Samples": "446", "Tools": "881", "Avg. calls": "2.1"},
@@ -318,8 +316,6 @@ CHARTS = {
 }
 
 
-# ----------------------------------------------------------------------
-# The further tables of a NESTful score, and where its answers fail.
 # ----------------------------------------------------------------------
 # Where NESTful's answers fail: the challenges that the paper names.
 #

@@ -23,8 +23,6 @@ from planner_eval.catalogs.grammars.rules import NEVER, Expr, Rules, TooLargeErr
 from planner_eval.catalogs.grammars.schemas import JSON_DIALECTS, SchemaBuilder, explain_not_strict
 from planner_eval.catalogs.json_schema.keywords import untyped_keywords
 
-# ----------------------------------------------------------------------
-# A grammar of the plans that a catalog allows, in a notation, for an engine that decodes by it.
 TARGETS = ("json-schema", "lark", "gbnf")
 """The forms of grammars."""
 

@@ -23,8 +23,6 @@ from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, ValueForm,
 from planner_eval.catalogs.grammars.values import ENDLESS_VALUES, UNLISTED_FIELDS, FiniteTypes
 from planner_eval.catalogs.value_errors import find_problem
 
-# ----------------------------------------------------------------------
-# Plans of a catalog as JSON Schema, for the notations that are JSON.
 Schema: TypeAlias = dict[str, Any]
 
 JSON_DIALECTS = ("plan", "json", "nestful")

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # JSON Schemas as the judge holds them: 2020-12's words alone, references within, objects closed.
 #
-# An object that lists properties takes no others unless the schema says so, which JSON Schema does not have:
-# it is written into the schema here. What a condition asks (``if``, ``not``, ``contains``) stays as it is.
+# An object that lists properties takes no others unless the schema says so, which JSON Schema does not
+# have: it is written into the schema here. What a condition asks (``if``, ``not``, ``contains``) stays as
+# it is.
 _MAX_SCHEMAS = 20_000
 _COMBINING_KEYWORDS = ("allOf", "anyOf", "oneOf")
 _JOINT_KEYWORDS = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")

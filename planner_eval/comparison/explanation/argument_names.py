@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.edits import Edit, kind_name
+from planner_eval.comparison.explanation.edits import Draft, Edit, kind_name
 from planner_eval.comparison.explanation.multi_call_edits import MIN_LIKENESS
 from planner_eval.comparison.matching.likeness import is_similar_name, likeness
 from planner_eval.comparison.matching.pairing import Argument, Pairing, PlanCalls
@@ -76,7 +76,7 @@ def match_by_position(
     return pred_by_gold
 
 
-def find_form_difference(edit: Edit) -> str | None:
+def find_form_difference(edit: Edit | Draft) -> str | None:
     """What a value is given by where gold gives the same otherwise: ``named`` or ``positional``, or None."""
     if edit.code != "argument.renamed" or edit.pred is None or edit.gold is None:
         return None

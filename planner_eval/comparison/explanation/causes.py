@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import find_form_difference, is_commutative
-from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.edits import Draft, Edit, Place
 from planner_eval.comparison.explanation.prices import HARMLESS, cost
 from planner_eval.comparison.explanation.sentences import links_of
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
@@ -30,14 +30,14 @@ from planner_eval.plan.model import Call, Plan, Ref, Value
 
 
 def order_by_cause(
-    edits: list[Edit], pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]
-) -> tuple[Edit, ...]:
+    edits: list[Draft], pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]
+) -> tuple[Draft, ...]:
     """The edits, roots as the prediction is read, each followed by its consequences, causes filled in."""
     if len(edits) < 2:
         return tuple(edits)
     ranks, lookups = _Ranks(pred, gold, pairs), find_lookups(edits, pred, gold)
 
-    def is_last(edit: Edit) -> bool:
+    def is_last(edit: Draft) -> bool:
         looked_up = edit.gold is None and edit.pred is not None and edit.pred.call in lookups
         return cost("lookup" if looked_up else _name_of_price(edit, pred, gold)) < HARMLESS
 
@@ -73,7 +73,7 @@ LOOKUP_VERBS = frozenset({
 _FIRST_WORD = re.compile(r"[A-Z]?[a-z]+")
 
 
-def find_lookups(edits: Iterable[Edit], pred: Plan, gold: Plan) -> frozenset[int]:
+def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> frozenset[int]:
     """The prediction's calls that look something up, where gold lists what acts; none where they are few.
 
     Gold never calls their tools, or all its calls of them are right; what takes their results looks something
@@ -134,7 +134,7 @@ def _names_lookup(name: str) -> bool:
     return word is not None and word[0].lower() in LOOKUP_VERBS
 
 
-def _name_of_price(edit: Edit, pred: Plan, gold: Plan) -> str:
+def _name_of_price(edit: Draft, pred: Plan, gold: Plan) -> str:
     """By what name an edit has its price: its code, unless it changes nothing of what is meant."""
     if find_form_difference(edit):
         return "form"
@@ -159,7 +159,7 @@ class _Ranks:
         self.places: list[tuple[int, int]] = []
         self.last: list[int] = []
 
-    def of(self, edit: Edit) -> tuple[int, ...]:
+    def of(self, edit: Draft) -> tuple[int, ...]:
         if edit.gold is not None and (gold := edit.gold.call) is not None:
             if gold in self.partner:
                 return self.partner[gold], 0, 1, gold, _is_case_difference(edit)
@@ -178,7 +178,7 @@ class _Ranks:
         return (self.end + 2,)
 
 
-def _is_case_difference(edit: Edit) -> bool:
+def _is_case_difference(edit: Draft) -> bool:
     """Whether an edit is told after the others of its call: texts but for case."""
     pred_value, gold_value = edit.pred_value, edit.gold_value
     same = edit.code == "argument.value" and type(pred_value) is str and type(gold_value) is str
@@ -265,7 +265,7 @@ def _order_producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
     return order
 
 
-def _find_causes(edits: list[Edit]) -> list[int | None]:
+def _find_causes(edits: list[Draft]) -> list[int | None]:
     """For each edit, in that order, the edit that it follows from."""
     missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
     extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _EXTRA_CALL_CODES}
@@ -312,7 +312,7 @@ _REPEATABLE_CODES = (
 )
 
 
-def _find_order_cause(edit: Edit, edits: list[Edit], extra: dict[int | None, int]) -> int | None:
+def _find_order_cause(edit: Draft, edits: list[Draft], extra: dict[int | None, int]) -> int | None:
     """The edit of the one thing for which a call comes too early; None where gold's call needs it, too."""
     if type(edit.pred_value) is not Ref or edit.pred is None:
         return None
@@ -335,7 +335,7 @@ def _find_producer_edit(value: Value, location: Place | None, edits: dict[int | 
     return next((edits[call] for call in producers_of(value) if call in edits and call != own_call), None)
 
 
-def change_key(edit: Edit) -> Hashable:
+def change_key(edit: Edit | Draft) -> Hashable:
     """What was put for what; two edits of one change are one mistake made twice.
 
     Texts count wherever they stand; other values are too common to mean much under another name.

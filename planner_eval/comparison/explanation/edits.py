@@ -98,6 +98,59 @@ class Edit(NamedTuple):
         return ((self.pred, self.gold), *self.also)
 
 
+PlacePair = tuple[Place | None, Place | None]
+"""A place in the prediction, and one in gold."""
+
+
+class ValueData(NamedTuple):
+    """What the sentence about an argument says beside its two values.
+
+    Args:
+        name: Gold's name of the argument, and which of several of that name.
+        producer: A call of the prediction whose link to this one, without an argument, is right.
+        accepted: Values that would be right as well.
+        optional: Whether the argument may be left out.
+        within: Whether it is about a part of the value.
+        renamed: Whether the prediction gives the argument another name.
+        computed: Whether the prediction's value is an expression.
+        holder: Another call of gold that is given what is too much here.
+    """
+
+    name: Any
+    producer: int | None = None
+    accepted: Sequence[Value] = ()
+    optional: bool = False
+    within: bool = False
+    renamed: bool = False
+    computed: bool = False
+    holder: int | None = None
+
+
+class Draft(NamedTuple):
+    """An edit without its sentence.
+
+    Args:
+        name: By what it has its price and its sentence.
+        code: As of :class:`Edit`; what follows likewise.
+        data: What the sentence needs beside the rest.
+    """
+
+    name: str
+    code: str
+    pred: Place | None = None
+    gold: Place | None = None
+    pred_value: Value = None
+    gold_value: Value = None
+    also: tuple[PlacePair, ...] = ()
+    data: Any = None
+    cause: int | None = None
+
+    @property
+    def places(self) -> tuple[PlacePair, ...]:
+        """All places that it concerns, in the prediction and in gold."""
+        return ((self.pred, self.gold), *self.also)
+
+
 # ----------------------------------------------------------------------
 # Where two values differ, and how.
 _REFERENCE_TYPES = (Ref, Unresolved, Template)

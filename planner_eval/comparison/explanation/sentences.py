@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, ClassVar
 
-from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line, one_line_json
-from planner_eval.comparison.explanation.edits import ValueDiff, kind_name, name_type_difference
+from planner_eval.comparison.explanation.argument_names import is_commutative
+from planner_eval.comparison.explanation.edits import (
+    Draft,
+    Edit,
+    Place,
+    ValueData,
+    ValueDiff,
+    kind_difference_code,
+    kind_name,
+    name_type_difference,
+)
 from planner_eval.comparison.matching.pairing import MISSING
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
@@ -254,131 +264,584 @@ def no_call_suffix(pred: Plan, gold: Plan) -> str:
 _MAX_VISIBLE_OFFSET = MAX_VALUE_LENGTH - 20
 """A difference that starts later in two texts of which one is cut is not to be seen."""
 
-_REFERENCE_TYPES = (Ref, Unresolved)
-
 _CONTEXT_BEFORE, _CONTEXT_AFTER = 24, 40
 """Characters shown before the first difference and after it."""
 
+_MAX_SHOWN_VALUES = 3
+"""So many further right values are named; of more it is said how many there are."""
 
-class Contrast(NamedTuple):
-    """How two values are told beside each other.
+MAX_NAMED_CALLS = 4
+"""So many calls that a mistake shows in are told by name."""
+
+
+class Wording:
+    """The words for edits of two plans: ``SENTENCES`` says which method has those for which edit.
 
     Args:
         names: How calls are called.
-        unlike: How two values differ.
-        verb: What leads to a value of gold.
+        values: How two values differ.
     """
 
-    names: CallNames
-    unlike: ValueDiff
-    verb: str = "gold gives"
+    def __init__(self, names: CallNames, values: ValueDiff) -> None:
+        self.names, self.diff = names, values
 
-    def half(self, code: str, pred_value: Value, gold_value: Value) -> str:
-        """The second half of a sentence: what the prediction says and what gold says."""
-        if pred_value is MISSING:
-            return f"is missing, {self.verb} {self.theirs(gold_value)}"
-        if gold_value is MISSING:
-            return f"is {self.ours(pred_value)}, which is not in gold"
-        if code == "reference.literal":
-            label = self.names.labelled(pred_value)
-            return f"is the literal {self.ours(pred_value)}{label}, gold takes {self.theirs(gold_value)}"
-        if code == "reference.unwanted":
-            return f"takes {self.ours(pred_value)}, {self.verb} the literal {self.theirs(gold_value)}"
-        if code == "reference.unresolved":
-            return f"refers to {pred_value.name!r}, which no call returns; gold has {self.theirs(gold_value)}"
-        if code.startswith("reference"):
-            return f"takes {self.ours(pred_value)}, gold takes {self.theirs(gold_value)}"
-        return self.values(code, pred_value, gold_value)
+    def write(self, draft: Draft) -> Edit:
+        """An edit with its sentence."""
+        sentence = self.SENTENCES[draft.name](self, draft)
+        message, own = sentence if isinstance(sentence, tuple) else (sentence, None)
+        if isinstance(draft.data, ValueData) and draft.data.producer is not None and draft.also:
+            calls = self.names.pred.calls
+            assert draft.pred is not None
+            assert draft.pred.call is not None
+            link = f"{calls[draft.data.producer].tool} → {calls[draft.pred.call].tool}"
+            message = f"{message}; the link {link} is right"
+        pred_value, gold_value = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
+        also, cause = draft.also, draft.cause
+        return Edit(
+            draft.code, message, draft.pred, draft.gold, pred_value, gold_value, cause, also, own
+        )  # fmt: skip
 
-    def values(self, code: str, pred_value: Value, gold_value: Value) -> str:
-        """The same of two values that are no outputs of calls, or not both."""
-        pred_text, gold_text = self.ours(pred_value), self.theirs(gold_value)
-        if self.unlike.shuffled(pred_value, gold_value):
-            return f"has gold's items in another order: {pred_text}, {self.verb} {gold_text}"
-        if code == "argument.type" and name_type_difference(pred_value, gold_value):
-            pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
-            return f"is the {pred_kind} {pred_text}, {self.verb} the {gold_kind} {gold_text}"
-        cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
-        if (
-            cut
-            and not isinstance(pred_value, _REFERENCE_TYPES)
-            and not isinstance(gold_value, _REFERENCE_TYPES)
-        ):
-            return self.told(pred_value, gold_value)
-        return f"is {pred_text}, {self.verb} {gold_text}"
+    def by_place(self, value: Value) -> Value:
+        """The values of a compound edit by the names of their places; any other value as it is."""
+        if type(value) is not dict or not any(type(key) is Place for key in value):
+            return value
+        return {self.place(place): item for place, item in value.items()}
 
-    def ours(self, value: Value) -> str:
+    def pred(self, value: Value) -> str:
         """A value of the prediction."""
         if isinstance(value, (Ref, Unresolved)):
             return output_name(value, self.names.ours)
         return value_name(value, self.names.our_number)
 
-    def theirs(self, value: Value) -> str:
+    def gold(self, value: Value) -> str:
         """A value of gold."""
         if isinstance(value, (Ref, Unresolved)):
             return output_name(value, self.names.theirs)
         return value_name(value, self.names.their_number)
 
-    def told(self, pred_value: Value, gold_value: Value) -> str:
-        """What the prediction says and what gold says: ``is 1, gold gives 2``."""
-        pred_text, gold_text = (
-            value_name(pred_value, self.names.our_number),
-            value_name(gold_value, self.names.their_number),
-        )
-        plain = f"is {pred_text}, {self.verb} {gold_text}"
-        if (
-            not (pred_text[-1:] == "…" or gold_text[-1:] == "…")
-            or _common_prefix_length(pred_text, gold_text) < _MAX_VISIBLE_OFFSET
-        ):
-            return plain
-        if isinstance(pred_value, list) and isinstance(gold_value, list):
-            return self._items(pred_value, gold_value) or plain
-        if isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
-            return (
-                _format_first_difference(
-                    text_name(pred_value, self.names.our_number),
-                    text_name(gold_value, self.names.their_number),
-                )
-                or plain
-            )
-        return plain
+    def takes_pred(self, value: Value) -> str:
+        """What an argument of the prediction says: ``takes output id of f (call 1)``, ``is 7``."""
+        return f"{'takes' if type(value) is Ref else 'is'} {self.pred(value)}"
 
-    def instead(self, name: str, value: Value, other_value: Value) -> str:
+    def takes_gold(self, value: Value) -> str:
+        """What an argument of gold says, likewise."""
+        return f"{'takes' if type(value) is Ref else 'is'} {self.gold(value)}"
+
+    def place(self, location: Place | None) -> str:
+        """A place in the prediction; of an argument that stands in its call's one object its own name."""
+        call, argument, path = location or Place()
+        call_name = None if call is None else self.names.ours(call)
+        if path and call in self.objects:
+            return place_name(call_name, path[0], path[1:])
+        return place_name(call_name, argument or "", path)
+
+    objects: Collection[int] = ()
+    """Calls of the prediction whose arguments all stand in one object."""
+
+    # ------------------------------------------------------------ calls
+    def _missing_call(self, draft: Draft) -> tuple[str, str]:
+        assert draft.gold is not None
+        position, names = draft.gold.call or 0, self.names
+        call_text = _format_call(names.gold, position, names.theirs(position), names.their_number)
+        repetition = f": gold makes {names.their_number(draft.data)} again" if draft.data is not None else ""
+        return f"gold's {call_text} is missing{repetition}", repetition
+
+    def _extra_call(self, draft: Draft) -> tuple[str, str]:
+        position, names = _pred_call(draft), self.names
+        call_text = _format_call(names.pred, position, names.ours(position), names.our_number)
+        return f"{call_text} is not in gold", ""
+
+    def _repeated_call(self, draft: Draft) -> str:
+        twin, paired = draft.data
+        contrast = "gold makes it less often" if paired else "gold has neither"
+        return f"{self.names.ours(_pred_call(draft))} repeats {self.names.our_number(twin)}; {contrast}"
+
+    def _tried_call(self, draft: Draft) -> str:
+        position, (near_call, values) = _pred_call(draft), draft.data
+        call_name, near_name = self.names.ours(position), call_number(near_call, None)
+        later = near_call < position
+        if values[0][2] is MISSING:
+            added = ", ".join(f"{name}={self.pred(value)}" for name, value, _ in values)
+            repetition = f"it repeats {near_name} with {added} added"
+            repetition = repetition if later else f"{near_name} repeats it without {added}"
+        else:
+            pairs = ((name, *((own, near) if later else (near, own))) for name, own, near in values)
+            changes = ", ".join(self.change(*pair) for pair in pairs)
+            repetition = f"it repeats {near_name}" if later else f"{near_name} repeats it"
+            repetition = f"{repetition} with {changes}"
+        return f"{call_name} is not in gold: {repetition}"
+
+    def change(self, name: str, value: Value, other_value: Value) -> str:
         """Two values of the prediction: ``x=1 in place of 2``; of long ones where they differ."""
         path, value, other_value = narrow_difference(value, other_value)
-        texts = self.ours(value), self.ours(other_value)
+        texts = self.pred(value), self.pred(other_value)
         if texts[0] == texts[1] and type(value) is str and type(other_value) is str:
             start = max(0, _common_prefix_length(value, other_value) - _CONTEXT_BEFORE)
             end = start + _CONTEXT_BEFORE + _CONTEXT_AFTER
             texts = _window(value, start, end), _window(other_value, start, end)
         return f"{argument_path_name(name, path)}={texts[0]} in place of {texts[1]}"
 
-    def _items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
+    def _spelling(self, draft: Draft) -> str:
+        return f"{self.names.ours(_pred_call(draft))} is gold's {draft.gold_value}"
+
+    def _replaced_call(self, draft: Draft) -> str:
+        (calls, list_name), gold_calls = draft.data, self.names.gold.calls
+        call_name, numbers = self.names.ours(_pred_call(draft)), calls_numbers(calls, "gold's ")
+        tools = [gold_calls[position].tool for position in calls]
+        assert draft.gold is not None
+        gold_tool = gold_calls[draft.gold.call or 0].tool
+        if draft.name == "call for a chain":
+            return f"{call_name} stands for gold's {' → '.join(tools)} ({numbers})"
+        if draft.name == "call for several":
+            return f"{call_name} stands for gold's {', '.join(tools[:-1])} and {tools[-1]} ({numbers})"
+        if draft.name == "call for a list":
+            message = f"{call_name} holds in {list_name!r} what gold asks with {tools[0]} ({numbers})"
+            stands = draft.gold.call not in calls
+            return f"{message}, and stands for gold's {gold_tool}" if stands else message
+        return f"{call_name} stands for gold's {gold_tool}"
+
+    def _listed_calls(self, draft: Draft) -> str:
+        pred, gold, listed = draft.data
+        names_text = " and ".join(repr(pair[not listed.merged]) for pair in listed.names)
+        if listed.merged:
+            calls = calls_numbers((gold, *listed.parts))
+            return f"{self.names.ours(pred)} holds in {names_text} what gold asks in its {calls}"
+        calls, tool = calls_numbers((pred, *listed.parts)), self.names.pred.calls[pred].tool
+        call_name = f"gold's {self.names.gold.calls[gold].tool} (gold's call {gold + 1})"
+        return f"{tool} ({calls}) asks one by one what {call_name} asks in {names_text}"
+
+    def _early_call(self, draft: Draft) -> str:
+        producer = self.names.ours(draft.data)
+        return f"{self.names.ours(_pred_call(draft))} is written before {producer}, whose output it needs"
+
+    def _misplaced_call(self, draft: Draft) -> str:
+        other, after = draft.data
+        where = f"{'after' if after else 'before'} {self.names.theirs(other)}"
+        return f"{self.names.ours(_pred_call(draft))} is out of order: gold wants it {where}"
+
+    def _object_arguments(self, draft: Draft) -> str:
+        call_name = self.names.ours(_pred_call(draft))
+        return f"{call_name}: all arguments stand in one object, {self.pred(draft.pred_value)}"
+
+    # ------------------------------------------------------------ arguments
+    def _missing_answer(self, draft: Draft) -> str:
+        value = value_name(draft.gold_value, self.names.their_number)
+        return f"the answer lacks {_argument_name(draft.gold)!r}, gold gives {value}"
+
+    def _extra_answer(self, draft: Draft) -> str:
+        value = value_name(draft.pred_value, self.names.our_number)
+        return f"the answer names {_argument_name(draft.pred)!r} = {value}, gold names none"
+
+    def _exchange(self, draft: Draft) -> str:
+        location, names = draft.pred or Place(), self.names
+        quoted = [[repr(name) for name in circle] for circle in draft.data]
+        names_text = ", ".join(f"{', '.join(circle[:-1])} and {circle[-1]}" for circle in quoted)
+        kind = "values" if location.call is None else "arguments"
+        message = f"{names.ours(location.call)}: {kind} {names_text} are exchanged"
+        if location.call is None or draft.gold is None:
+            return message
+        calls = names.pred.calls[location.call], names.gold.calls[draft.gold.call or 0]
+        return f"{message}, which gives the same result" if all(map(is_commutative, calls)) else message
+
+    def _missing_argument(self, draft: Draft) -> str:
+        if links := self.links(self.names.gold, draft.gold, draft.gold_value):
+            return f"{self.names.ours(draft.pred and draft.pred.call)}: {links} is missing"
+        return self._value(draft)[0]
+
+    def _extra_argument(self, draft: Draft) -> str:
+        holder: int | None = draft.data.holder
+        elsewhere = "" if holder is None else f"; gold gives it in {self.names.their_number(holder)}"
+        what = f"{self.place(draft.pred)} = {self.pred(draft.pred_value)}"
+        if links := self.links(self.names.pred, draft.pred, draft.pred_value):
+            what = f"{self.names.ours(draft.pred and draft.pred.call)}: {links}"
+        return f"{what} is not in gold{elsewhere}"
+
+    def links(self, plan: Plan, location: Place | None, value: Value) -> str:
+        """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
+        if location is None or location.call is None:
+            return ""
+        tools = [plan.calls[ref.call].tool for ref in links_of(location.argument or "", value)]
+        return f"the link {' and '.join(tools)} → {plan.calls[location.call].tool}" if tools else ""
+
+    def _renamed(self, draft: Draft) -> str:
+        gold_name = _argument_name(draft.gold)
+        if draft.name == "renamed":
+            return f"{self.place(draft.pred)} holds what gold gives as {gold_name!r}"
+        code = kind_difference_code(draft.pred_value, draft.gold_value)
+        clause = self.contrast(code, draft.pred_value, draft.gold_value, _verb(draft))
+        return f"{self.place(draft.pred)} stands for gold's {gold_name!r} and {clause}{self.accepted(draft)}"
+
+    def _value(self, draft: Draft) -> tuple[str, str | None]:
+        """The sentence about a value, and what it says where the list that it stands in is named already."""
+        data, location, value = draft.data, draft.pred or Place(), draft.pred_value
+        clause = self.clause(draft)
+        if type(value) is Ref and value.call == location.call:
+            _, _, remainder = clause.partition(self.pred(value))
+            clause = f"names this call itself{remainder if data.producer is None else ''}"
+        elif type(value) is str and data.computed and clause.startswith("is "):
+            _, _, remainder = clause.partition(self.pred(value))
+            expression = f"is the expression {one_line(value, MAX_VALUE_LENGTH)}{remainder}"
+            clause = expression if remainder else clause
+        if data.renamed:
+            clause = f"(gold's {data.name!r}) {clause}"
+        clause += self.accepted(draft)
+        linked = type(value) is Ref and type(draft.gold_value) is Ref and data.name == DEPENDENCY_ARGUMENT
+        is_link = linked and location.call is not None
+        message = f"{self.names.ours(location.call) if is_link else self.place(location)} {clause}"
+        inside = location.at and location.call is not None and location.call not in self.objects
+        return message, f"{path_name(location.at)} {clause}" if inside else None
+
+    def clause(self, draft: Draft) -> str:
+        """The second half of a sentence: what the prediction says and what gold says."""
+        pred_value, gold_value, verb = draft.pred_value, draft.gold_value, _verb(draft)
+        code = draft.code.partition(".")[2]
+        if draft.name in ("missing argument", "missing field"):
+            return f"is missing, {verb} {self.gold(gold_value)}"
+        if draft.name == "extra field":
+            return f"is {self.pred(pred_value)}, which is not in gold"
+        if code == "literal":
+            label = self.names.labelled(pred_value)
+            return f"is the literal {self.pred(pred_value)}{label}, gold takes {self.gold(gold_value)}"
+        if code == "unwanted":
+            return f"takes {self.pred(pred_value)}, {verb} the literal {self.gold(gold_value)}"
+        if code == "unresolved":
+            return f"refers to {pred_value.name!r}, which no call returns; gold has {self.gold(gold_value)}"
+        if code in ("producer", "output"):
+            return f"takes {self.pred(pred_value)}, gold takes {self.gold(gold_value)}"
+        return self.contrast(f"argument.{code}", pred_value, gold_value, verb)
+
+    def contrast(self, code: str, pred_value: Value, gold_value: Value, verb: str) -> str:
+        """The same of two values that are no outputs of calls, or not both."""
+        pred_text, gold_text = self.pred(pred_value), self.gold(gold_value)
+        if self.diff.shuffled(pred_value, gold_value):
+            return f"has gold's items in another order: {pred_text}, {verb} {gold_text}"
+        if code == "argument.type" and name_type_difference(pred_value, gold_value):
+            pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
+            return f"is the {pred_kind} {pred_text}, {verb} the {gold_kind} {gold_text}"
+        cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
+        if (
+            cut
+            and not isinstance(pred_value, (Ref, Unresolved))
+            and not isinstance(gold_value, (Ref, Unresolved))
+        ):
+            return self.narrow(pred_value, gold_value, verb)
+        return f"is {pred_text}, {verb} {gold_text}"
+
+    def narrow(self, pred_value: Value, gold_value: Value, verb: str) -> str:
+        """What the prediction says and what gold says; of long values where they differ."""
+        numbers = self.names.our_number, self.names.their_number
+        pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
+        text = None
+        cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
+        if cut and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET:
+            if isinstance(pred_value, list) and isinstance(gold_value, list):
+                text = self.items(pred_value, gold_value, verb)
+            elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
+                texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
+                text = _format_first_difference(*texts)
+        return text or f"is {pred_text}, {verb} {gold_text}"
+
+    def items(self, pred_items: list[Value], gold_items: list[Value], verb: str) -> str | None:
         """The first item in which two lists differ."""
-        pairs = zip(pred_items, gold_items, strict=False)
-        position = next(
-            (
-                n
-                for n, (pred_item, gold_item) in enumerate(pairs)
-                if not self.unlike.alike(pred_item, gold_item)
-            ),
-            None,
-        )
-        sizes = (
-            f"has {len(pred_items):,} items, gold {len(gold_items):,}"
-            if len(pred_items) != len(gold_items)
-            else "differs"
-        )
-        if position is not None:
-            return f"{sizes}: [{position}] {self.told(pred_items[position], gold_items[position])}"
-        end = min(len(pred_items), len(gold_items))
-        if len(pred_items) > end:
+        counts = len(pred_items), len(gold_items)
+        sizes = "differs" if counts[0] == counts[1] else f"has {counts[0]:,} items, gold {counts[1]:,}"
+        for position, (pred_item, gold_item) in enumerate(zip(pred_items, gold_items, strict=False)):
+            if not self.diff.alike(pred_item, gold_item):
+                return f"{sizes}: [{position}] {self.narrow(pred_item, gold_item, verb)}"
+        end = min(counts)
+        if counts[0] > end:
             extra = value_name(pred_items[end], self.names.our_number)
             return f"{sizes}: [{end}] is {extra}, which is not in gold"
-        if len(gold_items) > end:
+        if counts[1] > end:
             lacking = value_name(gold_items[end], self.names.their_number)
-            return f"{sizes}: [{end}] is missing, {self.verb} {lacking}"
+            return f"{sizes}: [{end}] is missing, {verb} {lacking}"
         return None
+
+    def accepted(self, draft: Draft) -> str:
+        """What would be right besides gold's value, in brackets; empty where nothing would."""
+        data: ValueData = draft.data
+        texts = [value_name(value, self.names.their_number) for value in data.accepted[:_MAX_SHOWN_VALUES]]
+        more = len(data.accepted) - _MAX_SHOWN_VALUES
+        values = " or ".join([*texts, f"{more} more"] if more > 0 else texts)
+        notes = [f"or {data.name!r} {values}" if data.within else f"or {values}"] if values else []
+        if data.optional:
+            notes.append(f"{data.name!r} is optional" if data.within else "optional")
+        return f" ({', '.join(notes)})" if notes else ""
+
+    # ------------------------------------------------------------ compound edits
+    def _moved_step(self, draft: Draft) -> str:
+        how, call, first, then = draft.data
+        names = self.names.theirs
+        if how == "reversed":
+            tools = " → ".join(self.names.gold.calls[position].tool for position in (then, first))
+            return f"{names(first)} and {names(then)} are in the other order: gold makes {tools}"
+        if how == "last":
+            return f"{names(call)} comes last, in gold before {names(then)}"
+        if how == "last in gold":
+            return f"{names(call)} comes before {names(first)}, in gold last"
+        after = "first" if first is None else f"after {names(first)}"
+        return f"{names(call)} comes {after}, in gold before {names(then)}"
+
+    def _joined_arguments(self, draft: Draft) -> str:
+        location, value, gold_names = draft.data
+        quoted = [repr(name) for name in gold_names]
+        holds = f"holds gold's {', '.join(quoted[:-1])} and {quoted[-1]} in one text"
+        return f"{self.place(location)} {holds}, {self.pred(value)}"
+
+    def _swapped_results(self, draft: Draft) -> str:
+        call_pair, consumers = draft.data
+        names = self.names
+        first, second = sorted(call_pair, key=names.to_pred.__getitem__)
+        texts = [names.ours(call) for call in sorted(consumers, key=lambda call: (call is None, call or 0))]
+        more = len(texts) - MAX_NAMED_CALLS
+        where = ", ".join(texts[:MAX_NAMED_CALLS]) + (f" and {more} more" if more > 0 else "")
+        calls = f"{names.theirs(first)} and {names.theirs(second)}"
+        pred_labels = [names.pred.calls[names.to_pred[call]].returns for call in (first, second)]
+        gold_labels = [names.gold.calls[call].returns for call in (second, first)]
+        if pred_labels == gold_labels and pred_labels[0] != pred_labels[1]:
+            return f"the labels of {calls} are exchanged, as seen in {where}"
+        return f"the results of {calls} are taken for one another in {where}"
+
+    def _swapped_values(self, draft: Draft) -> str:
+        pairs: list[tuple[Draft, Draft]] = draft.data
+        calls = [self.names.ours(_pred_call(edit)) for edit in pairs[0]]
+        if all(_argument_name(first.pred) == _argument_name(second.pred) for first, second in pairs):
+            quoted = [repr(_argument_name(first.pred)) for first, _ in pairs]
+            names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+            texts = [self.takes_pred(edit.pred_value) for edit in pairs[0]]
+            example = f": the first {texts[0]}, the second {texts[1]}" if len(pairs) == 1 else ""
+            return f"{calls[0]} and {calls[1]} have one another's {names_text}{example}"
+        pair_texts = (f"{self.place(first.pred)} and {self.place(second.pred)}" for first, second in pairs)
+        return f"{', '.join(pair_texts)} are exchanged"
+
+    def _swapped_arguments(self, draft: Draft) -> str:
+        first, second, wrong, intended, unlike = draft.data
+        call_name, wrong_name = self.names.ours(_pred_call(first)), _argument_name(wrong.pred)
+        if unlike:
+            first_name, second_name = _argument_name(first.gold), _argument_name(second.gold)
+            takes = f"argument {_argument_name(first.pred)!r} {self.takes_gold(second.gold_value)}"
+            missing = f"gold's {first_name!r}, {self.gold(first.gold_value)}, is missing"
+            value = f"{wrong_name!r} is {self.pred(second.pred_value)}"
+            return f"{call_name}: {takes}, which is gold's {second_name!r}; {value}, and {missing}"
+        label = self.names.labelled(wrong.pred_value)
+        pred_text = self.takes_pred(wrong.pred_value) + (f"{label}," if label else "")
+        by_name = sorted((first, second), key=lambda edit: _argument_name(edit.pred))
+        names_text = " and ".join(repr(_argument_name(edit.gold)) for edit in by_name)
+        gold_text = f"gold's {_argument_name(intended.gold)!r} {self.takes_gold(intended.gold_value)}"
+        message = f"{call_name}: arguments {names_text} are exchanged"
+        return f"{message}, and {wrong_name!r} {pred_text} where {gold_text}"
+
+    def _operand(self, draft: Draft) -> str:
+        literal = draft.code == "reference.literal"
+        pred_text = (
+            f"is the literal {self.pred(draft.pred_value)}" if literal else self.takes_pred(draft.pred_value)
+        )
+        gold_text = f"gold's {_argument_name(draft.gold)!r} {self.takes_gold(draft.gold_value)}"
+        return f"{self.place(draft.pred)} {pred_text}, {gold_text}"
+
+    SENTENCES: ClassVar[dict[str, Callable[[Wording, Draft], str | tuple[str, str | None]]]] = {
+        "missing call": _missing_call, "extra call": _extra_call,
+        "repeated call": _repeated_call, "try": _tried_call, "spelling": _spelling,
+        "replaced call": _replaced_call, "call for a chain": _replaced_call,
+        "call for several": _replaced_call, "call for a list": _replaced_call,
+        "call.merged": _listed_calls, "call.split": _listed_calls,
+        "early call": _early_call, "misplaced call": _misplaced_call,
+        "argument.object": _object_arguments, "missing answer": _missing_answer,
+        "extra answer": _extra_answer, "exchange": _exchange,
+        "missing argument": _missing_argument, "extra argument": _extra_argument,
+        "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
+        "missing field": _value, "extra field": _value,
+        "step moved": _moved_step, "arguments joined": _joined_arguments,
+        "results swapped": _swapped_results, "values swapped": _swapped_values,
+        "arguments swapped": _swapped_arguments, "operand": _operand,
+    }  # fmt: skip
+    """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
+
+
+# ----------------------------------------------------------------------
+# Several edits in one sentence.
+MAX_LISTED = 4
+"""So many values, calls or names are told one by one."""
+
+
+class LineWording:
+    """The words for lines that tell several edits of two plans.
+
+    Args:
+        pred: The prediction.
+        gold: The gold plan.
+        names: How calls are called.
+    """
+
+    def __init__(self, pred: Plan, gold: Plan, names: CallNames) -> None:
+        self.pred, self.gold, self.names = pred, gold, names
+
+    def write(self, name: str, edits: list[Edit], data: Any) -> str:
+        """The sentence of edits that are told together.
+
+        Args:
+            name: What they are, by which they have their price.
+            edits: The edits.
+            data: What the sentence needs beside them.
+        """
+        sentence = self.SENTENCES[name]
+        return edits[0].message if sentence is None else sentence(self, edits, data)
+
+    def _lookups(self, edits: list[Edit], times: Mapping[str, int]) -> str:
+        tools = (f"{tool} ×{count}" if count > 1 else f"{tool}" for tool, count in times.items())
+        return f"gold lists none of them: {', '.join(tools)}"
+
+    def _items(self, edits: list[Edit], data: None) -> str:
+        messages = [edit.own or edit.message for edit in edits[1:]]
+        more = [f"{len(messages) - MAX_LISTED + 1} more"] if len(messages) >= MAX_LISTED else []
+        return "; ".join([edits[0].message, *messages[: MAX_LISTED - 1], *more])
+
+    def _same_value(self, edits: list[Edit], data: None) -> str:
+        value = value_name(edits[0].pred_value, self.names.our_number)
+        return f"{self._argument(edits[0])} is {value}, gold gives {self._gold_values(edits)}"
+
+    def _copied_value(self, edits: list[Edit], data: None) -> str:
+        names = _format_list(repr(edit.pred.argument) for edit in edits[1:] if edit.pred is not None)
+        are = "is" if len(edits) == 2 else "are"
+        return f"{edits[0].message}; {names}, not in gold, {are} the same"
+
+    def _missing_argument(self, edits: list[Edit], data: None) -> str:
+        return f"{self._argument(edits[0])} is missing, gold gives {self._gold_values(edits)}"
+
+    def _argument(self, edit: Edit) -> str:
+        call = edit.pred.call if edit.pred is not None else None
+        tool = None if call is None else self.pred.calls[call].tool
+        return f"{tool}: argument {_argument_name(edit.gold)!r}"
+
+    def _gold_values(self, edits: list[Edit]) -> str:
+        return _format_list(value_name(edit.gold_value, self.names.their_number) for edit in edits)
+
+    def _links(self, edits: list[Edit], data: None) -> str:
+        tools = [call.tool for call in self.gold.calls]
+        links = (
+            f"{tools[ref.call]} → {tools[edit.gold.call or 0]}"
+            for edit in edits
+            if edit.gold is not None
+            for ref in links_of(DEPENDENCY_ARGUMENT, edit.gold_value)
+        )
+        return f"the links {_format_list(links)} are missing"
+
+    def _repeated_run(self, edits: list[Edit], twins: list[int]) -> str:
+        return (
+            f"{calls_numbers(edit.pred and edit.pred.call for edit in edits)} repeat {calls_numbers(twins)}"
+        )
+
+    def _tries(self, edits: list[Edit], data: tuple[int, list[tuple[int, tuple[str, ...]]]]) -> str:
+        near_call, calls = data
+        texts = []
+        for call, changed in calls:
+            args, near_args = (dict(self.pred.calls[position].arguments) for position in (call, near_call))
+            changes = []
+            for name in changed:
+                if name in args:
+                    path, value, _ = narrow_difference(args[name], near_args.get(name))
+                    text = value_name(value, self.names.our_number)
+                    changes.append(f"{argument_path_name(name, path)}={text}")
+            change = f"with {', '.join(changes)}" if changes else f"without {', '.join(changed)}"
+            texts.append(f"{self.names.our_number(call)} {change}")
+        return f"not in gold, but tries of {self.names.ours(near_call)}: {_format_list(texts)}"
+
+    def _end(self, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
+        tail, last = data
+        plan = self.pred if last is None else self.gold
+        runs = [(tool, len([*run])) for tool, run in groupby(plan.calls[call].tool for call in tail)]
+        tools = _format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
+        if last is None:
+            return f"the plan goes on with {len(tail)} calls that gold has not: {tools}"
+        return f"the plan stops after {self.names.our_number(last)}: gold's {tools} are missing"
+
+    def _run(self, edits: list[Edit], calls: list[int]) -> str:
+        if edits[0].pred is not None:
+            details = _format_arguments(self.pred, calls, self.names.our_number)
+            return f"{self.pred.calls[calls[0]].tool} is not in gold{details}"
+        ends = {edit.own or "" for edit in edits}
+        details = _format_arguments(self.gold, calls, self.names.their_number)
+        end = ends.pop() if len(ends) == 1 else ""
+        return f"gold's {self.gold.calls[calls[0]].tool} is missing{details}{end}"
+
+    SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str] | None]] = {
+        "lookup": _lookups, "items": _items, "item": _items, "same value": _same_value,
+        "copied value": _copied_value, "same type": None, "missing throughout": _missing_argument,
+        "links": _links, "repeated run": _repeated_run, "tries": _tries, "end": _end, "run": _run,
+    }  # fmt: skip
+    """The sentence of each line by its name; None where that of the first edit says all."""
+
+
+def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
+    """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
+    texts = [
+        {
+            name: value_name(value, number)
+            for name, value in plan.calls[call].arguments
+            if name != DEPENDENCY_ARGUMENT
+        }
+        for call in calls
+    ]
+    shared = {
+        name: text for name, text in texts[0].items() if all(other.get(name) == text for other in texts)
+    }
+    own_texts = [{name: text for name, text in given.items() if name not in shared} for given in texts]
+    call_texts = [", ".join(f"{name}={text}" for name, text in own.items()) for own in own_texts]
+    varying = {name for own in own_texts for name in own}
+    if len(varying) == 1 and all(own_texts):
+        details = _format_list([call_texts[0], *(text for own in own_texts[1:] for text in own.values())])
+    else:
+        details = "; ".join(_cut_list([text or "nothing" for text in call_texts]))
+    details = f", with {details}" if varying else ""
+    shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
+    return details + (f", each time with {shared_text}" if shared else "")
+
+
+def _cut_list(texts: list[str]) -> list[str]:
+    more = len(texts) - MAX_LISTED
+    return [*texts[:MAX_LISTED], f"{more} more"] if more > 1 else texts
+
+
+def _format_list(texts: Iterable[str]) -> str:
+    """Things in a row: ``a, b, c, d and 2 more``."""
+    *first, last = _cut_list([*texts])
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def format_names(names: Iterable[str]) -> str:
+    """Different names in a row: ``'a', 'b', 'c', 'd' and 2 more``.
+
+    >>> format_names("abba"), format_names("abcdef")
+    ('a, b', 'a, b, c, d and 2 more')
+    """
+    texts = [*dict.fromkeys(names)]
+    more = len(texts) - MAX_LISTED
+    return ", ".join(texts[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _pred_call(draft: Draft) -> int:
+    assert draft.pred is not None
+    return draft.pred.call or 0
+
+
+def _argument_name(location: Place | None) -> str:
+    return (location and location.argument) or ""
+
+
+def _verb(draft: Draft) -> str:
+    """What leads to a value of gold; what may be left out is only expected."""
+    return "expected" if draft.data.optional else "gold gives"
+
+
+def _format_call(plan: Plan, position: int, name: str, number: Callable[[int], str]) -> str:
+    """A call with all that it is given."""
+    arguments = [
+        (argument, value, links_of(argument, value)) for argument, value in plan.calls[position].arguments
+    ]
+    after = [number(ref.call) for _, _, links in arguments for ref in links]
+    texts = [f"{argument}={value_name(value, number)}" for argument, value, links in arguments if not links]
+    message = f"{name} with {', '.join(texts)}" if texts else name
+    return f"{message}, which takes the result of {' and '.join(after)}," if after else message
 
 
 def narrow_difference(first: Value, second: Value) -> tuple[Path, Value, Value]:

@@ -292,7 +292,7 @@ class Matching(NamedTuple):
         misplaced: Calls that stand against an order that the policy or the gold plan asks for.
         policy: How values were compared.
         terms: What the gold plan leaves open.
-        counted: As figures count them, see :mod:`planner_eval.comparison.explanation.counted`.
+        counted: As figures count them, see :mod:`planner_eval.comparison.counted`.
         by_name: What figures count, where partners are as they are told, see
             :mod:`planner_eval.comparison.explanation.unlike_pairs`; None where both are one.
     """

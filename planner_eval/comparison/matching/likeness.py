@@ -65,7 +65,11 @@ def feature_likeness(first: frozenset[str], second: frozenset[str], *, listed: b
 
 
 def features(value: Value) -> frozenset[str]:
-    """What is compared of a value; nothing of objects and references."""
+    """What is compared of a value; nothing of objects and references.
+
+    >>> features(["New", "York"]) == features("New York")
+    True
+    """
     kind = type(value)
     if kind is str:
         return _text_features(value[:MAX_LENGTH])

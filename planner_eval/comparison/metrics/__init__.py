@@ -9,7 +9,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.comparison.explanation.counted import prepare_for_counting
+from planner_eval.comparison.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.metrics import metrics, published
 from planner_eval.comparison.metrics.facts import Counts, Facts, Share, Tally, count_dependent

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.ratios import f1_parts
-from planner_eval.comparison.explanation.counted import prepare_for_counting
+from planner_eval.comparison.counted import prepare_for_counting
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.structure_figures import Components, Structures
 from planner_eval.plan.graph import levels, producers
@@ -71,7 +71,7 @@ class Share:
         part: The part; below 0 for correlations.
         whole: The whole.
 
-    >>> (Share(1, 1) + Share(0, 1)).value
+    >>> (Share(1, 2) + Share(1, 2)).value
     0.5
     """
 
@@ -142,7 +142,7 @@ class Facts:
         matching: What :func:`planner_eval.comparison.matching.align.match` gave.
         largest: The calls of the largest component, where the prediction has gold's graph, call by call, each
             written after what it needs; None where it may have another.
-        counted: What :func:`planner_eval.comparison.explanation.counted.prepare_for_counting` gave,
+        counted: What :func:`planner_eval.comparison.counted.prepare_for_counting` gave,
             where it is known already.
     """
 

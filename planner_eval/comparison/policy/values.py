@@ -224,6 +224,8 @@ class Form:
         >>> from planner_eval.plan.model import Ref
         >>> Form(["casefold", "numbers"], {}).text((" 7 ", Ref(0), " Up "))
         Template(parts=('7 ', Ref(call=0, path=()), ' up'))
+        >>> Form(["casefold"], {}).text((Ref(0), " Up "))
+        Template(parts=(Ref(call=0, path=()), ' up'))
         """
         formed: list[Value] = []
         last = len(segments) - 1

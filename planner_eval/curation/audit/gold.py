@@ -368,7 +368,7 @@ class GoldAudit:
     def unchecked(self) -> tuple[str, ...]:
         """What was not held against gold, with the number of plans; of what no record has, how to name it."""
         unseen, plans = self._unseen, self._unseen["plans"]
-        hints = {"questions": "; --query names their field", "tools": "; --catalog names them"}
+        hints = {"questions": "; --field query names their field", "tools": "; --catalog names them"}
         described = {
             kind: f"{kind} (none known{hint if self._source.file is not None else ''})"
             if unseen[kind] == plans

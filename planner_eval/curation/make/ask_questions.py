@@ -56,8 +56,7 @@ from planner_eval.reading.dialects.finding.find import strip_thoughts
 # replies, reads no file and no clock, so the same replies make the same question.
 #
 # Source: the AppBench paper, section 3.3: an instruction is written, each literal is looked for in it, and
-# one
-# whose quality is judged below 6 of 10 is dropped. There none is written anew.
+# one whose quality is judged below 6 of 10 is dropped. There none is written anew.
 # ----------------------------------------------------------------------
 # What models are asked with that write and judge questions: our texts, or a user's in place of them.
 _PROMPT_FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -205,8 +205,7 @@ def format_list(items: list[str]) -> str:
 # A question without a model: the plan told in plain English, from what its tools say of themselves.
 #
 # It says every value and every flow, and sounds like nobody: what was written so is marked, for a figure
-# over
-# such questions says little of how models understand people.
+# over such questions says little of how models understand people.
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth",
     "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",

@@ -36,7 +36,7 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
     elif form in ("nestful", "complexfuncbench") and apps and len(apps) == len(graph.tools):
         why = f"its records have no apps, and all tools of {graph.catalog.name} belong to one"
     elif form == "functionchat" and (wishes.calls.low > 1 or wishes.depth.low > 1 or wishes.width.low > 1):
-        why = "its records hold plans of one call, and more are requested: add --want calls=1"
+        why = "its records hold plans of one call, and more are wanted: say --want calls=1"
     elif form == "complexfuncbench" and not runs:
         why = "its records hold the output of each call: run the plans with --tools"
     if why:
@@ -105,8 +105,8 @@ def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
         chain = graph.chain()
         why = f": {' → '.join(chain)}" if len(chain) > 1 else ": no output of one fits a parameter of another"
         raise InputError(
-            f"depth {wishes.depth}: plans of {name} are at most {int(graph.longest)} deep{why}; --join type "
-            "joins outputs and parameters by their types alone"
+            f"depth {wishes.depth}: plans of {name} are at most {int(graph.longest)} deep{why}; "
+            "--want join=type joins outputs and parameters by their types alone"
         )
     if wishes.reuse.low and not graph.joined:
         raise InputError(f"reuse {wishes.reuse}: no output of {name} fits a parameter, so none can be reused")

@@ -17,8 +17,6 @@ from planner_eval.curation.make.descriptions import describe_plan, final_calls, 
 from planner_eval.curation.make.record import Made
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 
-# ----------------------------------------------------------------------
-# What keeps a question from being one that a plan answers: checks that need no model.
 Grounding = Callable[[Made, str], Iterable[str]]
 """Says of a plan's literals, in words, which a question does not say."""
 
@@ -314,11 +312,9 @@ def numbers_of(text: str) -> Iterator[float]:
 # ----------------------------------------------------------------------
 # Which literals of a plan a question does not say: every one of them, for nobody can know them otherwise.
 #
-# Where :mod:`planner_eval.curation.audit.grounding` doubts gold only where that is sure, here a value has to
-# be said
-# for sure: what another day decides ("tomorrow"), a part of the day, half of a name, a flag that nobody
-# speaks
-# of do not do. A value that the tool takes anyway nobody has to say.
+# Where :mod:`planner_eval.curation.audit.grounding` doubts gold only where that is sure, here a value has
+# to be said for sure: what another day decides ("tomorrow"), a part of the day, half of a name, a flag that
+# nobody speaks of do not do. A value that the tool takes anyway nobody has to say.
 ENGLISH = "English"
 """The language whose numbers, days and other words are read."""
 

@@ -20,8 +20,6 @@ from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 
 # ----------------------------------------------------------------------
-# A made record, and the layouts in which it is written.
-# ----------------------------------------------------------------------
 # A made record: a gold plan, the tools on offer, what it comes to, and a place for its query.
 _NO_NOTES: Mapping[str, Any] = MappingProxyType({})
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from random import Random
 
 # ----------------------------------------------------------------------
-# What is expected of made plans: ranges of structure, and how the published benchmarks made theirs.
-# ----------------------------------------------------------------------
 # What is wanted of made plans: ranges of structure, and what two of them may have in common.
 MAX_CALLS = 64
 """Calls of a made plan at most."""
@@ -223,8 +221,6 @@ def apply_preset(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**preset, **{key: value for key, value in arguments.items() if value is not None}}
 
 
-# ----------------------------------------------------------------------
-# Which call needs which, before anybody says what they call: drawn by wish, named, or read from a shape.
 # ----------------------------------------------------------------------
 # Which call needs which, before anybody says what they call: drawn by wish, named, or read from a shape.
 Skeleton: TypeAlias = tuple[tuple[int, ...], ...]

@@ -215,8 +215,6 @@ def words_of(name: str) -> list[str]:
 
 
 # ----------------------------------------------------------------------
-# Tools for the calls of a skeleton, and tools that are offered beside them.
-# ----------------------------------------------------------------------
 # Tools for the calls of a skeleton: each reference becomes an output that a parameter may take.
 Fillable: TypeAlias = Callable[[int, Parameter], bool]
 """Whether a tool's parameter can be given a value that no call makes."""

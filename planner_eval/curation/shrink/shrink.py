@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------
-# The search over a pair as it is written, as plans or as texts, and the smallest pair that was found.
-# ----------------------------------------------------------------------
 # The smallest pair of plans that was found.
 @dataclass(frozen=True)
 class ShrunkSide:

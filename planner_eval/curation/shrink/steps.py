@@ -306,8 +306,6 @@ def collapse_templates(value: Value) -> Value:
 
 
 # ----------------------------------------------------------------------
-# Steps over calls, and over what stands beside them.
-# ----------------------------------------------------------------------
 # Steps over calls: one fewer on one side, or on both sides the calls that stand for one another.
 CallPair: TypeAlias = tuple[int | None, int | None]
 """A call of the prediction and the call of gold that it stands for; None where there is none."""

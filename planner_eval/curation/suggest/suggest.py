@@ -339,8 +339,6 @@ def rewrite_plan(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan 
 
 
 # ----------------------------------------------------------------------
-# Fixes of plans that break their catalog, without gold; a model may be asked for what nothing else fixes.
-# ----------------------------------------------------------------------
 # Asking a model for the mend of a fault that nothing else mends; what it says is tried like any other.
 TASK = "suggest.mend"
 

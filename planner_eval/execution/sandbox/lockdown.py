@@ -189,7 +189,8 @@ def confine_to_folder(folder: str | None, rules: list[bytes], abi: int) -> None:
 
 
 # ----------------------------------------------------------------------
-# The layers that confine a worker: limits, capabilities, Landlock, seccomp. Applied by the worker to itself.
+# The layers that confine a worker: limits, capabilities, Landlock, seccomp. Applied by the worker to
+# itself.
 LINUX = sys.platform.startswith("linux")
 LAYERS = ("limits", "capabilities", "landlock", "seccomp")
 """In the order in which they are applied."""

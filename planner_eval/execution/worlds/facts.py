@@ -1,13 +1,12 @@
 """Facts: what must be there so that given plans can be carried out, hidden among distractors.
 
-Facts are calls, taken from plans: their literals, and references to earlier calls. The world's builder
-goes through them in order. Where a call finds what it is about, nothing happens; where it does not,
-the missing row is made from the call's values and put at a random place among ten rows that differ
-from it in at least one of those values. Before what a search finds stands a row for each filter that may
-be left out, which has all other values that are sought: the search without that filter finds another row.
-Where an API says in what state a row must be to be of use
-(``fact``), a row that was made gets that state. What the calls themselves change is undone at the end:
-facts are the state before the plan.
+Facts are calls, taken from plans: their literals, and references to earlier calls. The world's builder goes
+through them in order. Where a call finds what it is about, nothing happens; where it does not, the missing
+row is made from the call's values and put at a random place among ten rows that differ from it in at least
+one of those values. Before what a search finds stands a row for each filter that may be left out, which has
+all other values that are sought: the search without that filter finds another row. Where an API says in what
+state a row must be to be of use (``fact``), a row that was made gets that state. What the calls themselves
+change is undone at the end: facts are the state before the plan.
 """
 
 from __future__ import annotations

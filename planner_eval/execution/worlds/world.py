@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile
 
 
-# ----------------------------------------------------------------------
-# A world: a small database with APIs over it, in which searching filters and booking changes state.
 class World:
     """A populated world.
 
@@ -388,9 +386,9 @@ def _suggest_name(name: str, names: Iterable[str]) -> str:
 # ----------------------------------------------------------------------
 # A world as a source of tools for the executor: populated once, and given to each plan as it began.
 #
-# What goes to a worker is the definition and an image of the populated database, so that a world with
-# the facts of a thousand plans costs a worker no more than an empty one. A world in a Python file is
-# code that was not shipped: only the worker runs it, and populates it for each plan.
+# What goes to a worker is the definition and an image of the populated database, so that a world with the
+# facts of a thousand plans costs a worker no more than an empty one. A world in a Python file is code that
+# was not shipped: only the worker runs it, and populates it for each plan.
 def world_source(
     world: str | Path | Definition | World,
     *,

@@ -223,8 +223,7 @@ ISOLATED = Pipeline(
 # Thought, action, observation: NESTful 4.4.
 #
 # The calls that were made are the answer, written with the values that they were given; the final answer
-# that
-# the model states is kept apart, for models replace tools by what they know.
+# that the model states is kept apart, for models replace tools by what they know.
 _STOP_SEQUENCES = ("\nObservation:",)
 _UNREADABLE_MESSAGE = (
     "That is neither a call nor a final answer. Write an Action with its Action Input, or a Final Answer."
@@ -333,8 +332,7 @@ REACT = Pipeline(
 # What makes a model's calls: tools in a sandbox, or ComplexEval with the recorded answers.
 #
 # Only here a sample's gold may be looked at, by ComplexEval: it decides whether a call is accepted, and
-# answers
-# it with what was recorded. What it says of a call that it does not accept says nothing of gold.
+# answers it with what was recorded. What it says of a call that it does not accept says nothing of gold.
 CallRunner: TypeAlias = Callable[[Sequence[ModelCall]], Observations]
 """Makes the calls of one sample, turn after turn."""
 

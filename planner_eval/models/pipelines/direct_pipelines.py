@@ -64,8 +64,6 @@ from planner_eval.models.pipelines.tool_lists import (
 from planner_eval.reading.dialects import get
 
 # ----------------------------------------------------------------------
-# Pipelines of plain prompts: all tools at once, apps first, CallNavi's ways.
-# ----------------------------------------------------------------------
 # One prompt with all tools: AppBench 5.2, NESTful, CallNavi's parameters, one's own tasks.
 _REFERENCES = (
     "- A value that an earlier call returns is written $label.output$: $var_1.result$ is the output "
@@ -163,8 +161,9 @@ FLAT = Pipeline(
 # ----------------------------------------------------------------------
 # Apps first, then the APIs of these apps: AppBench 4.1.
 #
-# The first stage is always asked without demonstrations. An answer that names no app is asked for again with
-# another seed and a temperature, for the same request would give the same answer; in the end all apps count.
+# The first stage is always asked without demonstrations. An answer that names no app is asked for again
+# with another seed and a temperature, for the same request would give the same answer; in the end all apps
+# count.
 _MAX_TRIES = 5
 _RETRY_TEMPERATURE = 0.5
 """The temperature at which the first stage is asked again."""

@@ -2,8 +2,8 @@
 
 It yields a :class:`Request` and is sent the model's reply, or an :class:`CallRequest` and is sent what the
 calls came to; what it returns is the :class:`Outcome`. It reads no file, no clock and no gold, so the same
-replies give
-the same requests: a run that was interrupted is gone through again with the replies that it had.
+replies give the same requests: a run that was interrupted is gone through again with the replies that it
+had.
 """
 
 from __future__ import annotations
@@ -213,8 +213,7 @@ def assistant_message(text: str) -> Message:
 # | a benchmark that asks by its own rules | what it says itself, in ``visible`` |
 #
 # Gold, ids, parts, difficulties, kinds of output and acceptable values are not: no field of :class:`Task`
-# holds
-# them.
+# holds them.
 OWN_TASKS = "own"
 """The form of one's own tasks."""
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 # NESTful's published prompts: one a model, as texts with the tokens that part a conversation's turns.
 #
 # A server puts such tokens in by itself, so each text is taken apart into the messages that it stands for.
-# What
-# comes after the start of the model's own turn is left out, and so are the tokens around a text of one turn.
+# What comes after the start of the model's own turn is left out, and so are the tokens around a text of one
+# turn.
 #
 # Source: IBM/NESTFUL, ``src/PROMPTS.json`` and ``src/instruct_data_prep.py``.
 PROMPTS_FILE = PromptFile("src/PROMPTS.json", ())
@@ -149,8 +149,6 @@ def format_answer(answer: str, name: str) -> str:
 
 
 # ----------------------------------------------------------------------
-# What a run is set up with: prompts, sampling, and how tools are listed.
-# ----------------------------------------------------------------------
 # Grammars for what a model answers: made of the tools that its prompt shows, and sent with the request.
 SERVERS: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "vllm": lambda text: {"structured_outputs": {"grammar": text}},
@@ -252,8 +250,6 @@ def unwrap_answer(text: str, task: Task, setup: Setup) -> str:
     return text
 
 
-# ----------------------------------------------------------------------
-# What a run is set up with: prompts, sampling, and how tools are listed.
 # ----------------------------------------------------------------------
 # What a run is set up with: prompts, sampling, and how tools are listed.
 _PUBLISHED_FILES: Mapping[str, PromptFile] = {

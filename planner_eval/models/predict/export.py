@@ -36,8 +36,6 @@ from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files.files import read_plan
 from planner_eval.reading.files.several import read_path
 
-# ----------------------------------------------------------------------
-# Samples as records that models are trained on: what they are asked, and gold as the answer.
 EXPORT_FORMATS = ("chat-jsonl", "tools-jsonl")
 """Gold as the text that ``flat`` asks for; gold as calls of the endpoint's own tools."""
 

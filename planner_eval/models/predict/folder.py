@@ -376,8 +376,6 @@ def _refuse_changed(run: PredictedRun) -> None:
 
 
 # ----------------------------------------------------------------------
-# What of a run that asked a model counts: its first answers, and the gold plans asked for.
-# ----------------------------------------------------------------------
 # What of a run that asked a model counts: the first answer to each sample, against the gold asked for.
 def read_run_answers(
     answers: PlanFile,

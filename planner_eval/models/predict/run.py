@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # What a run has so far, a JSON line each: replies as they come, a row for each sample that is finished.
 #
-# The file only grows. Whatever stops a run, the next one reads what is there: finished samples are not asked
-# again, the others get the replies that they had, and ask for the rest.
+# The file only grows. Whatever stops a run, the next one reads what is there: finished samples are not
+# asked again, the others get the replies that they had, and ask for the rest.
 FORMAT = "planeval.predict/1"
 
 

@@ -21,10 +21,8 @@ from planner_eval.reading.files.record import Record
 # Recorded conversations of one's own: what of them is shown to a model, and what is left out as gold.
 #
 # A conversation that ends with the assistant is shown up to the user's last message, one without a user up
-# to
-# the assistant's first: all that follows is left out of the prompt, and is gold where nothing else is. One
-# that
-# ends with somebody else asks for what comes next, and is shown whole.
+# to the assistant's first: all that follows is left out of the prompt, and is gold where nothing else is.
+# One that ends with somebody else asks for what comes next, and is shown whole.
 _SPEAKERS = ("user", "tool", "function", "system", "developer")
 """Who may speak last before the model does."""
 

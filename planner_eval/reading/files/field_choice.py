@@ -406,7 +406,11 @@ def _build_record(name: str, position: int, item: Item, chosen: ChosenFields) ->
 
 
 def has_several_choices(answer: Mapping[str, Any], depth: int = 3) -> bool:
-    """Whether an answer, or one inside of what a batch puts around it, has more than one choice."""
+    """Whether an answer, or one inside of what a batch puts around it, has more than one choice.
+
+    >>> has_several_choices({"response": {"body": {"modelOutput": {"choices": [{}, {}]}}}})
+    True
+    """
     if any(isinstance(answer.get(key), list) and len(answer[key]) > 1 for key in ("choices", "candidates")):
         return True
     inner = (answer.get(key) for key in ("response", "body", "modelOutput"))

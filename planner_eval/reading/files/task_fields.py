@@ -197,10 +197,10 @@ def question_field(query: str | None, *files: PlanFile) -> tuple[str | None, lis
             key for file in files for record in islice(file.records, HEAD_SIZE) for key in record.fields
         )
         if query in names:
-            raise InputError(f"--query {query!r}: no record asks anything there: its values are no words")
+            raise InputError(f"--field query={query}: no record asks anything there: its values are no words")
         hint = did_you_mean(query, names, lead="; ")
         available = f"; there are {', '.join(names)}" if names and not hint else ""
-        raise InputError(f"--query {query!r}: no record has that field{hint}{available}")
+        raise InputError(f"--field query={query}: no record has that field{hint}{available}")
     return None, []
 
 

@@ -105,6 +105,8 @@ def fit_string(text: str) -> str:
 
     >>> len(fit_string(graphviz.escape("\\" * 20_000)))
     7999
+    >>> len(fit_string('"漢' * 4_000)) < 8_000
+    True
     """
     if len(text) <= MAX_CHARACTERS and len(text.encode()) + text.count('"') <= MAX_BYTES:
         return text

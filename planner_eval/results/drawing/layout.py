@@ -254,7 +254,11 @@ def graphviz_diagnostics(stderr: bytes) -> tuple[Diagnostic, ...]:
 
 
 def strip_pdf_dates(data: bytes, form: str) -> bytes:
-    """A PDF without the time of its making: the same plan gives the same bytes."""
+    """A PDF without the time of its making: the same plan gives the same bytes.
+
+    >>> strip_pdf_dates(b"/ModDate (D:20260504101500)", "pdf")
+    b'/ModDate (D:20000101000000)'
+    """
     return _PDF_DATE.sub(rb"\g<1>20000101000000", data) if form == "pdf" else data
 
 

@@ -478,7 +478,7 @@ class PairLineWriter:
             "null" if (more := _extra_data(pair, self._reply(pred, text))) is None else short_json(more),
             scored,
         )
-        raw_question = None if self.query is None else self._question(pred, gold)
+        raw_question = None if self.query is None else self._question(pred, gold, "talk" in pair.more)
         question = "null" if raw_question is None else short_json(raw_question)
         return "\t".join((short_json(index), gold_text, question, *columns))
 
@@ -522,10 +522,13 @@ class PairLineWriter:
             reply = None if isinstance(pred.source, str) else _reply_text(pred.source)
         return None if reply == shown_text else reply
 
-    def _question(self, pred: Record | None, gold: Record | None) -> Any:
+    def _question(self, pred: Record | None, gold: Record | None, is_shown: bool) -> Any:
+        """What was asked; nothing where that is the conversation that the page shows already."""
         for record in (gold, pred):
             question = None if record is None else record.fields.get(self.query or "")
             if question is not None:
+                if is_shown and pred is not None and question == pred.source:
+                    return None
                 return _question_data(question)
         return None
 
@@ -615,7 +618,9 @@ def _unedited_share(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]
 
 def _extra_data(pair: Pair, reply: str | None) -> Any:
     """What else is shown of a pair: why it could not be compared, what was repaired, the reply as it came."""
-    details: dict[str, Any] = {**pair.more} if reply is None else {**pair.more, "raw": reply}
+    details: dict[str, Any] = {**pair.more}
+    if reply is not None and "talk" not in details:
+        details["raw"] = reply
     if pair.error is not None:
         details["error"] = cut_text(pair.error)
     notes = [n.message for n in pair.pred.diagnostics if n.code.startswith("repair.")] if pair.pred else []

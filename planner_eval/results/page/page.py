@@ -39,7 +39,7 @@ SCHEMA = "planeval.page/1"
 
 SCRIPTS = (
     "dom.js", "data.js", "state.js", "filter.js", "list.js", "scene.js", "layout.js", "draw.js", "texts.js",
-    "verdicts.js", "pair.js", "overview.js", "compare.js", "pairs.js", "main.js",
+    "verdicts.js", "conversation.js", "pair.js", "overview.js", "compare.js", "pairs.js", "main.js",
 )  # fmt: skip
 """The files of the page's script, in their order."""
 

@@ -15,11 +15,14 @@ from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.policy.policy import intern_policy
 from planner_eval.comparison.rows import JUDGED_STATES, Evaluation, PairReading, Row, Spans, structure_lines
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures
+from planner_eval.comparison.turns import turns_of
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import read_plan
 from planner_eval.reading.files.record import Record, pair_name
+from planner_eval.reading.files.trials import TASK_KEY
+from planner_eval.results.page.conversation import conversation_data
 from planner_eval.results.page.lines import Pair, PairLineWriter, edit_message, read_edit_message
-from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob, run_stages
+from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob, add_run_facts, run_stages
 from planner_eval.results.runs.pairs import Pair as Records
 from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.scored import ScoredRow, key_of, line_of, scored_row
@@ -88,7 +91,19 @@ class PageJob:
             scored = counted(pair)
             fold.add(scored)
             counts = line_of(scored) if self.counts else "null"
-            yield lines.line(pair_of(row, self.fields), read_pair.pred, read_pair.gold, counts)
+            yield lines.line(self.pair(row, read_pair.pred), read_pair.pred, read_pair.gold, counts)
+
+    def pair(self, row: Row, record: Record | None) -> Pair:
+        """What the page tells of a compared pair, with the conversation that the prediction is.
+
+        Args:
+            row: The pair.
+            record: The prediction's record.
+        """
+        told = pair_of(row, self.fields)
+        if not self.texts:
+            return told
+        return told._replace(more=conversation_data(record, row.pred, told.pred, row.turns))
 
 
 def record_location(record: Record | None) -> tuple[str | None, int | None]:
@@ -111,7 +126,7 @@ def pair_of(row: Row, fields: Iterable[str]) -> Pair:
         row.gold,
         error=row.error,
         mended=None if row.mended is None else calls_name(row.mended),
-        fields={name: key for name in fields if (key := key_of(name, row)) is not None},
+        fields=pair_fields(fields, row),
         ran=row.effects,
     )
     if diff is None:
@@ -125,6 +140,18 @@ def pair_of(row: Row, fields: Iterable[str]) -> Pair:
         structure=structure_lines(diff),
         error=None,
     )
+
+
+WRONG_TURN = "first wrong turn"
+"""The field by which a page tells apart conversations of several turns."""
+
+
+def pair_fields(names: Iterable[str], row: Row) -> dict[str, str]:
+    """What a pair can be told apart by."""
+    fields = {name: key for name in names if (key := key_of(name, row)) is not None}
+    if row.turns is not None and row.turns.first is not None and row.turns.unit == "turn":
+        fields[WRONG_TURN] = str(row.turns.first)
+    return fields
 
 
 # ----------------------------------------------------------------------
@@ -274,7 +301,9 @@ class _Reader:
         if data is None:
             row = self.again.row(self.again.read(entry.position, (pred, gold)))
             scored = scored_row(row, METRICS, self.policy, job.score.by, location)
-            return _PairDetails(row, pair_of(row, job.fields), scored, pred, gold)
+            in_clusters = job.score.cluster == TASK_KEY
+            scored = add_run_facts(scored, pred, gold, row.pred, in_clusters=in_clusters)
+            return _PairDetails(row, job.pair(row, pred), scored, pred, gold)
         name, state, error, pred_plan, gold_plan = (
             entry.name,
             data["state"],
@@ -283,12 +312,17 @@ class _Reader:
             entry.theirs,
         )
         row = Row(name, state, None, pred_plan, gold_plan, error, gold.fields if gold is not None else {})
-        fields = {field: key for field in job.fields if (key := key_of(field, row)) is not None}
+        row = row._replace(turns=turns_of(data.get("turns")))
+        fields = pair_fields(job.fields, row)
         edits = [read_edit_message(edit) for edit in data.get("edits", ())]
         partners, mended = data.get("pairs", ()), data.get("readable_with_repair")
         shape = structure_message(data.get("structure"))
+        more = conversation_data(pred, pred_plan, pred_plan, row.turns) if job.texts else {}
         pair = Pair(name, state, pred_plan, gold_plan, edits, partners, shape, error, mended, fields)
-        return _PairDetails(row, pair, self._scored(row, pair, data, location), pred, gold)
+        pair = pair._replace(more=more)
+        scored = self._scored(row, pair, data, location)
+        scored = add_run_facts(scored, pred, gold, pred_plan, in_clusters=job.score.cluster == TASK_KEY)
+        return _PairDetails(row, pair, scored, pred, gold)
 
     def _scored(
         self, row: Row, pair: Pair, data: Mapping[str, Any], location: tuple[str | None, int | None]
@@ -316,6 +350,7 @@ class _Reader:
             (),
             *location,
             unread="find.unread" in notes,
+            turns=row.turns,
         )
 
 

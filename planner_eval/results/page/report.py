@@ -18,6 +18,7 @@ from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, STATES, Reading
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.task_fields import question_field
+from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.results.causes import CauseSum
 from planner_eval.results.compare import System, comparison_of
@@ -33,7 +34,7 @@ from planner_eval.results.score import refuse_unknown_keys, repair_predictions, 
 from planner_eval.results.scored import BREAKDOWN_FIELDS, ScoredRow, row_of
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.compare import system_names
-from planner_eval.results.views.report import fix_sentence
+from planner_eval.results.views.report import beside_cards, fix_sentence
 
 # ----------------------------------------------------------------------
 # The head of a page: figures, states and breakdowns of each run, and two runs compared.
@@ -116,6 +117,7 @@ def run_data(
         if report.causes is None
         else [fix_sentence(report.causes, f) for f in report.causes.fixes],
         "mistaken": [[gold, tool, pairs] for (gold, tool), pairs in ranked[:_MAX_MISTAKEN]],
+        "beside": beside_cards(report),
     }
 
 
@@ -300,6 +302,7 @@ def report(  # noqa: PLR0913 - the options of a public function
     refuse_bad_settings(shown)
     query, query_notes = question_field(shown.query, pairings[0].gold, pairings[0].pred)
     keys = tuple(by) or BREAKDOWN_KEYS
+    cluster = cluster or (TASK_KEY if any(paired.trials for paired in pairings) else None)
     results = []
     for paired in pairings:
         score = scoring_job(paired, choose_metrics(metrics), chosen, keys, cluster, kept=True, causes=causes)

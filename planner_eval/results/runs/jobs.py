@@ -12,6 +12,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import Evaluation, PairReading, Row
+from planner_eval.reading.files.costs import recorded_costs
 from planner_eval.reading.files.record import Record, patch_name
 from planner_eval.reading.files.trials import TASK_KEY, recorded_verdict
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
@@ -19,6 +20,7 @@ from planner_eval.results.runs.pairs import JSON, Pair
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row
 
 if TYPE_CHECKING:  # comparing needs nothing of scoring
+    from planner_eval.plan.model import Plan
     from planner_eval.results.causes import Credits
     from planner_eval.results.report import Provenance
     from planner_eval.results.scored import ScoredRow
@@ -258,20 +260,36 @@ class ScoreJob:
             record = records.pred or records.gold
             location = (None, None) if record is None else (record.file, record.line)
             scored = scored_row(row, self.metrics, policy, self._keys, location)
-            scored = _with_trial(scored, records, in_clusters=self.cluster == TASK_KEY)
+            in_clusters = self.cluster == TASK_KEY
+            scored = add_run_facts(scored, records.pred, records.gold, row.pred, in_clusters=in_clusters)
             return scored if credited is None else replace(scored, credits=credited(row, policy))
 
         return counted
 
 
-def _with_trial(scored: ScoredRow, records: PairReading, *, in_clusters: bool) -> ScoredRow:
-    """A scored pair with the task that it is a trial of, and the verdict that its prediction holds."""
-    record = records.gold or records.pred
+def add_run_facts(
+    scored: ScoredRow, pred: Record | None, gold: Record | None, plan: Plan | None, *, in_clusters: bool
+) -> ScoredRow:
+    """A scored pair with what its records say of the run: task, recorded verdict, and costs.
+
+    Args:
+        scored: The pair.
+        pred: The prediction's record.
+        gold: Gold's.
+        plan: The prediction, with all its calls.
+        in_clusters: Whether the trials of a task are a cluster.
+    """
+    record = gold or pred
     task = None if record is None else record.task
-    verdict = None if records.pred is None else recorded_verdict(records.pred)
+    verdict = None if pred is None else recorded_verdict(pred)
     if in_clusters:
         scored = replace(scored, keys={**scored.keys, TASK_KEY: scored.id if task is None else task})
-    return scored if task is None and verdict is None else replace(scored, task=task, verdict=verdict)
+    costs = {} if pred is None else recorded_costs(pred)
+    if costs and plan is not None:
+        costs = {"calls": len(plan.calls), **costs}
+    if task is None and verdict is None and not costs:
+        return scored
+    return replace(scored, task=task, verdict=verdict, costs=costs)
 
 
 # ----------------------------------------------------------------------

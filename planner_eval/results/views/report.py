@@ -18,9 +18,15 @@ from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
 from planner_eval.plan.statistics import plain_scope
 from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
+from planner_eval.results.conversations import (
+    conversation_blocks,
+    conversation_data,
+    cost_rows,
+    turn_lines,
+)
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
-from planner_eval.results.trials import trial_blocks, trial_data
+from planner_eval.results.trials import trial_blocks, trial_data, trial_lines, trial_rows
 from planner_eval.results.views.junit import Case, junit_pieces, outcome
 
 # ----------------------------------------------------------------------
@@ -295,14 +301,42 @@ def _percent_text(ratio: float) -> str:
 
 def _trial_blocks(report: Report, form: str) -> list[str]:
     """Trials of tasks and recorded verdicts, where there are any."""
-    return trial_blocks(report.trials, form)
+    verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
+    return [
+        *trial_blocks(report.trials, form),
+        *conversation_blocks(report.totals.conversations, form, verdict),
+    ]
 
 
 def _trial_data(report: Report) -> dict[str, Any]:
-    trials = report.trials
-    if trials is None:
-        return {}
-    return {"trials": trial_data(trials)}
+    trials, conversations = report.trials, report.totals.conversations
+    return {
+        **({} if trials is None else {"trials": trial_data(trials)}),
+        **({} if conversations is None else conversation_data(conversations)),
+    }
+
+
+def beside_cards(report: Report) -> list[dict[str, Any]]:
+    """Trials, costs and turns as a page shows them: each a title, a table and sentences."""
+    trials, sums = report.trials, report.totals.conversations
+    verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
+    cards: list[tuple[str, list[dict[str, Any]], list[str]]] = []
+    if trials is not None:
+        title = "Trials of tasks" if trials.passes else "Recorded verdicts"
+        cards.append((title, trial_rows(trials) if trials.passes else [], [*trial_lines(trials)]))
+    if sums is not None:
+        cards.append(("Cost", cost_rows(sums, verdict), []))
+        cards.append(("Turns", [], [*turn_lines(sums)]))
+    return [
+        {
+            "title": title,
+            "heads": [*rows[0]] if rows else [],
+            "rows": [[*row.values()] for row in rows],
+            "lines": lines,
+        }
+        for title, rows, lines in cards
+        if rows or lines
+    ]
 
 
 def _cause_blocks(report: Report, form: str) -> list[str]:

@@ -13,8 +13,8 @@ from planner_eval.base.output_files import CI_FORMATS
 from planner_eval.base.text import encodable, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred
-from planner_eval.comparison.explanation.edit_groups import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.edits import Edit, Place
+from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.sentences import (
     MAX_VALUE_LENGTH,
     CallNames,
@@ -23,6 +23,7 @@ from planner_eval.comparison.explanation.sentences import (
     calls_numbers,
 )
 from planner_eval.comparison.rows import STATES, Row, Spans, row_data, structure_lines
+from planner_eval.comparison.turns import first_wrong_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
@@ -104,6 +105,9 @@ MIN_GOLD_CALLS = 4
 MIN_MISTAKES = 5
 """Fewer causes are so many mistakes of one plan."""
 
+MAX_TURNS_LENGTH = 300
+"""The longest line that is told of turns."""
+
 CALLS_PER_RIGHT_CALL = 4
 """Of another plan at most one call of so many is right, and there are as many causes as calls, or more."""
 
@@ -128,6 +132,8 @@ def explanation(
         text = f"{row.state.replace('_', ' ')}: {row.error or STATES[row.state]}{mended}"
     else:
         text = diff_text(row.diff, places=places, structure=structure, named=named, each=each)
+        if row.turns is not None and (by_turn := turns_text(row.turns)):
+            text += f"\n{one_line(printable(by_turn), MAX_TURNS_LENGTH)}"
     ran = f"\n{row.in_effect}" if row.effects is not None else ""
     return printable(text + ran) if row.diff is None else text + printable(ran)
 
@@ -245,7 +251,8 @@ def summary_line(row: Row) -> str:
         return "same" + ("" if row.diff.proved else " (not proved)") + ran
     codes = Counter(edit.code for edit in row.diff.roots)
     named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
-    return f"different{ran}: {named}: {row.diff.roots[0].message}"
+    where = f", {text}" if row.turns is not None and (text := first_wrong_text(row.turns)) else ""
+    return f"different{where}{ran}: {named}: {row.diff.roots[0].message}"
 
 
 def _effect_summary(row: Row) -> str:
@@ -305,7 +312,7 @@ def row_case(row: Row, record: Record | None) -> Case:
 # ----------------------------------------------------------------------
 # Many compared pairs in writing, row by row: for people, as JSON, CSV, Markdown, JUnit or repairs.
 PATCH = "patch"
-"""The form of repairs: what ``planeval apply`` takes."""
+"""The form of repairs: what ``planeval convert --patch`` takes."""
 
 COLUMNS = tuple(flat_row(Row("", "absent")))
 """The columns of a table of pairs."""

@@ -158,9 +158,10 @@ def join_answer_pieces(items: list[Any]) -> list[Any]:
     """The answer that the pieces of a stream make; the objects themselves where they make none, or are none.
 
     >>> said = [[{"content": {"parts": [{"text": part}]}}] for part in "ab"]
+    >>> said[-1][0]["finishReason"] = "STOP"
     >>> (joined,) = join_answer_pieces([{"candidates": one, "responseId": "r"} for one in said])
-    >>> joined["candidates"][0]["content"]["parts"]
-    [{'text': 'ab'}]
+    >>> joined["candidates"]
+    [{'content': {'role': 'model', 'parts': [{'text': 'ab'}]}, 'finishReason': 'STOP'}]
     """
     if len(items) < 2 or not isinstance(items[0], dict):
         return items

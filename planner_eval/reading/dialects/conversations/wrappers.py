@@ -7,7 +7,7 @@ To know a further kind, write its line of :data:`KINDS` and, where none fits, ho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.errors import AnswerError, ParseError
@@ -572,11 +572,32 @@ class Turn(NamedTuple):
     state: AnswerState | None = None
 
 
+class Heard(NamedTuple):
+    """What somebody other than the assistant said.
+
+    Args:
+        who: The speaker, as written.
+        message: The message.
+        after: How many turns of the assistant stand before it.
+    """
+
+    who: str
+    message: Mapping[str, Any]
+    after: int
+
+
 class Conversation(NamedTuple):
-    """A conversation, or an answer: its turns, and what is worth saying of what stood around them."""
+    """A conversation, or an answer: its turns, and what stood around them.
+
+    Args:
+        turns: Those of the assistant.
+        notes: What is worth saying.
+        heard: What others said, in order.
+    """
 
     turns: tuple[Turn, ...]
     notes: tuple[Diagnostic, ...] = ()
+    heard: tuple[Heard, ...] = ()
 
 
 def may_be_conversation(data: Any) -> bool:
@@ -623,9 +644,9 @@ def read_conversation(data: Any) -> Conversation | None:
     walk = TurnCollector()
     walk.all(items, 0)
     if not walk.turns:
-        who = ", ".join(map(repr, dict.fromkeys(walk.others))) or "nobody"
+        who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
         raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
-    return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes))
+    return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
 
 
 class _OpenTurn:
@@ -650,7 +671,7 @@ class TurnCollector:
         self.turns: list[_OpenTurn] = []
         self.joins = False
         self.notes: list[Diagnostic] = []
-        self.others: list[str] = []
+        self.others: list[Heard] = []
 
     def all(self, items: list[Any], depth: int) -> None:
         """Take the messages, items or answers of a list."""
@@ -685,7 +706,7 @@ class TurnCollector:
     def heard(self, message: dict[str, Any], who: str) -> None:
         """Take what a tool or a person says."""
         self.joins = False
-        self.others.append(who)
+        self.others.append(Heard(who, message, len(self.turns)))
         if self.turns:
             self.turns[-1].answers.append(message)
 

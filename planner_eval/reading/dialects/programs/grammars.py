@@ -30,8 +30,8 @@ _LITERAL_WORDS = {"True": True, "False": False, "None": None, "true": True, "fal
 def unquote(text: str) -> str:
     r"""A Python string literal's text.
 
-    >>> unquote("'it\\'s'"), unquote("r'a\\n'")
-    ("it's", 'a\\n')
+    >>> unquote("'it\\'s'"), unquote("r'a\\n'"), unquote('""' * 3)
+    ("it's", 'a\\n', '')
     """
     raw = text[0] in "rR"
     body = text.lstrip("rRbB")

@@ -1,71 +1,50 @@
-"""planeval apply: repair plans with patches."""
+"""planeval convert --patch: plans repaired with what ``planeval diff --patch`` wrote."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.output_files import NOTATION_FORMATS
 from planner_eval.base.text import format_count
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    dialect_option,
-    emit,
-    note,
-    output_options,
-    reading_options,
-    repair_options,
-)
-from planner_eval.cli.sources import dataset_options, id_option, read_plans, refuse_stdin_twice, select_by_id
+from planner_eval.cli.options import emit, note
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from planner_eval.comparison.patch_files import Patches, PatchResult
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
 
-@click.command("apply", cls=Command)
-@click.argument("patch", metavar="PATCHES")
-@click.argument("plan", metavar="PLANS|DATASET")
-@reading_options
-@dataset_options
-@repair_options
-@id_option("Repair only the plan of this id")
-@dialect_option("--to", "target", default="plan", show_default=True, help="The dialect to write in.")
-@output_options(*NOTATION_FORMATS)
-def command(
-    patch: str,
-    plan: str,
-    dialect: str | None,
-    repair: bool,
-    compute: str | None,
-    wanted: tuple[str, ...],
+def write_patched(
+    patch_file: str,
+    source: PlanFile,
+    wanted: Sequence[str],
     target: str,
     output: str | None,
-    **fields: Any,
+    reading: Mapping[str, Any],
 ) -> int:
-    """Apply patches of planeval diff --patch or suggest --patch to the plans they were made for.
+    """Write plans repaired: one as it is, of many a line each, with the patch of its id.
 
-    PATCHES and PLANS are files; one of them may be - for standard input. A single plan is written as it is.
-    Of several plans, each gets the patch with its id and becomes a JSON line of id and text, or of id and
-    error; a plan without a patch is written unchanged, with a note.
-    Exit code: 0 all plans written, 1 some not, or a patch without its plan, 2 usage, 3 none.
+    Args:
+        patch_file: The patches, a file's name.
+        source: The plans.
+        wanted: Ids of those to repair; all when empty.
+        target: The notation to write.
+        output: The file that is written; None for standard output.
+        reading: How plans are read: ``dialect``, ``repair``, ``compute``.
+
+    Returns:
+        The exit code.
     """
     from planner_eval.plan.model import Plan
 
-    refuse_stdin_twice(patch, plan)
-    patches = pe.read_patches(patch)
-    source = read_plans([plan], **fields)[0]
+    patches = pe.read_patches(patch_file)
     wanted_id = wanted[0] if len(wanted) == 1 else None
-    if len(wanted) > 1:
-        records = select_by_id(source.records, wanted, lambda record: record.name, source.name)
-        source = source._replace(records=tuple(records))
     try:
-        patched = pe.apply(patches, source, id=wanted_id, dialect=dialect, repair=repair, compute=compute)
+        patched = pe.apply(patches, source, id=wanted_id, **reading)
     except ParseError as error:
         note(f"{next(r.where for r in source.records if wanted_id in (None, r.name))}: {error}")
         return 3

@@ -1,0 +1,474 @@
+"""Primitive edits: what differs, call by call and argument by argument, given which calls are partners."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from planner_eval.comparison.explanation.argument_names import (
+    match_by_position,
+    match_nearest_names,
+    unpack_objects,
+)
+from planner_eval.comparison.explanation.edits import Draft, Place, PlacePair, ValueData, ValueDiff
+from planner_eval.comparison.explanation.multi_call_edits import (
+    ListedCalls,
+    find_chain,
+    find_collected_calls,
+    find_exchange_cycles,
+    find_gathered_calls,
+    find_listed_calls,
+    find_nearest_call,
+)
+from planner_eval.comparison.gold_alternatives import AcceptedValues
+from planner_eval.comparison.matching.pairing import MISSING, Argument, Pairing, PlanCalls
+from planner_eval.comparison.matching.replaced import is_distinctive
+from planner_eval.plan.model import Path, Plan, Ref, Value
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
+
+Arguments = Mapping[Any, Argument]
+
+
+class PrimitiveEdits:
+    """The edits of two plans: call by call in gold's order, then pred's extra calls, then order and answer.
+
+    Args:
+        pairing: Which calls are partners.
+        accepted: What is right beside gold's own values.
+        ordered: Whether it counts that a call is written after those it needs.
+    """
+
+    def __init__(self, pairing: Pairing, accepted: AcceptedValues, *, ordered: bool) -> None:
+        self.pairing, self.objects = unpack_objects(pairing)
+        self.accepted, self.ordered = accepted, ordered
+        self.pred: Plan = pairing.pred.numbered.plan
+        self.gold: Plan = pairing.gold.numbered.plan
+        self.to_gold, self.to_pred = pairing.to_gold, pairing.to_pred
+        self.values = ValueDiff(pairing.to_gold)
+        self.listed = find_listed_calls(pairing, self.to_gold, as_explained=True)
+        notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
+        self.computed = {(note.call, note.argument) for note in notes}
+        self.stored: dict[tuple[int, int], dict[str, list[Value]]] = {}
+
+    def __iter__(self) -> Iterator[Draft]:
+        for gold in range(len(self.gold.calls)):
+            pred = self.to_pred[gold]
+            if pred < 0:
+                twin = self.right_twins.get(self.pairing.gold.numbered.numbers[gold])
+                yield Draft("missing call", "call.missing", None, Place(gold), data=twin)
+            elif not self.pairing.equal(pred, gold):
+                yield from self.compare_tools(pred, gold)
+                yield from self.compare_arguments(pred, gold)
+        for pred in range(len(self.pred.calls)):
+            if self.to_gold[pred] < 0:
+                yield self.describe_extra(pred)
+        yield from self.find_early_calls()
+        yield from self.compare_answers()
+
+    # ------------------------------------------------------------ whole calls
+    @cached_property
+    def right_twins(self) -> dict[int | None, int]:
+        """The first call that is right of those of gold that are equal to a missing one, by their number."""
+        numbers, twins = self.pairing.gold.numbered.numbers, dict[int | None, int]()
+        partners = [*enumerate(self.to_pred[: len(self.gold.calls)])]
+        missing = {numbers[gold] for gold, pred in partners if pred < 0} - {None}
+        for gold, pred in partners:
+            number = numbers[gold]
+            if pred >= 0 and number in missing and number not in twins:
+                same = self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]
+                if same and not self.pairing.final(pred, gold):
+                    twins[number] = gold
+        return twins
+
+    @cached_property
+    def first_equals(self) -> dict[int | None, int]:
+        """Of equal calls of the prediction the first that has a partner, else the first, by their number."""
+        numbers = self.pairing.pred.numbered.numbers
+        by_partner = sorted(range(len(self.pred.calls)), key=lambda pred: (self.to_gold[pred] >= 0, -pred))
+        return {numbers[pred]: pred for pred in by_partner if numbers[pred] is not None}
+
+    @cached_property
+    def missing(self) -> list[int]:
+        """The calls of gold without a partner."""
+        return [gold for gold in range(len(self.gold.calls)) if self.to_pred[gold] < 0]
+
+    def describe_extra(self, pred: int) -> Draft:
+        """A call that gold does not make: a repeat, a try of another call, or neither."""
+        twin = self.first_equals.get(self.pairing.pred.numbered.numbers[pred], pred)
+        if twin != pred:
+            return Draft(
+                "repeated call", "call.duplicated", Place(pred), data=(twin, self.to_gold[twin] >= 0)
+            )
+        used = any(self.to_gold[use.consumer] >= 0 for use in self.pairing.pred.users[pred])
+        nearest = None if used else find_nearest_call(self.pairing, pred)
+        if nearest is None:
+            return Draft("extra call", "call.extra", Place(pred))
+        args, near_args = (self.pairing.pred.written(position) for position in (pred, nearest.call))
+        values = [(name, args[name], near_args.get(name, MISSING)) for name in nearest.names]
+        return Draft("try", "call.extra", Place(pred), data=(nearest.call, values))
+
+    def compare_tools(self, pred: int, gold: int) -> Iterator[Draft]:
+        """The difference of the tools of two partners, and for what further calls the one stands."""
+        pred_call, gold_call = self.pred.calls[pred], self.gold.calls[gold]
+        if (pred_call.app, pred_call.name) == (gold_call.app, gold_call.name):
+            return
+        places, tools = (Place(pred), Place(gold)), (pred_call.tool, gold_call.tool)
+        if self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]:
+            yield Draft("spelling", "name.spelling", *places, *tools)
+            return
+        replaced = pred_call.name != gold_call.name
+        name, calls, list_name = "replaced call", [gold], None
+        if replaced and len(calls := find_chain(self.pairing, pred, gold)) > 1:
+            name = "call for a chain"
+        elif len(calls := find_gathered_calls(self.pairing, pred, gold)) > 1 and all(
+            self.to_pred[position] < 0 for position in calls if position != gold
+        ):
+            name = "call for several"
+        else:
+            calls = [gold]
+            if replaced and (collected := find_collected_calls(self.pairing, pred, gold, self.missing)):
+                name, calls, list_name = "call for a list", [*collected.parts], collected.name
+        values = tools if replaced else (pred_call.app, gold_call.app)
+        also = tuple((None, Place(position)) for position in calls if position != gold)
+        code = "call.replaced" if replaced else "app.changed"
+        yield Draft(name, code, *places, *values, also=also, data=(calls, list_name))
+
+    def describe_list(self, pred: int, gold: int, listed_calls: ListedCalls) -> Draft:
+        """A call that asks in lists what gold asks call by call, or the other way round."""
+        place_pairs = [self.places(pred, gold, *argument_names) for argument_names in listed_calls.names]
+        alone = [Place(position) for position in listed_calls.parts]
+        parts = [(None, place) if listed_calls.merged else (place, None) for place in alone]
+        code = "call.merged" if listed_calls.merged else "call.split"
+        values = self.written_values(pred, gold, *listed_calls.names[0])
+        also = (*place_pairs[1:], *parts)
+        return Draft(code, code, *place_pairs[0], *values, also=also, data=(pred, gold, listed_calls))
+
+    def find_early_calls(self) -> Iterator[Draft]:
+        """Calls written before one they need, where gold does not write them so; circles aside.
+
+        What the call should not need, and needs nothing that comes as late, is the prediction's value. Of a
+        circle some argument is wrong, unless a policy takes any: then it counts where gold needs it, too.
+        """
+        pred_numbered, gold_numbered = self.pairing.pred.numbered, self.pairing.gold.numbered
+        if not pred_numbered.forward or not self.ordered:
+            return
+        for pred, producer in pred_numbered.early(circling=True) if self.pairing.matcher is not None else ():
+            gold, image = self.to_gold[pred], self.to_gold[producer]
+            needs = 0 <= image < gold and gold_numbered.numbers[gold] is not None
+            if needs and image in gold_numbered.producers(gold):
+                yield Draft("early call", "order.broken", Place(pred), Place(gold), data=producer)
+        for pred, producer in pred_numbered.early():
+            gold, image = self.to_gold[pred], self.to_gold[producer]
+            if gold >= 0 and (image < 0 or image < gold):
+                needed = gold_numbered.producers(gold)
+                late = image in needed or any(self.to_pred[position] > pred for position in needed)
+                value = None if late else Ref(producer)
+                yield Draft("early call", "order.broken", Place(pred), Place(gold), value, data=producer)
+
+    # ------------------------------------------------------------ arguments
+    def compare_answers(self) -> Iterator[Draft]:
+        """The differences of the answers; where one plan has none, the names of the other's."""
+        pred_answer, gold_answer = self.pred.answer or (), self.gold.answer or ()
+        if pred_answer and gold_answer:
+            yield from self.compare_arguments(len(self.pred.calls), len(self.gold.calls))
+            return
+        for name, value in gold_answer:
+            yield Draft("missing answer", "answer.missing", None, Place(None, name), None, value)
+        for name, value in pred_answer:
+            yield Draft("extra answer", "answer.extra", Place(None, name), None, value)
+
+    def compare_arguments(self, pred: int, gold: int) -> Iterator[Draft]:
+        """The differing arguments of two partners, gold's first."""
+        differing: Collection[Any] = self.pairing.final(pred, gold)
+        if pred in self.objects:
+            name = self.objects[pred]
+            value = self.pred.calls[pred].arguments[0][1]
+            yield Draft("argument.object", "argument.object", Place(pred, name), Place(gold, name), value)
+        if gold in self.listed:
+            yield self.describe_list(pred, gold, self.listed[gold])
+            listed_names = {name for pair in self.listed[gold].names for name in pair}
+            differing = dict.fromkeys(name for name in differing if name not in listed_names)
+        if not differing:
+            return
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
+        gold_names = [name for name in gold_args if name in differing]
+        if len(gold_names) > 1:
+            for circles in self.find_exchanges(pred_args, gold_args, gold_names):
+                yield self.describe_exchange(pred, gold, circles)
+                gold_names = [name for name in gold_names if not any(name in names for names in circles)]
+        yield from self.compare_names(pred, gold, differing, gold_names)
+
+    def compare_names(
+        self, pred: int, gold: int, differing: Collection[Any], gold_names: list[Any]
+    ) -> Iterator[Draft]:
+        """The differing arguments of two partners, of which one may stand for another of another name.
+
+        Args:
+            pred: A call of pred.
+            gold: Its partner.
+            differing: The names under which the two differ.
+            gold_names: Those of gold, but for what is told already.
+        """
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
+        surplus = dict.fromkeys(name for name in differing if name not in gold_args)
+        absent = [name for name in gold_names if name not in pred_args]
+        renamed: dict[Any, Any] = {}
+        if surplus and absent:
+            renamed = match_by_position(
+                pred_args, surplus, gold_args, absent, self.same(pred_args, gold_args)
+            )
+        linked: dict[Any, int] = {}
+        if DEPENDENCY_ARGUMENT in differing:
+            linked = self.find_linked_arguments(pred_args, gold_args, gold_names, renamed)
+        if linked:
+            surplus.pop(DEPENDENCY_ARGUMENT, None)
+            gold_names = [name for name in gold_names if name != DEPENDENCY_ARGUMENT]
+        by_value: dict[Any, list[Any]] = {}
+        for name in reversed(surplus):
+            if name != DEPENDENCY_ARGUMENT:
+                by_value.setdefault(self.key(pred_args[name]), []).append(name)
+        entries = [
+            (
+                name,
+                self.compare_name(pred, gold, name, surplus, by_value, renamed.get(name), linked.get(name)),
+            )
+            for name in gold_names
+        ]
+        lacking = [name for name, drafts in entries if drafts is None]
+        nearest = (
+            match_nearest_names(pred_args, [*surplus], gold_args, lacking) if surplus and lacking else {}
+        )
+        for name, drafts in entries:
+            yield from drafts or ()
+            if name in nearest:
+                del surplus[nearest[name]]
+                yield self.describe_renamed(pred, gold, nearest[name], name)
+            elif drafts is None:
+                yield self.describe_lacking(pred, gold, name, linked.get(name))
+        for name in surplus:
+            drafts = [*self.compare_values(pred, gold, name, linked.get(name))]
+            yield from drafts or [self.describe_surplus(pred, gold, name, linked.get(name))]
+
+    def compare_name(
+        self,
+        pred: int,
+        gold: int,
+        name: Any,
+        surplus: dict[Any, Any],
+        by_value: dict[Any, list[Any]],
+        renamed: Any,
+        producer: int | None,
+    ) -> list[Draft] | None:
+        """The differences of one argument of gold, be it under another name; None where there is none.
+
+        Args:
+            pred: A call of pred.
+            gold: Its partner.
+            name: The argument.
+            surplus: Arguments that only the prediction gives; what stands for this one is taken out.
+            by_value: The same by their values, the first last.
+            renamed: One of them that gives by position what gold names, or the other way round.
+            producer: Gold's producer in pred, where a link without an argument has it.
+        """
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
+        surplus.pop(renamed, None)
+        if renamed is not None and self.key(pred_args[renamed]) == gold_args[name][:2]:
+            return [self.describe_renamed(pred, gold, renamed, name)]
+        drafts = [*self.compare_values(pred, gold, name, producer, renamed)]
+        if drafts or name in pred_args:
+            return drafts
+        equal_names = by_value.get(gold_args[name][:2]) if producer is None else None
+        if not equal_names:
+            return None
+        del surplus[equal_names[-1]]
+        return [self.describe_renamed(pred, gold, equal_names.pop(), name)]
+
+    def key(self, argument: Argument) -> tuple[Any, tuple[int, ...]]:
+        """What makes an argument of the prediction equal to one of gold's under the pairing."""
+        return argument[0], tuple(self.to_gold[producer] for producer in argument[1])
+
+    def same(self, pred_args: Arguments, gold_args: Arguments) -> Callable[[Any, Any], bool]:
+        """Whether an argument of the prediction is equal to one of gold's, whatever their names."""
+        return lambda pred_name, gold_name: bool(self.key(pred_args[pred_name]) == gold_args[gold_name][:2])
+
+    def find_exchanges(
+        self, pred_args: Arguments, gold_args: Arguments, gold_names: list[Any]
+    ) -> list[list[list[str]]]:
+        """Arguments whose values go round among them, those that take from the same calls together."""
+        shared = [name for name in gold_names if name in pred_args and type(name) is str]
+        pred_values = {name: self.key(pred_args[name]) for name in shared}
+        circles: dict[Any, list[list[str]]] = {}
+        for names in find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared}):
+            producers = frozenset(producer for name in names for producer in gold_args[name][1])
+            circles.setdefault(producers or names[0], []).append(names)
+        return [*circles.values()]
+
+    def find_linked_arguments(
+        self,
+        pred_args: Arguments,
+        gold_args: Arguments,
+        gold_names: Sequence[Any],
+        renamed: Mapping[Any, Any],
+    ) -> dict[Any, int]:
+        """Wrong arguments for which a link without an argument, of one plan only, is right → its producer.
+
+        The producer is by the prediction's position. Nothing unless each such link is for one of them.
+        """
+        in_pred = DEPENDENCY_ARGUMENT in pred_args
+        if in_pred and DEPENDENCY_ARGUMENT in gold_args:
+            return {}
+        value = (pred_args if in_pred else gold_args)[DEPENDENCY_ARGUMENT][2]
+        links = value if type(value) is list else [value]
+        if any(type(link) is not Ref for link in links):
+            return {}
+        images = self.to_gold if in_pred else self.to_pred
+        free = {images[link.call]: link.call for link in links}
+        if min(free, default=-1) < 0:
+            return {}
+        producers: dict[Any, int] = {}
+        pred_only = () if in_pred else [name for name in pred_args if name not in gold_args]
+        for name in dict.fromkeys([*gold_names, *pred_only]):
+            argument = gold_args[name] if in_pred else pred_args.get(renamed.get(name, name))
+            if argument is None or name == DEPENDENCY_ARGUMENT or type(argument[2]) is not Ref:
+                continue
+            if argument[2].call in free:
+                position = free.pop(argument[2].call)
+                producers[name] = position if in_pred else argument[2].call
+        return {} if free else producers
+
+    def describe_exchange(self, pred: int, gold: int, circles: list[list[str]]) -> Draft:
+        """Arguments of one call that have one another's values."""
+        names = [name for circle in circles for name in circle]
+        value_pairs = {name: self.written_values(pred, gold, name, name) for name in names}
+        first, *others = [self.places(pred, gold, name, name) for name in names]
+        values = [{name: pair[side] for name, pair in value_pairs.items()} for side in (0, 1)]
+        also = tuple(others)
+        return _of_argument("exchange", "arguments.swapped", first, *values, also=also, data=circles)
+
+    def describe_lacking(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
+        """An argument that gold gives and the prediction does not."""
+        value, data = self.written(self.pairing.gold, gold, name), self.data(gold, name, producer)
+        places = self.places(pred, gold, name, name)
+        return self.beside_link(
+            _of_argument("missing argument", "argument.missing", places, None, value, data=data)
+        )
+
+    def describe_surplus(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
+        """An argument that the prediction gives and gold does not; and which other call gold gives it to."""
+        value, data = self.written(self.pairing.pred, pred, name), self.data(gold, name, producer)
+        argument, holder = self.pairing.pred.arguments(pred).get(name), None
+        if argument is not None and gold < len(self.gold.calls) and is_distinctive(argument[2]):
+            key = self.pairing.gold.tools[gold], name, *self.key(argument)
+            holder = next((call for call in self.holders.get(key, ()) if call != gold), None)
+        data = data._replace(holder=holder)
+        places = self.places(pred, gold, name, name)
+        return self.beside_link(_of_argument("extra argument", "argument.extra", places, value, data=data))
+
+    @cached_property
+    def holders(self) -> dict[Any, list[int]]:
+        """The calls of gold by tool, argument and value."""
+        holders: dict[Any, list[int]] = {}
+        for position, tool in enumerate(self.pairing.gold.tools):
+            for name, (shape, producers, _) in self.pairing.gold.arguments(position).items():
+                holders.setdefault((tool, name, shape, producers), []).append(position)
+        return holders
+
+    def describe_renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Draft:
+        """An argument that stands for another of another name."""
+        values = self.written_values(pred, gold, pred_name, gold_name)
+        name = "renamed" if self.values.alike(*values) else "renamed and wrong"
+        places, data = self.places(pred, gold, pred_name, gold_name), self.data(gold, gold_name)
+        return _of_argument(name, "argument.renamed", places, *values, data=data)
+
+    def compare_values(
+        self, pred: int, gold: int, name: Any, producer: int | None = None, pred_name: Any = None
+    ) -> Iterator[Draft]:
+        """Where the values of one argument differ that both give, be it only as a default.
+
+        Args:
+            pred: A call of pred.
+            gold: Its partner.
+            name: The argument.
+            producer: Gold's producer in pred, where a link without an argument has it.
+            pred_name: What the prediction calls it.
+        """
+        pred_name = name if pred_name is None else pred_name
+        pred_compared = self.compared(self.pairing.pred, pred, pred_name)
+        gold_compared = self.compared(self.pairing.gold, gold, name)
+        if pred_compared is MISSING or gold_compared is MISSING:
+            return
+        for path, code, pred_value, gold_value in self.values.walk(pred_compared, gold_compared, ()):
+            if not path:  # a policy may have changed what is compared; show what was written
+                pred_value, gold_value = self.written_values(pred, gold, pred_name, name)
+            places = self.places(pred, gold, pred_name, name, path)
+            data = self.data(gold, name, producer, path)._replace(
+                renamed=pred_name != name, computed=not path and (pred, name) in self.computed
+            )
+            kind = "value"
+            if pred_value is MISSING or gold_value is MISSING:
+                kind = "missing field" if pred_value is MISSING else "extra field"
+            pred_value = None if pred_value is MISSING else pred_value
+            gold_value = None if gold_value is MISSING else gold_value
+            yield self.beside_link(_of_argument(kind, code, places, pred_value, gold_value, data=data))
+
+    def beside_link(self, draft: Draft) -> Draft:
+        """An edit of an argument whose link stands, right, beside it; as it is without one."""
+        if draft.data.producer is None or draft.also:
+            return draft
+        pred, gold = (Place(place and place.call, DEPENDENCY_ARGUMENT) for place in (draft.pred, draft.gold))
+        return draft._replace(also=((pred, gold),))
+
+    def data(self, gold: int, name: Any, producer: int | None = None, path: Path = ()) -> ValueData:
+        """What is to be told of an argument beside its values."""
+        if not self.accepted or not isinstance(name, str) or gold >= len(self.gold.calls):
+            return ValueData(name, producer)
+        call, value = self.gold.calls[gold], self.written(self.pairing.gold, gold, name)
+        optional = self.accepted.is_optional(call, name)
+        return ValueData(name, producer, self.accepted.values(call, name, value), optional, within=bool(path))
+
+    def compared(self, plan_calls: PlanCalls, position: int, name: Any) -> Value:
+        """An argument's value as the policy compares it, or as written where that takes it for left out."""
+        arguments = plan_calls.arguments(position)
+        return arguments[name][2] if name in arguments else self.written(plan_calls, position, name)
+
+    def places(self, pred: int, gold: int, pred_name: Any, gold_name: Any, path: Path = ()) -> PlacePair:
+        """Where an argument of two partners stands in either plan: in its call's one object, if there is."""
+        pred_place, gold_place = (
+            Place(call if call < len(plan.calls) else None, name if isinstance(name, str) else name[0], path)
+            for plan, call, name in ((self.pred, pred, pred_name), (self.gold, gold, gold_name))
+        )
+        if pred in self.objects:
+            pred_place = Place(pred, self.objects[pred], (pred_name, *path))
+        return pred_place, gold_place
+
+    def written_values(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> tuple[Value, Value]:
+        """What either plan gives as an argument of two partners, see :meth:`written`."""
+        pred_value = self.written(self.pairing.pred, pred, pred_name)
+        return pred_value, self.written(self.pairing.gold, gold, gold_name)
+
+    def written(self, plan_calls: PlanCalls, position: int, name: Any) -> Value:
+        """An argument's value as the plan has it, before any policy; MISSING where it has none."""
+        if plan_calls is self.pairing.pred and position in self.objects:
+            return plan_calls.written(position).get(name, MISSING)
+        by_name = self.stored.get((id(plan_calls), position))
+        if by_name is None:
+            by_name = self.stored[id(plan_calls), position] = {}
+            plan = plan_calls.numbered.plan
+            arguments = plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ()
+            for argument, value in arguments:
+                by_name.setdefault(argument, []).append(value)
+        base_name, copy = (name, 1) if isinstance(name, str) else name
+        values = by_name.get(base_name, [])
+        if copy <= len(values):
+            return values[copy - 1]
+        compared = plan_calls.arguments(position)
+        return compared[name][2] if name in compared else MISSING
+
+
+def _of_argument(name: str, code: str, places: PlacePair, *values: Value, **more: Any) -> Draft:
+    """An edit of an argument, or of the answer where the place is the answer's."""
+    location = places[0] or places[1]
+    if location is not None and location.call is None:
+        code = "answer." + code.partition(".")[2]
+    return Draft(name, code, *places, *values, **more)

@@ -1,0 +1,139 @@
+"""Two plans of a conversation compared turn by turn: which turn each difference belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.text import shorten
+from planner_eval.comparison.diff import Diff
+from planner_eval.comparison.explanation.causes import find_positions_in_pred
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.turns import TurnComparison
+from planner_eval.plan.model import Plan, leaves
+from planner_eval.reading.conversation import Message, read_messages
+from planner_eval.reading.files.record import Record
+
+_MIN_TRACED_LENGTH = 4
+"""A shorter text is no sign that it comes from a tool's answer."""
+
+
+def compare_turns(
+    diff: Diff, plans: tuple[Plan, Plan], records: tuple[Record | None, Record | None]
+) -> TurnComparison | None:
+    """Two plans turn by turn; None where neither is of several turns.
+
+    A difference belongs to gold's turn where gold has turns, else to the prediction's; a missing call of gold
+    without turns to that of the call that it would stand beside.
+
+    Args:
+        diff: The comparison; its plans may lack calls that do not count.
+        plans: The prediction and gold with all their calls.
+        records: Where they were read from.
+    """
+    messages = [read_messages(record, plan) for record, plan in zip(records, plans, strict=True)]
+    most = [max((message.turn for message in side), default=0) for side in messages]
+    unit = "turn" if max(most) > 1 else "step"
+    pred, gold = (
+        _call_turns(side, plan, compared, unit)
+        for side, plan, compared in zip(messages, plans, (diff.pred, diff.gold), strict=True)
+    )
+    if pred is None and gold is None:
+        return None
+    numbers = [*(pred or {}).values(), *(gold or {}).values()]
+    count = max([*numbers, *(most if unit == "turn" else ())], default=0)
+    if count < 2:
+        return None
+    places = _Turns(diff, pred, gold)
+    turn_of = [places.turn(edit) for edit in diff.edits]
+    wrong = sorted({turn for turn in turn_of if turn})
+    late = 0
+    if pred and gold:
+        touched = {place.call for edit in diff.edits for place, _ in edit.places if place is not None}
+        late = sum(pred.get(p) != gold.get(g) for p, g in diff.alignment.pairs if p not in touched)
+    if not wrong:
+        return TurnComparison(unit, count, late=late)
+    first = wrong[0]
+    placed = [*zip(diff.edits, turn_of, strict=True)]
+    follow = tuple(
+        number
+        for number in wrong[1:]
+        if all(places.follows(edit, turn_of, first) for edit, turn in placed if turn == number)
+    )
+    asked = _asked(messages, first) if unit == "turn" else ""
+    return TurnComparison(unit, count, tuple(wrong), follow, late, asked)
+
+
+def _asked(messages: Sequence[Sequence[Message]], turn: int) -> str:
+    """What the user said in a turn."""
+    for side in messages:
+        words = " ".join(message.text for message in side if message.role == "user" and message.turn == turn)
+        if words.strip():
+            return shorten(" ".join(words.split()), 80)
+    return ""
+
+
+def _call_turns(messages: Sequence[Message], plan: Plan, compared: Plan, unit: str) -> dict[int, int] | None:
+    """The turn of each compared call; None where the plan has no turns of this kind."""
+    if unit == "turn":
+        turns = {plan.calls[position].id: m.turn for m in messages for position in m.calls}
+        if max((message.turn for message in messages), default=0) < 2:
+            return None
+    else:
+        turns = {call.id: call.turn for call in plan.calls if call.turn is not None}
+        steps = {turn: number for number, turn in enumerate(sorted(set(turns.values())), 1)}
+        turns = {name: steps[turn] for name, turn in turns.items()}
+    numbered = {i: turns[call.id] for i, call in enumerate(compared.calls) if call.id in turns}
+    return numbered or ({} if turns else None)
+
+
+class _Turns:
+    """To which turn each edit of a comparison belongs."""
+
+    def __init__(self, diff: Diff, pred: Mapping[int, int] | None, gold: Mapping[int, int] | None) -> None:
+        self.diff, self.pred, self.gold = diff, pred, gold
+        self._near: Any = None
+
+    def turn(self, edit: Edit) -> int | None:
+        """The turn of an edit; None where nothing says it, as of the answer."""
+        if self.gold is not None and edit.gold is not None and edit.gold.call is not None:
+            return self.gold.get(edit.gold.call)
+        if self.pred is not None and edit.pred is not None and edit.pred.call is not None:
+            return self.pred.get(edit.pred.call)
+        if self.pred is not None and edit.gold is not None and edit.gold.call is not None:
+            return self._beside(edit.gold.call)
+        if self.gold is not None and edit.pred is not None and edit.pred.call is not None:
+            partners = dict(self.diff.alignment.pairs)
+            before = [partners[p] for p in range(edit.pred.call + 1) if p in partners]
+            return self.gold.get(before[-1], 1) if before else 1
+        return None
+
+    def _beside(self, gold_call: int) -> int | None:
+        """The prediction's turn in which a missing call would stand; None where no call has a partner."""
+        pairs = self.diff.alignment.pairs
+        if not pairs:
+            return None
+        if self._near is None:
+            self._near = find_positions_in_pred(self.diff.gold, pairs)
+        return (self.pred or {}).get(self._near[gold_call][0])
+
+    def follows(self, edit: Edit, turn_of: Sequence[int | None], first: int) -> bool:
+        """Whether an edit follows from one of the first wrong turn: by its cause, or a value from there."""
+        cause = edit.cause
+        while cause is not None:
+            if turn_of[cause] == first:
+                return True
+            cause = self.diff.edits[cause].cause
+        texts = [leaf for _, leaf in leaves(edit.pred_value) if isinstance(leaf, str)]
+        traced = [text for text in texts if len(text) >= _MIN_TRACED_LENGTH]
+        return any(text in answer for text in traced for answer in self._answers(turn_of, first))
+
+    def _answers(self, turn_of: Sequence[int | None], first: int) -> list[str]:
+        """What the wrong calls of the first wrong turn were answered."""
+        wrong = {
+            edit.pred.call
+            for edit, turn in zip(self.diff.edits, turn_of, strict=True)
+            if turn == first and edit.pred is not None and edit.pred.call is not None
+        }
+        calls = [self.diff.pred.calls[position] for position in sorted(wrong)]
+        return [repr(call.result) for call in calls if call.has_result]

@@ -1,0 +1,99 @@
+"""Which turn of a conversation is wrong first, and what follows from it: as data and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import format_count, lazy_pattern
+from planner_eval.plan.model import Plan
+
+
+class TurnComparison(NamedTuple):
+    """A conversation held against gold turn by turn.
+
+    Args:
+        unit: ``"turn"``, of the user, or ``"step"``, a message of the assistant, where the user speaks once.
+        total: How many there are, on the side that has more.
+        wrong: Those in which something differs, the first one first.
+        follow: Those of them that are wrong by nothing but what follows from the first.
+        late: Calls that are gold's, made in another turn than gold's.
+        asked: What the user said in the first wrong turn.
+    """
+
+    unit: str
+    total: int
+    wrong: tuple[int, ...] = ()
+    follow: tuple[int, ...] = ()
+    late: int = 0
+    asked: str = ""
+
+    @property
+    def first(self) -> int | None:
+        """The first wrong turn."""
+        return self.wrong[0] if self.wrong else None
+
+    def data(self) -> dict[str, Any]:
+        """The same as JSON data."""
+        return {**self._asdict(), "wrong": list(self.wrong), "follow": list(self.follow), "first": self.first}
+
+
+def turns_of(data: Mapping[str, Any] | None) -> TurnComparison | None:
+    """A comparison from what :meth:`TurnComparison.data` gave."""
+    if not data or data.get("unit") is None:
+        return None
+    wrong, follow = tuple(data["wrong"] or ()), tuple(data["follow"] or ())
+    return TurnComparison(data["unit"], data["total"], wrong, follow, data["late"], data["asked"] or "")
+
+
+_LIST_OF_LISTS = lazy_pattern(r"\s*+\[\s*+\[")
+
+
+def may_have_turns(pred: Plan, gold: Plan) -> bool:
+    """Whether a plan may be of several turns: a look at its calls that costs next to nothing."""
+    for plan in (pred, gold):
+        if any(call.turn is not None for call in plan.calls):
+            return True
+        if plan.text is not None and _LIST_OF_LISTS.match(plan.text) is not None:
+            return True
+    return False
+
+
+def first_wrong_text(turns: TurnComparison) -> str:
+    """The first wrong turn in a few words; "" where none is.
+
+    >>> first_wrong_text(TurnComparison("turn", 4, (2, 3)))
+    'turn 2 of 4 first'
+    """
+    return "" if turns.first is None else f"{turns.unit} {turns.first} of {turns.total} first"
+
+
+def turns_text(turns: TurnComparison) -> str:
+    """A comparison turn by turn in one line.
+
+    >>> turns_text(TurnComparison("turn", 4, (2, 3, 4), (3,), 0, "Book it."))
+    'first wrong turn: 2 of 4 ("Book it."); turn 3 follows from it; turn 4 is wrong by itself'
+    """
+    unit = turns.unit
+    late = ""
+    if turns.late:
+        late = f"{format_count(turns.late, 'right call')} made in another {unit} than gold's"
+    if turns.first is None:
+        return late
+    asked = f' ("{turns.asked}")' if turns.asked else ""
+    alone = [turn for turn in turns.wrong[1:] if turn not in turns.follow]
+    clauses = [
+        f"first wrong {unit}: {turns.first} of {turns.total}{asked}",
+        _clause(unit, turns.follow, ("follows from it", "follow from it")),
+        _clause(unit, alone, ("is wrong by itself", "are wrong by themselves")),
+        late,
+    ]
+    return "; ".join(filter(None, clauses))
+
+
+def _clause(unit: str, numbers: Sequence[int], verbs: tuple[str, str]) -> str:
+    if not numbers:
+        return ""
+    listed = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
+    return f"{unit}{'s' * (len(numbers) > 1)} {listed} {verbs[len(numbers) > 1]}"

@@ -1,0 +1,207 @@
+"""What a recorded run cost: tokens, seconds and money, as APIs, tracers and agent benchmarks write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+from planner_eval.base.errors import PlanevalError
+from planner_eval.base.json_text import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.reading.files.record import Record
+
+COST_NAMES = ("calls", "input_tokens", "output_tokens", "tokens", "seconds", "cost", "user_cost")
+"""The figures in the order in which they are shown: calls are the prediction's, the others are recorded."""
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "input_tokens": (
+        "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "inputTokens",
+        "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt",
+    ),
+    "output_tokens": (
+        "output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count",
+        "outputTokens", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+    ),
+    "tokens": (
+        "total_tokens", "totalTokenCount", "total_token_count", "totalTokens", "llm.token_count.total",
+    ),
+    "seconds": ("seconds", "duration", "latency", "elapsed", "duration_seconds", "latency_seconds"),
+    "cost": ("total_cost", "agent_cost", "cost", "total_cost_usd", "cost_usd", "totalCost"),
+    "user_cost": ("user_cost",),
+}  # fmt: skip
+"""Under which keys a figure stands, the first that an object has."""
+
+_MILLISECOND_KEYS = ("duration_ms", "latency_ms", "elapsed_ms")
+_TIME_KEYS = (
+    ("start_time", "end_time"), ("startTime", "endTime"), ("started_at", "ended_at"),
+    ("started_at", "finished_at"), ("started_at", "completed_at"), ("startTimeUnixNano", "endTimeUnixNano"),
+)  # fmt: skip
+_USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage", "timing")
+"""Keys of the object that holds an answer's tokens."""
+
+_IN_USAGE = {"input_tokens": "input", "output_tokens": "output", "tokens": "total"}
+"""Further keys within such an object."""
+
+_PARENT_KEYS = ("parent_run_id", "parent_id", "parentSpanId", "parent_span_id", "parentId")
+_ID_KEYS = ("id", "run_id", "span_id", "spanId")
+_NOT_SEARCHED = frozenset({
+    "arguments", "args", "parameters", "kwargs", "function", "tools", "tool_calls", "content", "gold",
+    "expected", "task", "actions", "result",
+})  # fmt: skip
+"""Keys under which values of a task or a tool stand, and none of the run."""
+
+_MAX_DEPTH = 8
+_SECONDS_UP_TO, _MILLISECONDS_UP_TO, _MICROSECONDS_UP_TO = 1e11, 1e14, 1e17
+"""Numbers that are times are seconds since 1970 up to the first, milliseconds up to the second, and so on."""
+
+
+def recorded_costs(record: Record) -> dict[str, float]:
+    """What a record says that its run cost; of each figure the outermost place where it stands counts.
+
+    >>> usage = {"prompt_tokens": 9, "completion_tokens": 4}
+    >>> recorded_costs(Record("p", 0, "a", None, fields={"usage": usage}))
+    {'input_tokens': 9, 'output_tokens': 4, 'tokens': 13}
+    >>> steps = [{"role": "assistant", "usage": {"input_tokens": count}} for count in (5, 7)]
+    >>> recorded_costs(Record("p", 0, "a", steps, fields={"duration_ms": 1500}))
+    {'seconds': 1.5, 'input_tokens': 12, 'tokens': 12}
+    """
+    costs: dict[str, float] = {}
+    for data in (record.fields, _source_data(record.source)):
+        if data:
+            for name, value in _costs_in(data, 0).items():
+                costs.setdefault(name, value)
+    if "tokens" not in costs and ("input_tokens" in costs or "output_tokens" in costs):
+        costs["tokens"] = costs.get("input_tokens", 0) + costs.get("output_tokens", 0)
+    return costs
+
+
+def _source_data(source: Any) -> Any:
+    """A record's answer as data; a text is read only where it may say what it cost."""
+    if not isinstance(source, str):
+        return source if isinstance(source, (list, dict)) else None
+    if '"usage' not in source and "oken" not in source and "_time" not in source:
+        return None
+    if source.lstrip()[:1] not in ("[", "{"):
+        return None
+    try:
+        return loads_if_json(source, DEFAULT_LIMITS)
+    except PlanevalError:
+        return None
+
+
+def _costs_in(data: Any, depth: int) -> dict[str, float]:
+    """What data says; of an object that does not say a figure itself, the sum of what its parts say."""
+    if depth > _MAX_DEPTH:
+        return {}
+    if isinstance(data, Mapping):
+        own = dict(_own_costs(data))
+        inner = [
+            _costs_in(value, depth + 1)
+            for key, value in data.items()
+            if key not in _NOT_SEARCHED and key not in _USAGE_KEYS and isinstance(value, (list, Mapping))
+        ]
+        return _sum_costs(inner) | own
+    if not isinstance(data, list) or not any(isinstance(item, (list, Mapping)) for item in data):
+        return {}
+    costs = [_costs_in(item, depth + 1) for item in data]
+    return _sum_costs(_without_nested(data, costs))
+
+
+def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for part in parts:
+        for name, value in part.items():
+            sums[name] = sums.get(name, 0) + value
+    return sums
+
+
+def _without_nested(items: list[Any], costs: list[dict[str, float]]) -> list[dict[str, float]]:
+    """The costs of a list's items; a span says nothing of what a span around it says already."""
+    ids = [_first(item, _ID_KEYS) for item in items]
+    named = [(name, item) for name, item in zip(ids, items, strict=True) if name is not None]
+    parents = {name: _first(item, _PARENT_KEYS) for name, item in named}
+    if not any(parent is not None for parent in parents.values()):
+        return costs
+    by_id = {name: cost for name, cost in zip(ids, costs, strict=True) if name is not None}
+    kept = []
+    for name, cost in zip(ids, costs, strict=True):
+        above: set[str] = set()
+        parent, seen = parents.get(name) if name is not None else None, {name}
+        while parent is not None and parent not in seen:
+            above.update(by_id.get(parent, ()))
+            seen.add(parent)
+            parent = parents.get(parent)
+        kept.append({key: value for key, value in cost.items() if key not in above})
+    return kept
+
+
+def _first(item: Any, keys: tuple[str, ...]) -> str | None:
+    if not isinstance(item, Mapping):
+        return None
+    values = (item.get(key) for key in keys)
+    return next((str(value) for value in values if isinstance(value, (str, int)) and value != ""), None)
+
+
+def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The figures that an object says itself, under its own keys or in its object of usage."""
+    usage = [data[key] for key in _USAGE_KEYS if isinstance(data.get(key), Mapping)]
+    attributes = data.get("attributes")
+    if isinstance(attributes, Mapping):
+        usage.append(attributes)
+    elif isinstance(attributes, list):
+        items = [item for item in attributes if isinstance(item, Mapping)]
+        usage.append({str(item.get("key")): _attribute(item.get("value")) for item in items})
+    for name, keys in _KEYS.items():
+        places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
+        numbers = (_number(place.get(key)) for place, names in places for key in names)
+        value = next((number for number in numbers if number is not None), None)
+        if name == "seconds" and value is None:
+            value = _seconds(data)
+        if value is not None:
+            yield name, value
+
+
+def _attribute(value: Any) -> Any:
+    """The value of an attribute as OpenTelemetry's JSON has it."""
+    if not isinstance(value, Mapping):
+        return value
+    number = next((value[key] for key in ("intValue", "doubleValue") if key in value), None)
+    return int(number) if isinstance(number, str) and number.isdecimal() and len(number) < 16 else number
+
+
+def _seconds(data: Mapping[str, Any]) -> float | None:
+    for key in _MILLISECOND_KEYS:
+        if (number := _number(data.get(key))) is not None:
+            return number / 1000
+    for begin, end in _TIME_KEYS:
+        start, stop = _moment(data.get(begin)), _moment(data.get(end))
+        if start is not None and stop is not None and stop >= start:
+            return round(stop - start, 6)
+    return None
+
+
+def _moment(value: Any) -> float | None:
+    """A time in seconds since 1970."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 22:
+        value = int(value)
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e20:
+        return None
+    for limit, unit in ((_SECONDS_UP_TO, 1), (_MILLISECONDS_UP_TO, 1e3), (_MICROSECONDS_UP_TO, 1e6)):
+        if value < limit:
+            return value / unit
+    return value / 1e9
+
+
+def _number(value: Any) -> float | None:
+    """A number from 0 on that is one; None for anything else."""
+    if type(value) not in (int, float) or not 0 <= value < 1e15 or not isfinite(value):
+        return None
+    return float(value) if type(value) is float else int(value)

@@ -1,0 +1,215 @@
+"""What recorded conversations add up to: which turn is wrong first, and what a right answer cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.ratios import round_ratio
+from planner_eval.base.tables import table
+from planner_eval.base.text import format_count
+from planner_eval.comparison.rows import JUDGED_STATES
+from planner_eval.reading.files.costs import COST_NAMES
+from planner_eval.results.trials import RIGHT_FROM
+
+if TYPE_CHECKING:
+    from planner_eval.results.scored import ScoredRow
+
+_MAX_TURNS_SHOWN = 8
+NOWHERE, UNKNOWN = 0, -1
+"""In place of the first wrong turn: none is wrong; one is, and nothing says which."""
+
+KINDS = ("all", "wrong", "follow", "late")
+"""What is counted of turns: all, the wrong ones, those that follow from the first, calls in another one."""
+
+
+class CostSum(NamedTuple):
+    """A cost over judged records.
+
+    Args:
+        records: Those that say it.
+        total: Its sum.
+        right: Those of them that are the same as gold.
+        recorded: Those of them with a recorded verdict.
+        recorded_right: Those that this calls right.
+        recorded_total: The sum over those with a recorded verdict.
+    """
+
+    records: int = 0
+    total: float = 0
+    right: int = 0
+    recorded: int = 0
+    recorded_right: int = 0
+    recorded_total: float = 0
+
+    def plus(self, other: CostSum) -> CostSum:
+        """The sums over the records of both."""
+        return CostSum(
+            self.records + other.records, self.total + other.total, self.right + other.right,
+            self.recorded + other.recorded, self.recorded_right + other.recorded_right,
+            self.recorded_total + other.recorded_total,
+        )  # fmt: skip
+
+    @property
+    def mean(self) -> float | None:
+        """Per record."""
+        return self.total / self.records if self.records else None
+
+    @property
+    def per_right(self) -> float | None:
+        """All that was spent, per record that is the same as gold."""
+        return self.total / self.right if self.right else None
+
+    @property
+    def per_recorded_right(self) -> float | None:
+        """All that was spent on records with a recorded verdict, per record that it calls right."""
+        return self.recorded_total / self.recorded_right if self.recorded_right else None
+
+
+class ConversationSums:
+    """Turns and costs of scored rows: sums of neighbouring parts are those of the whole.
+
+    Args:
+        data: Sums over some rows already, as :meth:`data` gives them.
+    """
+
+    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
+        stored: Mapping[str, Any] = data or {}
+        self.costs = {name: CostSum(*numbers) for name, numbers in stored.get("costs", {}).items()}
+        self.first: dict[str, Counter[int]] = {
+            unit: Counter({int(turn): count for turn, count in counts.items()})
+            for unit, counts in stored.get("first", {}).items()
+        }
+        """By unit in how many conversations each turn is the first wrong one."""
+        self.counts: Counter[str] = Counter(stored.get("counts"))
+        """By unit and kind how many turns are wrong, and follow from the first."""
+
+    def add(self, row: ScoredRow) -> None:
+        """Add the next row."""
+        if row.state not in JUDGED_STATES:
+            return
+        verdict = None if row.verdict is None else row.verdict.value >= RIGHT_FROM
+        for name, value in row.costs.items():
+            known = verdict is not None
+            one = CostSum(1, value, row.state == "same", known, bool(verdict), value if known else 0)
+            self.costs[name] = self.costs.get(name, CostSum()).plus(one)
+        if row.turns is not None:
+            turns = row.turns
+            first = NOWHERE if row.state == "same" else turns.first or UNKNOWN
+            self.first.setdefault(turns.unit, Counter())[first] += 1
+            sizes = turns.total, len(turns.wrong), len(turns.follow), turns.late
+            for kind, count in zip(KINDS, sizes, strict=True):
+                self.counts[f"{turns.unit} {kind}"] += count
+
+    def extend(self, other: ConversationSums) -> None:
+        """Add the sums over the rows that come next."""
+        for name, more in other.costs.items():
+            self.costs[name] = self.costs.get(name, CostSum()).plus(more)
+        for unit, counts in other.first.items():
+            self.first.setdefault(unit, Counter()).update(counts)
+        self.counts.update(other.counts)
+
+    def data(self) -> dict[str, Any]:
+        """The sums as JSON data."""
+        return {
+            "costs": {name: list(sums) for name, sums in self.costs.items()},
+            "first": {unit: _counts_data(counts) for unit, counts in self.first.items()},
+            "counts": dict(self.counts),
+        }
+
+    @property
+    def spent(self) -> dict[str, CostSum]:
+        """The costs in their order."""
+        return {name: self.costs[name] for name in COST_NAMES if name in self.costs}
+
+
+def _counts_data(counts: Mapping[int, int]) -> dict[str, int]:
+    return {str(turn): counts[turn] for turn in sorted(counts)}
+
+
+# ----------------------------------------------------------------------
+# Turns and costs in writing.
+def cost_rows(sums: ConversationSums, verdict: str = "") -> list[dict[str, Any]]:
+    """Costs as rows of a table.
+
+    Args:
+        sums: The sums.
+        verdict: The field of recorded verdicts; "" where there is none.
+    """
+    rows = []
+    for name, cost in sums.spent.items():
+        row: dict[str, Any] = {
+            "cost": name.replace("_", " "),
+            "sum": _round(cost.total),
+            "per record": _round(cost.mean),
+            "per right answer": _round(cost.per_right),
+        }
+        if verdict and cost.recorded:
+            row[f"per {verdict}"] = _round(cost.per_recorded_right)
+        rows.append(row | {"n": cost.records})
+    return rows
+
+
+def _round(value: float | None) -> float | None:
+    if value is None or float(value).is_integer():
+        return None if value is None else int(value)
+    return round(value, 1) if value >= 1000 else float(f"{value:.4g}")
+
+
+def turn_lines(sums: ConversationSums) -> Iterator[str]:
+    """What people are told of turns, a sentence a line."""
+    for unit, counts in sums.first.items():
+        total, right = counts.total(), counts[NOWHERE]
+        yield (
+            f"{format_count(total, 'conversation')} of several {unit}s: {right} the same as gold "
+            f"({round_ratio(right / total, 2)})"
+        )
+        wrong = sorted(turn for turn in counts if turn > 0)
+        if wrong:
+            listed = [f"{turn} in {counts[turn]}" for turn in wrong[:_MAX_TURNS_SHOWN]]
+            later = sum(counts[turn] for turn in wrong[_MAX_TURNS_SHOWN:])
+            listed += [f"a later one in {later}"] * (later > 0)
+            listed += [f"not known in {counts[UNKNOWN]}"] * (counts[UNKNOWN] > 0)
+            yield f"first wrong {unit}: {', '.join(listed)}"
+        everything, wrong_turns, follow, late = (sums.counts[f"{unit} {kind}"] for kind in KINDS)
+        clauses = [f"{unit}s: {wrong_turns} of {everything} wrong"] if wrong_turns else []
+        clauses += [f"{follow} of them follow from the first wrong one"] if follow else []
+        clauses += [f"{format_count(late, 'right call')} made in another {unit} than gold's"] if late else []
+        if clauses:
+            yield ", ".join(clauses)
+
+
+def conversation_blocks(sums: ConversationSums | None, form: str, verdict: str = "") -> list[str]:
+    """Turns and costs as blocks of text or Markdown; none where there is nothing to report."""
+    if sums is None:
+        return []
+    lines = [f"- {line}" if form == "md" else line for line in turn_lines(sums)]
+    rows = cost_rows(sums, verdict)
+    return [*([table(rows, form)] if rows else []), *(["\n".join(lines)] if lines else [])]
+
+
+def conversation_data(sums: ConversationSums) -> dict[str, Any]:
+    """Turns and costs as JSON data."""
+    data: dict[str, Any] = {}
+    if sums.costs:
+        data["costs"] = {
+            name: {
+                "sum": cost.total, "records": cost.records, "mean": cost.mean, "per_right": cost.per_right,
+                **({"per_recorded_right": cost.per_recorded_right} if cost.recorded else {}),
+            }
+            for name, cost in sums.spent.items()
+        }  # fmt: skip
+    if sums.first:
+        data["turns"] = {
+            unit: {
+                "conversations": counts.total(),
+                "same": counts[NOWHERE],
+                "first_wrong": {str(turn): counts[turn] for turn in sorted(counts) if turn > 0},
+                "first_wrong_unknown": counts[UNKNOWN],
+                **{kind: sums.counts[f"{unit} {kind}"] for kind in KINDS},
+            }
+            for unit, counts in sums.first.items()
+        }
+    return data
