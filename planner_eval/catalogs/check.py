@@ -160,7 +160,7 @@ def _check_schema(
         if len(fault.at) == 1 and fault.name == name and name is not None:
             yield Diagnostic(fault.code, _unknown_argument_text(tool, name), "error", position, name, span)
         elif not fault.at and name is not None:
-            suffix = fault.text.removeprefix(f"the field {name!r} is needed")
+            suffix = fault.text.removeprefix(f"the field {name!r} is required")
             yield Diagnostic(
                 fault.code, _missing_argument_text(tool, name) + suffix, "error", position, name, span
             )

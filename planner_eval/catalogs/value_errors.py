@@ -317,7 +317,7 @@ class ValueChecker:
                 elif key not in sibling_fields:
                     faults.append(_unknown_field_fault(key, kind, sibling_fields))
             faults += [
-                Fault((), "check.missing_argument", f"the field {member.name!r} is needed")
+                Fault((), "check.missing_argument", f"the field {member.name!r} is required")
                 for member in kind.fields
                 if member.required and member.name not in value
             ]

@@ -22,13 +22,13 @@ from planner_eval.cli.help import format_shared_options, shared_options
 from planner_eval.cli.terminal import interrupt_message, say
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
-    "catalog": ("catalog", "Show a tool catalog, write it in another format, or a grammar of its plans."),
+    "agree": ("agree", "Measure how well a judge's verdicts agree with a person's."),
+    "catalog": ("catalog", "Show a tool catalog, convert it, or write a grammar of its plans."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),
-    "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
+    "compare": ("compare", "Compare two or more systems on the same gold plans."),
     "convert": ("convert", "Write plans in another notation, or repaired with a patch; list notations."),
-    "data": ("data", "Show, fetch, check and export the published data sets; make your own."),
-    "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
+    "data": ("data", "Show, fetch, check and export published data sets; make your own."),
+    "diff": ("diff", "Show how predicted plans differ from gold plans, and why."),
     "doctor": (
         "reference:doctor_command",
         "Check what works on this machine: isolation and optional packages.",

@@ -56,8 +56,10 @@ if TYPE_CHECKING:
     "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
 )
 @compute_option
-@click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
-@click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
+@click.option(
+    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
+)
+@click.option("--loss", is_flag=True, help="Drop what the notation cannot express, and list it.")
 @click.option(
     "--patch",
     metavar="FILE",

@@ -162,11 +162,11 @@ PATCH_FORMATS = ("json", "jsonl", "text", None)
     help="The initial state of the tools of --execute: a JSON object, a .jsonl file of records "
     "with id and state, a field of the record, or none.",
 )
-@id_option("Compare only the records of this id")
+@id_option("Compare only the record with this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what convert --patch takes.")
-@click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
-@click.option("--all", "each", is_flag=True, help="Tell all edits, each on a line (one pair).")
-@click.option("--structure", is_flag=True, help="Tell how the structure differs, call by call.")
+@click.option("--places", is_flag=True, help="Show line and column of each edit in both texts (one pair).")
+@click.option("--all", "each", is_flag=True, help="Show all edits, one per line (one pair).")
+@click.option("--structure", is_flag=True, help="Show how the structure differs, call by call.")
 @click.option(
     "--edit-distance",
     "seconds",

@@ -19,7 +19,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
         "WrappersFile",
         "notations and frameworks of one's own: --wrappers FILE",
     ),
-    "theme": ("results.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
+    "theme": ("results.schema", "ThemeFile", "the theme of drawings: --theme FILE"),
     "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, convert --patch"),
     "prices": ("models.prices", "PricesFile", "what models cost: predict --prices FILE"),
     "datasets": (

@@ -204,7 +204,7 @@ def agreement(
             "an id: add ids, or use as many records on both sides"
         )
     if not any(key in right for key in left):
-        raise PairingError(f"no id of {first.name} is one of {second.name}: nothing can be compared")
+        raise PairingError(f"no id of {first.name} is in {second.name}: nothing can be compared")
     words = {
         verdict.value for keyed in (left, right) for verdict in keyed.values() if verdict.value is not None
     }
@@ -250,7 +250,8 @@ def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, st
     plain = {word: class_of.get(name, name) for word, name in plain.items()}
     if len(set(plain.values())) > MAX_CLASSES:
         raise InputError(
-            f"there are {len(set(plain.values())):,} different verdicts, at most {MAX_CLASSES} are classes: "
+            f"there are {len(set(plain.values())):,} different verdicts, but at most {MAX_CLASSES} are "
+            f"possible: "
             "is it the field of the verdicts? --field verdict names it"
         )
     return plain

@@ -477,7 +477,7 @@ def _check_required(_validator: Any, names: Any, value: Any, _schema: Any) -> _E
     if isinstance(value, dict):
         for name in names:
             if name not in value:
-                yield KeywordError(f"the field {name!r} is needed", "check.missing_argument", name)
+                yield KeywordError(f"the field {name!r} is required", "check.missing_argument", name)
 
 
 def _check_additional_properties(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
@@ -533,7 +533,7 @@ def _check_dependent_required(_validator: Any, needed: Any, value: Any, _schema:
         for trigger, names in needed.items():
             for name in names:
                 if trigger in value and name not in value:
-                    text = f"the field {name!r} is needed where {trigger!r} is given"
+                    text = f"the field {name!r} is required where {trigger!r} is given"
                     yield KeywordError(text, "check.missing_argument", name)
 
 

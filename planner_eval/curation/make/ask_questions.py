@@ -330,7 +330,7 @@ def _find_reply_faults(reply: Reply) -> list[QuestionFault]:
 def _low_score_fault(verdict: Verdict, threshold: int) -> QuestionFault:
     reason = f": {verdict.reason}" if verdict.reason else ""
     return QuestionFault(
-        "question.poor", f"it was judged {verdict.score} of 10, at least {threshold} is wanted{reason}"
+        "question.poor", f"it was judged {verdict.score} of 10, at least {threshold} is required{reason}"
     )
 
 
