@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "catalog": ("catalog", "Show a tool catalog, convert it, or write a grammar of its plans."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),
     "compare": ("compare", "Compare two or more systems on the same gold plans."),
-    "convert": ("convert", "Write plans in another notation, or repaired with a patch; list notations."),
+    "convert": ("convert", "Convert plans to another notation, or apply patches; list notations."),
     "data": ("data", "Show, fetch, check and export published data sets; make your own."),
     "diff": ("diff", "Show how predicted plans differ from gold plans, and why."),
     "doctor": (

@@ -124,7 +124,7 @@ _GROUP_HELP = {
     "--run": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
     "--field": (
         "KEY=NAME",
-        "Which field of a record holds what: {fields}{gold}; a.b.0 is a way into the record.",
+        "Fields of a record: {fields}{gold}; a.b.0 is a path.",
     ),
     "--want": (
         "KEY=VALUE",

@@ -75,10 +75,7 @@ _DEADLINE, _RETRIES = 60.0, 2
     metavar="SCORE",
     help="With --patch: the lowest score of a fix to include.",
 )
-@click.option(
-    "--patch", is_flag=True, help="Write a patch of the likeliest fixes instead, for planeval apply."
-)
-@click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what convert --patch takes.")
+@click.option("--patch", is_flag=True, help="Write a patch of the likeliest fixes, for convert --patch.")
 @click.option(
     "--model",
     metavar="NAME",
