@@ -291,7 +291,7 @@ def _choose_figures(
 
     if every or metrics or form != "text":
         return FigureView(every=METRICS if every else metrics)
-    wanted = choose_metrics([*MAIN_METRICS, *(limit.name.partition(".")[0] for limit in limits)])
+    wanted = choose_metrics([*MAIN_METRICS, *_limited_metrics(limits)])
     return FigureView(tuple(name for name in METRICS if name in wanted), brief=True)
 
 
@@ -300,7 +300,7 @@ def _counted(view: FigureView, limits: Sequence[Threshold], *, in_folder: bool) 
     from planner_eval.comparison.metrics import DEFAULT_METRICS
 
     shown: tuple[str, ...] = () if in_folder else tuple(view.shown)
-    names = dict.fromkeys(limit.name.partition(".")[0] for limit in limits)
+    names = dict.fromkeys(_limited_metrics(limits))
     more = [name for name in names if name not in (shown or DEFAULT_METRICS)]
     return (*(shown or DEFAULT_METRICS), *more) if more else shown
 
@@ -406,4 +406,12 @@ def _left_out_cases(about: Provenance) -> list[Case]:
 def _is_lower_better(limit: Threshold) -> bool:
     from planner_eval.comparison.metrics import METRICS
 
-    return METRICS[limit.name.partition(".")[0]].lower
+    name = limit.name.partition(".")[0]
+    return name in METRICS and METRICS[name].lower
+
+
+def _limited_metrics(limits: Sequence[Threshold]) -> list[str]:
+    """The metrics that have a threshold; figures of trials are counted in any case."""
+    from planner_eval.results.trials import trial_figure
+
+    return [limit.name.partition(".")[0] for limit in limits if trial_figure(limit.name) is None]

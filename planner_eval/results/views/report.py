@@ -148,6 +148,7 @@ def write_report(
         return join_pieces("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
     if form == "junit":
         limited = bool(limits)
+        beside = [*_task_cases(report, failures=failures, limited=limited), *beside]
         cases = report_cases(report, failures=failures, limits=limits, beside=beside)
         outcomes = Counter(case.outcome for case in (*limits, *beside))
         for state, count in report.states().items():
@@ -178,6 +179,17 @@ def report_cases(
     """The thresholds and pairs of a report as test cases, as :func:`write_report` takes them."""
     rows = (row for row in report.rows if not failures or row.state != "same")
     return chain(limits, (_case(row, limited=bool(limits)) for row in rows), beside)
+
+
+def _task_cases(report: Report, *, failures: bool, limited: bool) -> Iterator[Case]:
+    """The tasks of trials as test cases: one passes whose trials are all the same as gold."""
+    trials = report.trials
+    for name, counts in (trials.tasks if trials is not None and trials.passes else {}).items():
+        state = "same" if counts.right == counts.trials else "different"
+        if counts.trials and not (failures and state == "same"):
+            said = f"{counts.right} of {format_count(counts.trials, 'trial')} the same as gold"
+            code = "" if state == "same" else "trials.sometimes" if counts.right else "trials.never"
+            yield Case(name, outcome(state, limited=limited), code, said, said, group="tasks")
 
 
 def join_pieces(between: str, pieces: Iterable[str]) -> Iterator[str]:
