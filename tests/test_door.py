@@ -431,7 +431,7 @@ def test_a_plan_that_only_answers_keeps_its_answer(tmp_path: Path) -> None:
         file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [], "answer": {"total": total}}))
     done = planeval("diff", pred, gold)
     assert done.returncode == 1
-    assert "answer.value: the answer: value 'total' is 6, gold gives 5" in done.stdout
+    assert "answer.value: the answer: value 'total' is 6, expected 5" in done.stdout
     call = {"id": "c1", "name": "f", "arguments": {"x": "{{tool0turn0}}"}}  # no reference in our notation
     pred.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [call]}))
     done = planeval("convert", pred, "--to", "json")

@@ -134,7 +134,7 @@ def test_orders() -> None:
     assert diff(named("a", "b", "c"), named("a", "b", "c"), written).same
     found = diff(named("b", "c", "a"), named("a", "b", "c"), written)
     assert [(e.code, e.pred and e.pred.call) for e in found.edits] == [("order.broken", 2)]
-    assert "gold wants it before b (call 1, gold's 2)" in found.edits[0].message
+    assert "expected before b (call 1, gold's 2)" in found.edits[0].message
     free = Terms(unordered=(frozenset({"c1", "c2"}),))
     assert diff(named("b", "a", "c"), named("a", "b", "c"), written, free).same
     assert not diff(named("b", "c", "a"), named("a", "b", "c"), written, free).same
@@ -148,7 +148,7 @@ def test_must_precede() -> None:
     assert diff(named("b", "a", "c"), named("a", "b", "c"), terms=terms).same
     (edit,) = diff(named("c", "b", "a"), named("a", "b", "c"), terms=terms).edits
     assert edit.code == "order.broken"
-    said = "c (call 1, gold's 3) is out of order: gold wants it after a (call 3, gold's 1)"
+    said = "c (call 1, gold's 3) is out of order, expected after a (call 3, gold's 1)"
     assert edit.message == said
 
 
@@ -357,7 +357,7 @@ def test_a_group_without_order_may_stand_around_another_call() -> None:
     assert right(gold, gold, WRITTEN, terms)
     assert right(made(("c", {}), ("b", {}), ("a", {})), gold, WRITTEN, terms)
     (edit,) = diff(made(("b", {}), ("a", {}), ("c", {})), gold, WRITTEN, terms).edits
-    assert edit.message == "b (call 1, gold's 2) is out of order: gold wants it after a (call 2, gold's 1)"
+    assert edit.message == "b (call 1, gold's 2) is out of order, expected after a (call 2, gold's 1)"
     for calls in ([("b", {}), ("c", {})], [("c", {}), ("b", {})]):  # one of a group takes the place left
         assert right(made(*calls), gold, WRITTEN, terms._replace(optional=frozenset({"c1"})))
 
