@@ -16,7 +16,6 @@ from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
-    cluster_option,
     emit,
     format_option,
     note,
@@ -28,7 +27,8 @@ from planner_eval.cli.options import (
 from planner_eval.cli.outcome import emit_cases
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
-    chosen_policy,
+    Judging,
+    judging_options,
     say_unjudged,
     scored_pair_options,
 )
@@ -57,16 +57,9 @@ if TYPE_CHECKING:
 @click.argument("systems", metavar="A B...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans of all; left out where A, B … are runs.")
 @scored_pair_options
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
-)
-@click.option(
-    "--by",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="Break the differences down by calls, depth, pattern or scope of the gold plan, or by a field of "
-    "its record. When left out: all of these, and difficulty, domain and category where records have them.",
+@judging_options(
+    "Break the differences down by calls, depth, pattern or scope of the gold plan, or by a field of its "
+    "record. When left out: all of these, and difficulty, domain and category where records have them."
 )
 @click.option(
     "--fail-if-worse",
@@ -76,7 +69,6 @@ if TYPE_CHECKING:
     "the difference that it is worse by no more than that. May be given again.",
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
-@cluster_option
 @seed_option
 @picture_option("--mistaken", DRAWING_FORMATS, "Draw which tool was taken for which; the suffix says how.")
 @benchmark_options
@@ -86,12 +78,9 @@ def command(
     systems: tuple[str, ...],
     gold: str | None,
     how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
+    judging: Judging,
     fail_if_worse: tuple[str, ...],
     every: bool,
-    cluster: str | None,
     seed: int,
     mistaken: str | None,
     published: BenchmarkOptions,
@@ -121,28 +110,27 @@ def command(
     if gold is None and (named or not runs):
         compared.refuse_without_gold()
     ruled = named or any(map(is_benchmark_run, runs))
-    _refuse_idle(form, keys, named=named, ruled=ruled, files=gold is not None)
+    _refuse_idle(form, judging.keys, named=named, ruled=ruled, files=gold is not None)
     if form == PAGE_FORMAT:
-        return _write_page(compared, policy, metrics, keys, names, output, cluster=cluster)
+        return _write_page(compared, judging, names, output)
     allowed = [_parse_allowance(text) for text in fail_if_worse]
     judge = None
+    more: dict[str, Any] = {"seed": seed, "names": names}
+    clusters: dict[str, Any] = {"cluster": judging.cluster}
     if gold is None:
         from pathlib import Path
 
-        comparison = pe.compare([Path(s) for s in systems], by=keys, seed=seed, cluster=cluster, names=names)
+        comparison = pe.compare([Path(s) for s in systems], by=judging.keys, **clusters, **more)
     elif named:
-        comparison, judge = _compare_benchmark(compared, gold, published, names, seed=seed, cluster=cluster)
+        comparison, judge = _compare_benchmark(compared, gold, published, **clusters, **more)
     else:
         predictions, golds = compared.read()
-        chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed, "cluster": cluster}
-        comparison = pe.compare(
-            predictions, golds, reading=compared.how, names=names, progress=make_counter(), **chosen
-        )
+        more |= judging.settings()
+        comparison = pe.compare(predictions, golds, reading=compared.how, progress=make_counter(), **more)
     from planner_eval.results.compare import unjudged_totals
 
     problems, cases = _check_allowances(comparison, allowed)
-    _emit(comparison, form, output, metrics, cases, all_figures=every)
+    _emit(comparison, form, output, judging.metrics, cases, all_figures=every)
     _say_unreadable(comparison, strict=not how.repair)
     say_unjudged(unjudged_totals(comparison))
     for problem in problems:
@@ -184,16 +172,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     )
 
 
-def _write_page(
-    systems: Systems,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
-    names: Sequence[str],
-    output: str | None,
-    *,
-    cluster: str | None,
-) -> int:
+def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output: str | None) -> int:
     """Write a page of two systems, pair by pair."""
     from planner_eval.cli.report import finish_page, page_of_runs, page_of_systems, page_settings
 
@@ -208,11 +187,12 @@ def _write_page(
             f"a page shows two systems, and these are {len(systems.paths)}: name two of them"
         )
     view = page_settings()
-    more: dict[str, Any] = {"names": names, "cluster": cluster}
     if systems.gold is None:
-        return finish_page(page_of_runs(systems.paths, view, keys=keys, **more), output)
-    page = page_of_systems(systems, systems.pair(), policy, metrics, keys, view, DEFAULT_WORK_OPTIONS, **more)
-    return finish_page(page, output)
+        return finish_page(
+            page_of_runs(systems.paths, view, judging._replace(policy=None), names=names), output
+        )
+    pairings = systems.pair()
+    return finish_page(page_of_systems(systems, pairings, judging, view, DEFAULT_WORK_OPTIONS, names), output)
 
 
 def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
@@ -236,7 +216,7 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
 
 
 def _compare_benchmark(
-    systems: Systems, gold: str, published: BenchmarkOptions, names: Sequence[str], **sure: Any
+    systems: Systems, gold: str, published: BenchmarkOptions, **sure: Any
 ) -> tuple[Comparison, CountedJudge | None]:
     from planner_eval.benchmarks.benchmark import benchmark
 
@@ -250,7 +230,6 @@ def _compare_benchmark(
             gold,
             bench.name,
             reading=systems.how,
-            names=names,
             ids=systems.ids,
             **sure,
             **options,
@@ -296,7 +275,7 @@ def _emit(
     comparison: Comparison,
     form: str,
     output: str | None,
-    metrics: tuple[str, ...],
+    metrics: Sequence[str],
     cases: list[Case],
     *,
     all_figures: bool,

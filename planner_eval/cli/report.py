@@ -13,7 +13,8 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import OptionScope, bundle_options, emit, note, output_options, refuse_idle
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
-    chosen_policy,
+    Judging,
+    judging_options,
     say_unjudged,
     scored_pair_options,
     work_settings,
@@ -25,7 +26,7 @@ from planner_eval.cli.score_benchmark import (
     write_page_of_run,
 )
 from planner_eval.cli.sources import is_benchmark_run, peek_run
-from planner_eval.cli.systems import Systems, open_systems
+from planner_eval.cli.systems import Systems, open_systems, system_names
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
 
 if TYPE_CHECKING:
@@ -93,21 +94,11 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans; left out where RUN says them.")
 @scored_pair_options
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group; may be given again."
-)
-@click.option(
-    "--by",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a "
-    "field of its record. When left out: calls, and difficulty, domain and category where records have them.",
-)
-@click.option(
-    "--causes",
-    is_flag=True,
-    help="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
+@judging_options(
+    "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a field "
+    "of its record. When left out: calls, and difficulty, domain and category where records have them.",
+    cluster=False,
+    causes="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
 )
 @page_options
 @work_options
@@ -116,10 +107,7 @@ def command(
     systems: tuple[str, ...],
     gold: str | None,
     how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
-    causes: bool,
+    judging: Judging,
     look: PageOptions,
     running: WorkOptions,
     output: str | None,
@@ -150,11 +138,11 @@ def command(
         ]
     )
     if runs:
-        page = page_of_runs(runs, view, policy, metrics, keys, running, causes=causes)
+        page = page_of_runs(runs, view, judging, running)
     else:
         if opened.gold is None:
             opened.refuse_without_gold()
-        page = page_of_systems(opened, opened.pair(), policy, metrics, keys, view, running, causes=causes)
+        page = page_of_systems(opened, opened.pair(), judging, view, running)
     return finish_page(page, output)
 
 
@@ -188,93 +176,75 @@ def _is_diff_run(runs: Sequence[str]) -> bool:
 def page_of_runs(
     runs: Sequence[str],
     view: PageSettings,
-    policy: str | None = None,
-    metrics: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    judging: Judging,
     running: WorkOptions = DEFAULT_WORK_OPTIONS,
     names: Sequence[str] = (),
-    *,
-    cluster: str | None = None,
-    causes: bool = False,
 ) -> PageResult:
     """A page of one run of score or diff, or of two.
 
     Args:
         runs: Their folders.
         view: What the page shows; the commands that show a pair are added.
-        policy: The file of their policy, where that is no preset.
-        metrics: What is counted; what the runs counted when empty.
-        keys: What figures are broken down by; as the runs did when empty.
+        judging: What is counted, broken down and found, as the runs did when left out; the file of their
+            policy, where that is no preset.
         running: How the pairs are worked on.
         names: What the runs are called; as the user named them when empty.
-        cluster: What says in which cluster a pair lies; as the runs did when left out.
-        causes: Find what each root cause costs, also where the runs did not.
     """
     from planner_eval.models.report_runs import read_page_run, report_run
 
-    stored_runs = [read_page_run(folder, policy) for folder in runs]
+    stored_runs = [read_page_run(folder, judging.policy) for folder in runs]
     first = stored_runs[0]
     for run in stored_runs[1:]:
         first.refuse_unlike(run)
-    names = names or [run.rstrip("/" + os.sep) or run for run in runs]
-    how = {**work_settings(running, first.paired), "causes": causes or any(r.causes for r in stored_runs)}
-    how["cluster"] = cluster or first.cluster
-    named = policy or (None if first.policy.name == "default" else first.policy.name)
+    names = names or system_names(runs)
+    named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
     commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
-    if len(stored_runs) > 1:
-        pairs, counted = [r.paired for r in stored_runs], metrics or first.metrics
-        how["shown"] = view._replace(command=commands)
-        return _page(pairs, first.policy, counted, keys or first.by, names, **how)
-    view = view._replace(command=commands[0])
-    return report_run(first, metrics=metrics, by=keys, shown=view, name=names[0], **how)
+    how: dict[str, Any] = {
+        **work_settings(running, first.paired),
+        "causes": judging.causes or any(r.causes for r in stored_runs),
+        "cluster": judging.cluster or first.cluster,
+    }
+    if len(stored_runs) == 1:
+        how |= {"metrics": judging.metrics, "by": judging.keys, "name": names[0]}
+        return report_run(first, shown=view._replace(command=commands[0]), **how)
+    how |= {"policy": first.policy, "by": judging.keys or first.by, "names": names}
+    if metrics := judging.metrics or first.metrics:
+        how["metrics"] = metrics
+    return _page([r.paired for r in stored_runs], view, commands, how)
 
 
 def page_of_systems(
     systems: Systems,
     pairings: Sequence[PairedFiles],
-    policy: str | None,
-    metrics: Sequence[str],
-    keys: Sequence[str],
+    judging: Judging,
     view: PageSettings,
     running: WorkOptions,
     names: Sequence[str] = (),
-    **more: Any,
 ) -> PageResult:
     """A page of the pairs of one system or two.
 
     Args:
         systems: What the user named.
         pairings: The pairs of each.
-        policy: What the user named as policy.
-        metrics: What is counted; the usual when empty.
-        keys: What figures are broken down by.
+        judging: How they are judged.
         view: What the page shows; the commands that show a pair are added.
         running: How the pairs are worked on.
         names: What the systems are called; as the user named them when empty.
-        more: What else :func:`planner_eval.report` takes.
     """
     dataset = systems.predicted[0].form if systems.predicted else None
-    view = view._replace(
-        command=[
-            diff_command(path, systems.gold or "", pairing, policy, dataset=dataset)
-            for path, pairing in zip(systems.paths, pairings, strict=True)
-        ]
-    )
-    more |= {"shown": view, **work_settings(running, pairings[0])}
-    return _page(pairings, chosen_policy(policy), metrics, keys, names or systems.names, **more)
+    commands = [
+        diff_command(path, systems.gold or "", pairing, judging.policy, dataset=dataset)
+        for path, pairing in zip(systems.paths, pairings, strict=True)
+    ]
+    how = {**judging.settings(), **work_settings(running, pairings[0])}
+    return _page(pairings, view, commands, how | {"names": names or system_names(systems.named)})
 
 
 def _page(
-    paired: Sequence[PairedFiles],
-    policy: Any,
-    metrics: Sequence[str],
-    keys: Sequence[str],
-    names: Sequence[str],
-    **how: Any,
+    pairings: Sequence[PairedFiles], view: PageSettings, commands: Sequence[Any], how: dict[str, Any]
 ) -> PageResult:
-    chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-    source: Any = paired[0] if len(paired) == 1 else list(paired)
-    page: PageResult = pe.report(source, policy=policy, by=keys, names=names, **chosen, **how)
+    source: Any = pairings[0] if len(pairings) == 1 else list(pairings)
+    page: PageResult = pe.report(source, shown=view._replace(command=commands), **how)
     return page
 
 

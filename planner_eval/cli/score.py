@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +17,6 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Threshold,
-    cluster_option,
     emit,
     format_option,
     note,
@@ -28,7 +27,8 @@ from planner_eval.cli.options import (
 from planner_eval.cli.outcome import check_limit, emit_cases
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
-    chosen_policy,
+    Judging,
+    judging_options,
     missing_argument,
     say_unjudged,
     scored_pair_options,
@@ -64,21 +64,11 @@ if TYPE_CHECKING:
 @click.argument("pred", metavar="PRED|RUN")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @scored_pair_options
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME",
-    help="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
+@judging_options(
+    "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
+    metric="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
     "may be given again. When left out text has the main ones, other formats all but the published.",
-)
-@click.option(
-    "--by",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its "
-    "record.",
+    causes="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
 )
 @click.option(
     "--fail-under",
@@ -91,12 +81,6 @@ if TYPE_CHECKING:
     "--all", "every", is_flag=True, help="Show all figures, those that do not exist in these data as well."
 )
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
-@click.option(
-    "--causes",
-    is_flag=True,
-    help="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
-)
-@cluster_option
 @benchmark_options
 @chart_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
@@ -114,14 +98,10 @@ def command(
     pred: str,
     gold: str | None,
     how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
+    judging: Judging,
     fail_under: tuple[str, ...],
     every: bool,
     only: str | None,
-    causes: bool,
-    cluster: str | None,
     published: BenchmarkOptions,
     charted: ChartOptions,
     details: bool,
@@ -179,7 +159,7 @@ def command(
             ),
             OptionScope(
                 ("infer",),
-                named or not {"depth", "pattern"}.isdisjoint(keys),
+                named or not {"depth", "pattern"}.isdisjoint(judging.keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
             OptionScope(
@@ -237,34 +217,30 @@ def command(
     if stored_benchmark:
         return write_stored_run(pred, limits, form, output, charted, failures=only_failures)
     refuse_tsv(form, None)
-    view = _choose_figures(metrics, limits, form, every=every)
+    view = _choose_figures(judging.metrics, limits, form, every=every)
     if gold is None:
-        report = _report_of_run(pred, form, output, cluster, only=only_failures)
-        view = _choose_figures_of_run(view, metrics, pred, [figure.name for figure in report.figures])
+        report = _report_of_run(pred, form, output, judging.cluster, only=only_failures)
+        view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
     else:
         (paired,) = systems.pair()
         if alone and paired.pred.content == paired.gold.content:  # the file has no gold beside its plans
             raise missing_argument("gold")
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
-        counting = metrics or _counted(view, limits, in_folder=in_folder)
-        more: dict[str, Any] = {"cluster": cluster, "causes": causes}
+        judging = judging._replace(metrics=judging.metrics or _counted(view, limits, in_folder=in_folder))
         if form == PAGE_FORMAT:
             from planner_eval.cli.report import page_of_systems, page_settings, write_page
 
             shown = page_settings(failures=only_failures)
-            page = page_of_systems(systems, [paired], policy, counting, keys, shown, running, **more)
-            report = write_page(page, output)
+            report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
-            more |= {"metrics": counting} if counting else {}
-            more |= {"policy": chosen_policy(policy), "by": keys}
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
-            report = pe.score(paired, **more, **work_settings(running, paired, **folder))
+            report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
     code = _write_report(report, form, None if in_folder else output, limits, view, only=only_failures)
     return systems.say_unanswered() or code
 
 
 def _choose_figures(
-    metrics: tuple[str, ...], limits: Sequence[Threshold], form: str, *, every: bool
+    metrics: Sequence[str], limits: Sequence[Threshold], form: str, *, every: bool
 ) -> FigureView:
     """What is shown: people who name no metrics see the main ones, and those that have a threshold.
 
@@ -291,7 +267,7 @@ def _counted(view: FigureView, limits: Sequence[Threshold], *, in_folder: bool) 
 
 
 def _choose_figures_of_run(
-    view: FigureView, metrics: tuple[str, ...], run: str, scored: list[str]
+    view: FigureView, metrics: Sequence[str], run: str, scored: list[str]
 ) -> FigureView:
     """What is shown of a run, of which some metrics are known.
 
@@ -318,7 +294,7 @@ def _report_of_run(run: str, form: str, output: str | None, cluster: str | None,
     if form == PAGE_FORMAT:
         from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
-        write_page(page_of_runs([run], page_settings(failures=only), cluster=cluster), output)
+        write_page(page_of_runs([run], page_settings(failures=only), Judging(cluster=cluster)), output)
     for message in report.about.notes:
         note(message)
     return report

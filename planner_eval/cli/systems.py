@@ -52,11 +52,6 @@ class Systems(NamedTuple):
     predicted: tuple[PredictedRun, ...] = ()
 
     @property
-    def names(self) -> list[str]:
-        """What systems are called: as the user named them, without the slash behind a folder."""
-        return [name.rstrip("/" + os.sep) or name for name in self.named]
-
-    @property
     def ids(self) -> Collection[str] | None:
         """The samples that models were asked; None where nothing is known of them."""
         return self.predicted[0].ids if self.predicted else None
@@ -190,6 +185,11 @@ def open_systems(
     if name is not None and name != benchmark:
         gold = gold or f"dataset:{name}"
     return Systems(tuple(named), tuple(named), gold, how, name)
+
+
+def system_names(named: Sequence[str]) -> list[str]:
+    """What systems are called: as the user named them, without the slash behind a folder."""
+    return [name.rstrip("/" + os.sep) or name for name in named]
 
 
 def read_sides(answers: str, gold: str, how: pe.Reading) -> tuple[PlanFile, PlanFile]:
