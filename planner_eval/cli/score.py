@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,7 +17,6 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Threshold,
-    cluster_option,
     emit,
     format_option,
     note,
@@ -28,7 +27,8 @@ from planner_eval.cli.options import (
 from planner_eval.cli.outcome import check_limit, emit_cases
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
-    chosen_policy,
+    Judging,
+    judging_options,
     missing_argument,
     say_unjudged,
     scored_pair_options,
@@ -40,28 +40,18 @@ from planner_eval.cli.score_benchmark import (
     WORK_OPTION_NAMES,
     BenchmarkOptions,
     benchmark_options,
-    infer_benchmark,
     refuse_tsv,
     score_benchmark,
     write_stored_run,
 )
 from planner_eval.cli.sources import (
-    benchmark_of,
-    gold_of,
     is_benchmark_run,
-    is_predicted,
     is_run,
     original_names,
-    read_answers,
-    read_sides,
-    reading_of,
-    refuse_incomplete_run,
     refuse_runs,
     refuse_stdin_twice,
-    refuse_without_results,
-    say_unanswered,
-    select_asked,
 )
+from planner_eval.cli.systems import open_systems
 from planner_eval.cli.workers import WorkOptions, store_option, work_options
 
 if TYPE_CHECKING:
@@ -74,21 +64,11 @@ if TYPE_CHECKING:
 @click.argument("pred", metavar="PRED|RUN")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @scored_pair_options
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME",
-    help="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
+@judging_options(
+    "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
+    metric="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
     "may be given again. When left out text has the main ones, other formats all but the published.",
-)
-@click.option(
-    "--by",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its "
-    "record.",
+    causes="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
 )
 @click.option(
     "--fail-under",
@@ -101,12 +81,6 @@ if TYPE_CHECKING:
     "--all", "every", is_flag=True, help="Show all figures, those that do not exist in these data as well."
 )
 @click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
-@click.option(
-    "--causes",
-    is_flag=True,
-    help="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
-)
-@cluster_option
 @benchmark_options
 @chart_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
@@ -124,14 +98,10 @@ def command(
     pred: str,
     gold: str | None,
     how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
+    judging: Judging,
     fail_under: tuple[str, ...],
     every: bool,
     only: str | None,
-    causes: bool,
-    cluster: str | None,
     published: BenchmarkOptions,
     charted: ChartOptions,
     details: bool,
@@ -153,21 +123,18 @@ def command(
     --fail-under, or records left over, 2 usage, 3 nothing could be scored.
     """
     stability = "task=stability" in published.settings
-    predicted = read_answers(pred, repeated=stability) if is_predicted(pred) else None
-    if predicted is not None:
-        pred, gold, how = predicted.rows, gold_of(predicted, gold), reading_of(how, [predicted])
-        published = published._replace(benchmark=published.benchmark or benchmark_of(predicted))
-    published, gold = infer_benchmark(published, [pred], gold)
-    named, in_folder = published.benchmark is not None, is_folder(output)
+    systems = open_systems([pred], gold, how, published.benchmark, repeated=stability)
+    published = published._replace(benchmark=systems.benchmark)
+    pred, gold = systems.paths[0], systems.gold
+    named, in_folder = systems.benchmark is not None, is_folder(output)
     alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
     gold = pred if alone else gold
     if gold is None and (named or not is_run(pred)):
-        refuse_incomplete_run(pred)
-        refuse_without_results(pred)
-        raise missing_argument("gold")
+        systems.refuse_without_gold()
     if gold is not None:
         pred, gold = original_names(output, pred, gold)
         refuse_runs(pred, gold)
+        systems = systems._replace(paths=(pred,), gold=gold)
     stored_benchmark = gold is None and is_benchmark_run(pred)
     refuse_idle(
         [
@@ -192,7 +159,7 @@ def command(
             ),
             OptionScope(
                 ("infer",),
-                named or not {"depth", "pattern"}.isdisjoint(keys),
+                named or not {"depth", "pattern"}.isdisjoint(judging.keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
             OptionScope(
@@ -236,7 +203,7 @@ def command(
         code = score_benchmark(
             pred,
             gold,
-            how,
+            systems.how,
             published._replace(details=details),
             limits,
             form,
@@ -244,42 +211,36 @@ def command(
             running,
             charted,
             failures=only_failures,
-            ids=predicted and predicted.ids,
+            ids=systems.ids,
         )
-        return say_unanswered(predicted) or code
+        return systems.say_unanswered() or code
     if stored_benchmark:
         return write_stored_run(pred, limits, form, output, charted, failures=only_failures)
     refuse_tsv(form, None)
-    view = _choose_figures(metrics, limits, form, every=every)
+    view = _choose_figures(judging.metrics, limits, form, every=every)
     if gold is None:
-        report = _report_of_run(pred, form, output, cluster, only=only_failures)
-        view = _choose_figures_of_run(view, metrics, pred, [figure.name for figure in report.figures])
+        report = _report_of_run(pred, form, output, judging.cluster, only=only_failures)
+        view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
     else:
-        answers, golds = read_sides([pred], gold, how, [predicted] if predicted else ())
-        if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
+        (paired,) = systems.pair()
+        if alone and paired.pred.content == paired.gold.content:  # the file has no gold beside its plans
             raise missing_argument("gold")
-        if predicted is not None:
-            golds = select_asked(golds, predicted)
-        paired = pe.pair(answers[0], golds, reading=how)
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
-        counting = metrics or _counted(view, limits, in_folder=in_folder)
-        chosen: dict[str, Any] = {"metrics": counting} if counting else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
+        judging = judging._replace(metrics=judging.metrics or _counted(view, limits, in_folder=in_folder))
         if form == PAGE_FORMAT:
-            from planner_eval.cli.report import default_page_settings, diff_command, write_page
+            from planner_eval.cli.report import page_of_systems, page_settings, write_page
 
-            page = default_page_settings(diff_command(pred, gold, paired, policy), failures=only_failures)
-            chosen |= {"shown": page, "names": [predicted.folder if predicted else pred]}
-            report = write_page(pe.report(paired, **chosen, **work_settings(running, paired)), output)
+            shown = page_settings(failures=only_failures)
+            report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
-            report = pe.score(paired, **chosen, **work_settings(running, paired, **folder))
+            report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
     code = _write_report(report, form, None if in_folder else output, limits, view, only=only_failures)
-    return say_unanswered(predicted) or code
+    return systems.say_unanswered() or code
 
 
 def _choose_figures(
-    metrics: tuple[str, ...], limits: Sequence[Threshold], form: str, *, every: bool
+    metrics: Sequence[str], limits: Sequence[Threshold], form: str, *, every: bool
 ) -> FigureView:
     """What is shown: people who name no metrics see the main ones, and those that have a threshold.
 
@@ -306,7 +267,7 @@ def _counted(view: FigureView, limits: Sequence[Threshold], *, in_folder: bool) 
 
 
 def _choose_figures_of_run(
-    view: FigureView, metrics: tuple[str, ...], run: str, scored: list[str]
+    view: FigureView, metrics: Sequence[str], run: str, scored: list[str]
 ) -> FigureView:
     """What is shown of a run, of which some metrics are known.
 
@@ -331,9 +292,9 @@ def _report_of_run(run: str, form: str, output: str | None, cluster: str | None,
 
     report: Report = pe.score(Path(run), cluster=cluster)
     if form == PAGE_FORMAT:
-        from planner_eval.cli.report import default_page_settings, page_of_runs, write_page
+        from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
-        write_page(page_of_runs([run], default_page_settings(None, failures=only), cluster=cluster), output)
+        write_page(page_of_runs([run], page_settings(failures=only), Judging(cluster=cluster)), output)
     for message in report.about.notes:
         note(message)
     return report

@@ -125,24 +125,6 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return bundle_options("published", BenchmarkOptions, fields)(command)
 
 
-def infer_benchmark(
-    published: BenchmarkOptions, paths: Sequence[str], gold: str | None
-) -> tuple[BenchmarkOptions, str | None]:
-    """The options, and the gold, with the benchmark whose own runner wrote all the answers, where one did.
-
-    Args:
-        published: What the user asks of the benchmark.
-        paths: The answers.
-        gold: What the user names; its data set where that is nothing.
-    """
-    from planner_eval.cli.sources import benchmark_of_results
-
-    name = published.benchmark or benchmark_of_results(paths, gold)
-    if name is None or name == published.benchmark:
-        return published, gold
-    return published._replace(benchmark=name), gold or f"dataset:{name}"
-
-
 def score_benchmark(
     pred: str,
     gold: str,
