@@ -115,6 +115,8 @@ def say_unjudged(totals: Totals) -> None:
     ):
         if count := totals.states[state]:
             id, reason, placed = totals.unjudged[state]
+            if "there is no plan" in reason:
+                what = "gold record{} without a plan that can be read"
             where = "" if placed else f"{id}: "  # a reason with a place says the id itself
             first = one_line(where + reason.splitlines()[0], 300)
             note(f"{count:,} {what.format('s' * (count != 1))}; the first: {first}")

@@ -325,6 +325,31 @@ def make_caller(sample: Sample, box: Sandbox) -> Callable[[Sequence[str]], Seque
     return make
 
 
+def run_gold(samples: Sequence[Sample]) -> Iterator[list[str] | None]:
+    """What the calls of each question's gold return, as texts; None where they cannot be made.
+
+    Args:
+        samples: Questions of several turns, of one folder.
+
+    Raises:
+        DatasetError: the folder holds no tools.
+        ExecutionError: the sandbox cannot be had here.
+    """
+    box = open_tools(samples, None)
+    if box is None:
+        return
+    with box:
+        for reply in box.map(_tool_program("call", [_gold_message(sample)]) for sample in samples):
+            report = reply.rows[0].value if reply.ended is None else None
+            yield report.get("results") if isinstance(report, dict) else None
+
+
+def _gold_message(sample: Sample) -> bytes:
+    calls = [text for turn in sample.extra["ground_truth"] for text in turn]
+    setting = _setting(sample.extra["question"], sample.category)
+    return marshal.dumps({**setting, "calls": calls, "known": 0})
+
+
 # ----------------------------------------------------------------------
 # The tools.
 def tools_source(folder: Path) -> ToolSource:

@@ -243,7 +243,10 @@ def _record(file: str, position: int, sample: Sample) -> Record:
     fields[QUESTION_FIELD] = sample.extra.get("messages") or sample.query
     error = None
     if not holds_plan(sample):
-        error = ParseError("there is no plan: the right answer is free text", code="parse.empty")
+        error = ParseError(
+            f"there is no plan: {sample.extra.get('no_plan', 'the right answer is free text')}",
+            code="parse.empty",
+        )
     if sample.category:
         fields["category"] = sample.category
     about = {"dialect": sample.dialect or None, "tools": sample.tools}
