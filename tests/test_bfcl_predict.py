@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -255,7 +256,7 @@ def test_gold_calls_that_take_an_earlier_result_are_counted() -> None:
         ["read(lamp='hall')", "dim(lamp='attic', level=45)"],
         ["read('hall')"],
     ]
-    lamps = {"MessageAPI": {"lamps": {"hall": 99, "attic": 1}}}
+    lamps: Any = {"MessageAPI": {"lamps": {"hall": 99, "attic": 1}}}
     question = SAMPLE.extra["question"] | {"initial_config": lamps}
     sample = replace(SAMPLE, extra={**SAMPLE.extra, "ground_truth": truth, "question": question})
     assert +count_references([sample]) == {
@@ -272,3 +273,19 @@ def test_gold_calls_that_take_an_earlier_result_are_counted() -> None:
     assert (cells["Calls that take a result"], cells["multi_turn_miss_func"]) == (1, 1)
     without_tools = replace(sample, extra={**sample.extra, "package": "/nowhere"})
     assert count_references([without_tools]) == {}
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_tools_that_need_a_package_which_is_not_installed_end_the_command(
+    several: bool, tmp_path: Path
+) -> None:
+    """Their calls would fail on both sides, and a figure would say something of this machine."""
+    folder, result = tmp_path / "bfcl_eval", tmp_path / "BFCL_v4_multi_turn_miss_func_result.json"
+    shutil.copytree(package(), folder)
+    tools = folder / "eval_checker" / "multi_turn_eval" / "func_source_code" / "message_api.py"
+    tools.write_text(f"import not_there_2718\n{tools.read_text()}")
+    result.write_text(json.dumps({"id": SAMPLE.id, "result": [[], [], []]}))
+    files = ("compare", result, result, "--gold") if several else ("score", result)
+    done = planeval(*map(str, files), str(folder), "--benchmark", "bfcl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "MessageAPI needs not_there_2718, not installed here: pip install not_there_2718" in done.stderr
