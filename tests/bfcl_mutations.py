@@ -651,6 +651,7 @@ def cases(
     reference: Path | None = None,
     styles: Sequence[str] = (),
     only: Sequence[str] = (),
+    prompted: bool = False,
 ) -> Iterator[Case]:
     """So many answers, the same for the same seed.
 
@@ -659,7 +660,8 @@ def cases(
         seed: Of what is drawn.
         reference: Where recorded answers lie.
         styles: Languages in which prompted answers may be written beside those of ``format_sensitivity``.
-        only: Categories to which prompted answers are made, instead of any to all.
+        only: Categories to which answers are made, instead of all.
+        prompted: Whether all answers are written as text.
     """
     pick = random.Random(seed)
     data = data_folder(NOT_INSTALLED)
@@ -691,12 +693,12 @@ def cases(
         assert calls is not None
         for _ in range(pick.choice((0, 1, 1, 1, 2, 3))):
             calls = change_calls(pick, calls, category.language)
-        prompted = (
-            bool(only)
+        as_text = (
+            prompted
             or category.check == "format"
             or (pick.random() < 0.3 and category.language in ("python", *styles))
         )
-        if prompted:
+        if as_text:
             yield Case(sample, _prompted_result(pick, sample, calls, category.language), calls=False)
             continue
         result = [{key: json.dumps(value) for key, value in call.items()} for call in calls]
@@ -795,6 +797,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("count", type=int, nargs="?", default=5_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--programs", action="store_true", help="only texts in Java and JavaScript")
+    parser.add_argument("--category", action="append", default=[], help="so many answers to this one alone")
     parser.add_argument("--show", type=int, default=10)
     options = parser.parse_args(argv)
     code = official()
@@ -804,11 +807,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     from tests.conftest import reference_folder
 
     styles = ("java", "javascript") if code.has_parsers else ()
-    categories = [f"simple_{style}" for style in styles] if options.programs else []
+    categories = [f"simple_{style}" for style in styles] if options.programs else options.category
     kinds: Counter[str] = Counter()
     differing: Counter[str] = Counter()
     for case in cases(
-        options.count, options.seed, reference=reference_folder(), styles=styles, only=categories
+        options.count,
+        options.seed,
+        reference=reference_folder(),
+        styles=styles,
+        only=categories,
+        prompted=options.programs,
     ):
         published, difference = compare(code, case)
         kinds[str(published.kind)] += 1

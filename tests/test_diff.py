@@ -508,7 +508,10 @@ def test_loose_names_from_a_file_on_the_command_line(tmp_path: Path) -> None:
     texts = "[math_hypot(x=4)]", "[math.hypot(x=4)]", 'names = "loose"\n'
     for file, text in zip(files, texts, strict=True):
         file.write_text(text)
-    assert "  name.spelling: math_hypot (call 1), expected spelling math.hypot" in planeval("diff", *files[:2]).stdout
+    assert (
+        "  name.spelling: math_hypot (call 1), expected spelling math.hypot"
+        in planeval("diff", *files[:2]).stdout
+    )
     assert planeval("diff", *files[:2], "--policy", files[2]).returncode == 0
     files[2].write_text('names = "close"\n')
     wrong = planeval("diff", *files[:2], "--policy", files[2])

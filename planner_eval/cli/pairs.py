@@ -9,7 +9,6 @@ import click
 from click.core import ParameterSource
 
 import planner_eval as pe
-from planner_eval.base.errors import NO_GOLD_PLAN
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line
 from planner_eval.cli.options import (
@@ -175,7 +174,7 @@ def say_unjudged(totals: Totals) -> None:
     ):
         if count := totals.states[state]:
             id, reason, placed = totals.unjudged[state]
-            what = "sample{} without a gold plan that can be read" if NO_GOLD_PLAN in reason else what
+            what = "sample{} without a gold plan that can be read" if "there is no plan" in reason else what
             where = "" if placed else f"{id}: "  # a reason with a place says the id itself
             first = one_line(where + reason.splitlines()[0], 300)
             note(f"{count:,} {what.format('s' * (count != 1))}; the first: {first}")
