@@ -54,12 +54,14 @@ class PlanRecord:
         where: Its place for a message.
         plan: The plan that was read.
         error: Why it could not be read; None with no plan means that the record holds none.
+        source: The record that the plan was read from, of a file.
     """
 
     record: str | int
     where: str
     plan: Plan | None = None
     error: str | None = None
+    source: Record | None = None
 
 
 @dataclass(slots=True)
@@ -127,9 +129,8 @@ class PlanReader:
         where = record.where if self.dataset is None else f"{self.dataset}, {record.id}"
         try:
             if self.dataset is None:
-                return PlanRecord(
-                    record.told, where, read_plan(record, dialect=self.dialect, infer=self.infer)
-                )
+                plan = read_plan(record, dialect=self.dialect, infer=self.infer)
+                return PlanRecord(record.told, where, plan, source=record)
             if record.error is not None:  # its process ended, or held up
                 raise record.error
             sample = record.source
