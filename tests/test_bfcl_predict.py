@@ -22,9 +22,11 @@ from planner_eval.benchmarks.bfcl.value_references import count_references
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.replies import Reply, ToolCall
 from tests.bfcl_package import package
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_predict import Scripted
+
+TABLES = tables(__file__)
 
 (SAMPLE,) = read_category(package() / "data", "multi_turn_miss_func")
 CALLS, PROMPT = "function-calling", "prompt"
@@ -202,16 +204,7 @@ def test_tools_that_end_their_process_are_the_sample_s_failure(tmp_path: Path) -
     assert "the tools did not answer: " in rows[1]["error"]["message"]
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (["--pipeline", "flat"], "flat does not serve bfcl; function-calling, prompt do"),
-    (["--tools", "nestful"], "the calls of bfcl are made with its own tools"),
-    (["--shots", "1"], "show no demonstrations for bfcl"),
-    (["--run", "distractors=2"], "bfcl offers the tools of its questions alone"),
-    (["--run", "category=simple_pyton"], "no sample has the category 'simple_pyton': did you mean"),
-    (["--run", "category=web_*"], "web_search_base, web_search_no_snippet (2 samples): its tools search"),
-    (["--id", "web_search_base_0"], "not asked: web_search_base (1 sample): its tools search the web"),
-    (["--pipeline", "prompt", "--run", "prompts=data/prompts"], "prompt asks bfcl with: it has no text"),
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "said"), TABLES["what_cannot_be_asked_is_said"])
 def test_what_cannot_be_asked_is_said(argv: list[str], said: str) -> None:
     done = planeval(
         "predict", str(package()), "--benchmark", "bfcl", "--dry-run", *argv, cwd=ROOT, COLUMNS="200"

@@ -99,19 +99,7 @@ def test_repair_reaches_encoded_arguments_in_texts_and_in_records(tmp_path: Path
     assert json.loads(done.stdout.splitlines()[0])["plan"]["calls"][0]["arguments"] == {"a": None}
 
 
-SCULPTURE = "['sculpture_search(location=Chicago, time_frame=19th century)']"
-
-
-@pytest.mark.parametrize(("text", "said", "repair"), [
-    ("('get_rate', {'cur': 'EUR'})", "'get_rate' and its arguments as items of one list", []),
-    ('```json\n["roll", {"sides": 6}]\n```', "'roll' and its arguments as items of one list", []),
-    ('{"name": "get_stock", "interval": "1mo"}', "'interval' beside 'name'", []),
-    ("f(a=1) + g(b=2)", "the operator '+' between calls", []),
-    ('[{"f": {"a": 1}}, {"g": 3}]', "the arguments of 'g' are 3", []),
-    ("```java\npublic class A {\n void f() { g.h(1); }\n}\n```", "of Java only calls at the top level", []),
-    ("[{'name': 'f', 'arguments': {'a': <the city>}}]", "column 35", ["--repair"]),  # what a repair leaves
-    (SCULPTURE, "line 1, column 49", []),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "said", "repair"), TABLES["what_is_not_read_is_named"])
 def test_what_is_not_read_is_named(text: str, said: str, repair: list[str]) -> None:
     code, row = parsed(text, *repair)
     assert code == 3
