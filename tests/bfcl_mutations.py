@@ -23,26 +23,13 @@ from planner_eval.benchmarks.bfcl.reading import answer_text
 from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from tests.bfcl_official import Answered, Official, judge, official
+from tests.conftest import tables
+
+TABLES = tables(__file__)
 
 NOT_INSTALLED = Path("not", "there")
 """No folder: the installed package is read."""
-WORDS = (
-    "",
-    "a",
-    "No.",
-    "New York, NY",
-    "it's",
-    "0",
-    "true",
-    "None",
-    "[]",
-    "{}",
-    "x y",
-    "é",
-    "\n",
-    "1_0",
-    "٣",
-)
+WORDS = TABLES["WORDS"]
 VALUES: tuple[Any, ...] = (
     *WORDS,
     None,
@@ -68,58 +55,8 @@ VALUES: tuple[Any, ...] = (
     float("inf"),
     float("nan"),
 )
-JAVA = (
-    "true",
-    "5",
-    "5L",
-    "5l",
-    "-5",
-    "5.0f",
-    "5.0",
-    "'c'",
-    '"a"',
-    "new int[]{1, 2}",
-    "new int[] { }",
-    'new String[]{"a", "b"}',
-    "new ArrayList<>(Arrays.asList(\"a\", 'b'))",
-    "new ArrayList<>()",
-    'new ArrayList<String>() {{ add("a"); add(b); }}',
-    'new HashMap<>() {{ put("k", 1); put("l", 2.5f); }}',
-    "new HashMap<String, Object>()",
-    "null",
-    "new HashMap<>(){{ }}",
-    "1e5",
-    "+5",
-    "5\n",
-    "5L\n",
-)
-JAVASCRIPT = (
-    "true",
-    "5",
-    "5n",
-    "-5",
-    "5.5",
-    "'a'",
-    '"a"',
-    "[1, 2]",
-    "['a', \"b\"]",
-    "[[1, 2], [3]]",
-    "[]",
-    "{}",
-    "new Array(1, 2)",
-    "new Array([1], [2])",
-    "{a: 1}",
-    "{'a': [1], b: {c: 2}}",
-    "[{a: 1}]",
-    "null",
-    "[1, 2",
-    "[[1, 2], [3",
-    "{a: 'x, y', b: true}",
-    "() => 1",
-    "{a: 1, }",
-    "[1,\n2]",
-    "5n\n",
-)
+JAVA = TABLES["JAVA"]
+JAVASCRIPT = TABLES["JAVASCRIPT"]
 
 
 ARGUMENT_TEXTS = (
@@ -388,50 +325,7 @@ def program_text(calls: Sequence[Any]) -> str:
     )
 
 
-ODD = (
-    "1+2",
-    "2**3*4",
-    "'a'*3",
-    "x",
-    "x.y",
-    "-x",
-    "-5",
-    "not True",
-    "+3",
-    "f(1)",
-    "g(a=1)",
-    "(1, 2)",
-    "...",
-    "lambda: 1",
-    "a[0]",
-    "{1: 2}",
-    "{1}",
-    "f'{x}'",
-    "None",
-    "1 if x else 2",
-    "x+1",
-    "[1, *y]",
-    "{**z}",
-    "b'a'",
-    "'\\d'",
-    "1j",
-    "[i for i in y]",
-    "0x1F",
-    "1_000",
-    "07",
-    "'a' 'b'",
-    "math.pi",
-    "1/0",
-    "-(1)",
-    "'a'+1",
-    "~1",
-    "x==1",
-    "-1.5e3",
-    "((1))",
-    "{'a': (1,)}",
-    "a.b.c(d=1)",
-    "a.b(1)",
-)
+ODD = TABLES["ODD"]
 
 
 def change_prompted(pick: random.Random, text: str, calls: Sequence[Any]) -> str:
@@ -466,151 +360,9 @@ def change_prompted(pick: random.Random, text: str, calls: Sequence[Any]) -> str
     return pick.choice(ways)()
 
 
-JAVA_STATEMENTS = (
-    "if (ready) { {c}; }",
-    "if (ready) {c};",
-    "if (a > 1 && b != null) { {c}; } else if (c) { log(a); } else { return; }",
-    'if (!check(a)) throw new IllegalStateException("no");\n{c};',
-    "try { {c}; } catch (Exception e) { e.printStackTrace(); }",
-    "try { {c}; } catch (IOException | RuntimeException e) { } finally { close(); }",
-    "try (Reader r = new Reader(a)) { {c}; }",
-    "try { {c} } catch (Exception e) { }",
-    "for (int i = 0; i < 3; i++) { {c}; }",
-    "for (String name : names) { {c}; }",
-    "for (;;) {c};",
-    "while (true) { {c}; break; }",
-    "do { {c}; } while (i < 3);",
-    "switch (kind) { case 1: {c}; break; default: other(); }",
-    "switch (kind) { case A, B -> {c}; default -> { } }",
-    "synchronized (this) { {c}; }",
-    "{ {c}; }",
-    "{ {c} }",
-    "return {c};",
-    "var result = {c};",
-    "final Map<String, Object> result = {c};",
-    "String result = {c}.toString();",
-    "result = {c};",
-    "System.out.println({c});",
-    "int i, j = 2;\n{c};",
-    "int[] a = {1, 2};\n{c};",
-    "String a = null; {c};",
-    "// call it\n{c};",
-    "/* call it */ {c}",
-    "import java.util.*;\n{c};",
-    "import static java.util.Map.of;\n\n{c};",
-    "package a.b;\n{c};",
-    "void run() { {c}; }",
-    "public static void main(String[] args) throws Exception { {c}; }",
-    "public class Main { public static void main(String... args) { {c}; } }",
-    "class A extends B<C> implements D, E { private int x = 1; A() { super(); } void m() { {c}; } }",
-    "@Override\npublic void run(final int a, List<String> b) { {c}; }",
-    "Runnable r = () -> {c};",
-    "Runnable r = () -> { {c}; };",
-    "executor.submit(() -> { {c}; });",
-    "new Thread(() -> {c}).start();",
-    "label: {c};",
-    "assert {c};",
-    'assert a : "b";\n{c};',
-    "{c};;",
-    "{c}; {c};",
-    "{c}\n{c}",
-    "else { {c}; }",
-    "if ready { {c}; }",
-    "if (ready) then {c};",
-    "try { {c}; }",
-    "def run(): {c}",
-    "Result: {c}",
-    "while (true) {c}",
-    "enum Kind { A, B; void m() { {c}; } }",
-    "interface A { void m(); default void n() { {c}; } }",
-    "record P(int x, int y) { }\n{c};",
-    "throw {c};",
-    "int x = (int) {c};",
-    "Object o = a ? {c} : null;",
-    "continue; {c};",
-    "yield {c};",
-)
+JAVA_STATEMENTS = TABLES["JAVA_STATEMENTS"]
 """Statements around Java's calls, right and wrong ones."""
-JAVASCRIPT_STATEMENTS = (
-    "if (ready) { {c}; }",
-    "if (ready) {c};",
-    "if (ready) {c}",
-    "if (a > 1 && b !== null) { {c}; } else if (c) { log(a) } else { return; }",
-    "if (!check(a)) throw new Error('no');\n{c};",
-    "if (a) b();\nelse c();\n{c}",
-    "try { {c}; } catch (error) { console.error(error); }",
-    "try { {c} } catch { } finally { close() }",
-    "try { {c}; } catch ({message}) { }\n{c}",
-    "for (let i = 0; i < 3; i++) { {c}; }",
-    "for (const name of names) { {c}; }",
-    "for (const name in names) {c};",
-    "for await (const x of y) { {c} }",
-    "for (;;) { {c}; break; }\n{c};",
-    "while (true) { {c}; break; }",
-    "while (true) { break }\n{c};",
-    "do { {c}; } while (i < 3);\n{c}",
-    "switch (kind) { case 1: {c}; break; default: other(); }",
-    "switch (kind) { }\n{c};",
-    "with (a) { {c} }",
-    "{ {c}; }",
-    "{ {c} }",
-    "{ let a = 1; }\n{c};",
-    "return {c};",
-    "const result = {c};",
-    "const result = await {c};\nconsole.log(result);",
-    "let a = 1, b;\n{c};",
-    "const {a, b: [c], ...d} = e;\n{c};",
-    "const [a, , b = 2] = e;\n{c}",
-    "result = {c};",
-    "console.log({c});",
-    "await {c};",
-    "{c}.then(result => console.log(result));",
-    "{c}.then((a) => { b(a); }).catch(console.error);",
-    "// call it\n{c};",
-    "/* call it */ {c}",
-    "import a from 'b';\n{c};",
-    "import {a, b as c} from 'd';\n{c};",
-    "import * as a from 'b'; {c}",
-    "import 'a';\n{c}",
-    "export default {c};",
-    "export const a = 1;\n{c};",
-    "export {a, b};\n{c};",
-    "function run() { {c}; }",
-    "function run(a, b = 1, {c: d}, ...rest) { return {c}; }\nrun();",
-    "function run(a) { if (a) { return 1; } }\n{c};",
-    "async function main() { await {c}; }\nmain();",
-    "function* g() { yield {c}; }",
-    "class A extends B { constructor() { super(); } static async m() { {c}; } get x() { return 1; } y = 2; }",
-    "class A { m() { return 1 } }\n{c};",
-    "(async () => { await {c}; })();",
-    "(function () { {c}; })();",
-    "const run = () => {c};\nrun();",
-    "const run = async (a) => { {c}; };\n{c};",
-    "label: {c};",
-    "debugger;\n{c};",
-    "'use strict';\n{c};",
-    "{c};;",
-    "{c}; {c};",
-    "{c}\n{c}",
-    "else { {c}; }",
-    "if ready { {c}; }",
-    "if (ready) then {c};",
-    "try { {c}; }",
-    "def run(): {c}",
-    "Result: {c}",
-    "var a = function () { {c} };",
-    "let a = `x ${b}`; {c};",
-    "new Promise((a, b) => { {c}; });",
-    "throw {c};",
-    "a ? {c} : null;",
-    "break; {c};",
-    "continue\n{c}",
-    "!{c};",
-    "void {c};",
-    "a, {c};",
-    "({c});",
-    "const a = {b() { return 1; }, get c() { return 2; }, [d]: 3};\n{c};",
-)
+JAVASCRIPT_STATEMENTS = TABLES["JAVASCRIPT_STATEMENTS"]
 """Statements around JavaScript's calls, right and wrong ones."""
 
 
@@ -651,6 +403,7 @@ def cases(
     reference: Path | None = None,
     styles: Sequence[str] = (),
     only: Sequence[str] = (),
+    prompted: bool = False,
 ) -> Iterator[Case]:
     """So many answers, the same for the same seed.
 
@@ -659,7 +412,8 @@ def cases(
         seed: Of what is drawn.
         reference: Where recorded answers lie.
         styles: Languages in which prompted answers may be written beside those of ``format_sensitivity``.
-        only: Categories to which prompted answers are made, instead of any to all.
+        only: Categories to which answers are made, instead of all.
+        prompted: Whether all answers are written as text.
     """
     pick = random.Random(seed)
     data = data_folder(NOT_INSTALLED)
@@ -691,12 +445,12 @@ def cases(
         assert calls is not None
         for _ in range(pick.choice((0, 1, 1, 1, 2, 3))):
             calls = change_calls(pick, calls, category.language)
-        prompted = (
-            bool(only)
+        as_text = (
+            prompted
             or category.check == "format"
             or (pick.random() < 0.3 and category.language in ("python", *styles))
         )
-        if prompted:
+        if as_text:
             yield Case(sample, _prompted_result(pick, sample, calls, category.language), calls=False)
             continue
         result = [{key: json.dumps(value) for key, value in call.items()} for call in calls]
@@ -795,6 +549,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("count", type=int, nargs="?", default=5_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--programs", action="store_true", help="only texts in Java and JavaScript")
+    parser.add_argument("--category", action="append", default=[], help="so many answers to this one alone")
     parser.add_argument("--show", type=int, default=10)
     options = parser.parse_args(argv)
     code = official()
@@ -804,11 +559,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     from tests.conftest import reference_folder
 
     styles = ("java", "javascript") if code.has_parsers else ()
-    categories = [f"simple_{style}" for style in styles] if options.programs else []
+    categories = [f"simple_{style}" for style in styles] if options.programs else options.category
     kinds: Counter[str] = Counter()
     differing: Counter[str] = Counter()
     for case in cases(
-        options.count, options.seed, reference=reference_folder(), styles=styles, only=categories
+        options.count,
+        options.seed,
+        reference=reference_folder(),
+        styles=styles,
+        only=categories,
+        prompted=options.programs,
     ):
         published, difference = compare(code, case)
         kinds[str(published.kind)] += 1

@@ -59,6 +59,13 @@ def reference() -> Path:
     return folder
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are processors: tests that wait for a server or a deadline need none."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return count + 1
+
+
 def pytest_configure() -> None:
     """Let what tests start take signals as usual: a run in the background inherits that they are ignored."""
     for name in ("SIGINT", "SIGHUP"):

@@ -20,22 +20,16 @@ from typing import Any
 from planner_eval.base.errors import ParseError, PlanevalError
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import locate, parse
+from tests.conftest import tables
+
+TABLES = tables(__file__)
 
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = 2.0
 """Seconds for one text of at most 4,000 characters."""
 LONGEST = 4_000
 
-PIECES = [
-    "```json\n", "```python\n", "```", "<tool_call>", "</tool_call>", "<think>", "</think>", "[TOOL_CALLS]",
-    "[ARGS]", '{"name": "f", "arguments": {', "}}", '"a": ', "[f(a=1", ")", "x = ", "await ", "const x = ",
-    "#E1 = ", "1. ", "$1", "$var_1.result$", "<node-0>", "<GENERATED>-0", "App: [", "(#a='", "'", '"', "\\",
-    "\\n", "\\_", "\n\n", "<<function>>", "<<<code>>>:", "Action: f\n", "Action Input: ", "lambda x: ",
-    "for x in y:\n    ", "def f():\n", "<|python_tag|>", "functions.f:0", "call:f{", '<|"|>', "API:\n- ",
-    "{{tool0turn0}}", "\ud800", "\x00", "🙂", "<function=f>", "<parameter=a>", "</parameter>", "</function>",
-    '<invoke name="f">', "None", "True", "null", "### Instruction:", "<|im_start|>assistant", "task_nodes",
-    "Node:\n1. a\nEdges:\n(START,1)", 'f"{x}"', "`${x}`",
-]  # fmt: skip
+PIECES = TABLES["PIECES"]
 
 
 def seeds() -> list[str]:

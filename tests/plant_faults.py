@@ -13,19 +13,11 @@ from planner_eval.catalogs.check import find_tool
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, references
 from planner_eval.reading.dialects.notations.plan import to_data
 from planner_eval.reading.dialects.read import parse
+from tests.conftest import tables
 
-SYNONYMS = {
-    "get": "retrieve", "search": "look_up", "find": "locate", "book": "reserve", "create": "make",
-    "add": "append", "update": "revise", "delete": "remove", "list": "enumerate", "check": "verify",
-    "send": "dispatch", "buy": "purchase", "calculate": "work_out", "convert": "turn",
-    "generate": "produce", "set": "assign", "cancel": "revoke", "play": "start", "rent": "hire",
-    "share": "pass_on", "view": "show", "track": "follow", "divide": "quotient", "multiply": "times",
-    "subtract": "minus", "date": "day", "city": "town", "number": "count", "name": "title",
-    "id": "identifier", "location": "place", "destination": "target", "origin": "start", "amount": "sum",
-    "user": "person", "time": "hour", "price": "cost", "type": "kind", "start": "begin", "end": "finish",
-    "song": "track", "movie": "film", "restaurant": "diner", "flight": "plane_trip", "hotel": "lodging",
-    "product": "item", "text": "words", "message": "note", "email": "mail",
-}  # fmt: skip
+TABLES = tables(__file__)
+
+SYNONYMS = TABLES["SYNONYMS"]
 """Words that a model may put for others: partly such as the code knows, partly not."""
 
 

@@ -161,7 +161,7 @@ def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
 
 
 LOADS = "a = load(x=1)\nb = load(x={})\n"
-WRONG = ["load (call 2): argument 'x' is 2, gold gives 1", "frobnicate (call 3) stands for gold's sum_up"]
+WRONG = ["load (call 2): argument 'x' is 2, expected 1", "frobnicate (call 3) is called, expected sum_up"]
 THREE = "a = load(b={})\nb = load(b=2)\nc = load(b=2)\n{}(p=a, q=101)\nmerge(p=b, q=102)\nrank(p={}, q=103)"
 
 
@@ -169,9 +169,9 @@ THREE = "a = load(b={})\nb = load(b=2)\nc = load(b=2)\n{}(p=a, q=101)\nmerge(p=b
     (LOADS.format(1) + "sum_up(left=a, right=b)", LOADS.format(2) + "frobnicate(left=a, right=b)", WRONG),
     (LOADS.format(1) + "sum_up(items=[a, b])", LOADS.format(2) + "frobnicate(items=[a, b])", WRONG),
     (THREE.format(2, "pow", "c"), THREE.format(502, "frobnicate", "b"), [
-        "load (call 1): argument 'b' is 502, gold gives 2", "frobnicate (call 4) stands for gold's pow",
+        "load (call 1): argument 'b' is 502, expected 2", "frobnicate (call 4) is called, expected pow",
         "rank (call 6): argument 'p' takes the result of load (call 2), "
-        "gold takes the result of load (call 3)",
+        "expected the result of load (call 3)",
     ]),
 ], ids=["names", "a list", "one of several"])  # fmt: skip
 def test_a_call_of_another_tool_tells_equal_calls_apart(gold: str, pred: str, said: list[str]) -> None:

@@ -21,8 +21,10 @@ from planner_eval.reading.dialects.conversations.api_answers import (
 )
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.files import PlanFile, read_file, read_plan
-from tests.conftest import examples
+from tests.conftest import examples, tables
 from tests.test_dialect_cases import FOLDER, printed, split
+
+TABLES = tables(__file__)
 
 CASES = {path.stem: json.loads(split(path)[1]) for path in sorted((FOLDER / "answers").glob("*.txt"))}
 TALK = CASES["messages"]
@@ -36,16 +38,7 @@ def said(source: Any, **options: Any) -> str:
     return f"{plan.dialect}\n{printed(plan)}"
 
 
-STATES = {
-    "answer.cut": "openai_chat_cut openai_responses_incomplete anthropic_cut gemini_cut bedrock_cut "
-    "ollama_cut vercel_ui_cut langchain_cut opentelemetry_cut",
-    "answer.refused": "openai_chat_refused openai_chat_filtered openai_responses_refused anthropic_refused "
-    "gemini_safety gemini_blocked bedrock_guardrail",
-    "answer.failed": "openai_batch_error openai_batch_status openai_responses_failed anthropic_batch_errored "
-    "anthropic_batch_expired anthropic_error gemini_malformed ollama_error",
-    "answer.absent": "messages_nobody messages_empty",
-}
-STOPPED = [(name, code) for code, names in STATES.items() for name in names.split()]
+STOPPED = [(name, code) for code, names in TABLES["STATES"].items() for name in names.split()]
 
 
 @pytest.mark.parametrize(("name", "code"), STOPPED)
@@ -211,7 +204,6 @@ def test_deep_answers_end_in_an_error() -> None:
 
 
 TEXT = {"type": "text", "text": "I look."}
-USE = {"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Rome"}}
 GIVEN = {"name": "get_weather", "args": {"city": "Rome"}}
 CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city":"Rome"}'}
 WORDS = [{"type": "output_text", "text": "I look."}]
@@ -233,32 +225,7 @@ def event(kind: str, **beside: Any) -> dict[str, Any]:
     return {"type": f"response.{kind}", **beside}
 
 
-ONE = {
-    "anthropic": [TEXT, USE],
-    "anthropic, thought": [{"type": "thinking", "thinking": "hm", "signature": "x"}, TEXT, USE],
-    "anthropic, with results": [TEXT, USE, {"type": "tool_result", "tool_use_id": "t", "content": "20"}],
-    "anthropic, a tool of its own": [TEXT, USE,
-        {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
-        {"type": "text", "text": "Rome", "citations": []}],
-    "bedrock": [{"reasoningContent": {"reasoningText": {"text": "hm"}}}, {"text": "I look."},
-        {"toolUse": {"toolUseId": "t1", "name": "get_weather", "input": {"city": "Rome"}}}],
-    "gemini": [{"text": "I look."}, {"functionCall": GIVEN, "thoughtSignature": "x"}],
-    "gemini, in Python": [{"text": "hm", "thought": True, "function_call": None}, {"function_call": GIVEN}],
-    "vercel": [{"type": "reasoning", "text": "hm"}, TEXT,
-        {"type": "tool-call", "toolCallId": "c1", "toolName": "get_weather", "input": {"city": "Rome"}}],
-    "vercel's messages": [{"type": "step-start"}, {**TEXT, "state": "done"},
-        {"type": "tool-get_weather", "toolCallId": "c1", "input": {"city": "Rome"}, "output": 20}],
-    "responses": [{"type": "reasoning", "id": "rs_1", "summary": []}, SAID, CALL],
-    "gemini's stream": [chunk({"text": "I "}, responseId="r1"), chunk({"text": "look."}, responseId="r1"),
-        chunk({"functionCall": GIVEN}, end="STOP", responseId="r1")],
-    "gemini's stream without an id": [chunk({"text": "I look."}), chunk({"functionCall": GIVEN}, end="STOP")],
-    "responses' stream": [event("created",
-            response={"object": "response", "status": "in_progress", "output": []}),
-        event("output_item.added", output_index=0, item={**CALL, "arguments": ""}),
-        event("function_call_arguments.delta", item_id="fc_1", delta='{"city":"Rome"}'),
-        event("output_item.done", output_index=0, item=CALL),
-        event("completed", response={"object": "response", "status": "completed", "output": [CALL]})],
-}  # fmt: skip
+ONE = TABLES["ONE"]
 
 
 @pytest.mark.parametrize("form", ONE)
@@ -271,20 +238,7 @@ def test_the_parts_of_one_answer_are_one_plan(tmp_path: Path, form: str) -> None
     assert "stream" not in form or not any(note.code == "find.turns" for note in plan.diagnostics)
 
 
-MANY = {
-    "texts": [{"text": "f(a=1)"}, {"text": "g(a=2)"}],
-    "texts with an id": [{"id": 1, "type": "text", "text": "f()"}, {"id": 2, "type": "text", "text": "g"}],
-    "typed records": [{"type": "reasoning", "answer": "f(a=1)"}, {"type": "image", "answer": "g(a=2)"}],
-    "typed records that name calls": [{"type": "text", "output": "f()"}, {"type": "text", "output": "g()"}],
-    "contents": [[TEXT, USE], [TEXT]],
-    "gemini's answers": [chunk({"functionCall": GIVEN}, end="STOP", responseId=f"r{at}") for at in range(2)],
-    "gemini's answers, trimmed": [chunk({"functionCall": GIVEN}), chunk({"functionCall": GIVEN})],
-    "the ends of two streams": [event("completed", response={"object": "response", "output": [CALL]})] * 2,
-    "completions": [{"id": f"c{at}",
-            "choices": [{"message": {"role": "assistant", "content": "f()"}}]} for at in range(2)],
-    "messages": [{"id": f"msg_{at}", "type": "message", "role": "assistant",
-            "content": [TEXT, USE]} for at in range(2)],
-}  # fmt: skip
+MANY = TABLES["MANY"]
 
 
 @pytest.mark.parametrize("form", MANY)

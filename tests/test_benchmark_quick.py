@@ -210,7 +210,7 @@ def test_what_is_beyond_repair_is_refused_with_repair() -> None:
 def test_texts_are_the_same_where_their_linked_plans_are() -> None:
     random = Random(2)
     found = [0, 0]
-    for at in range(3_000):
+    for at in range(1_500):
         ours, theirs = (damaged(PLAN_TEXTS[at % len(PLAN_TEXTS)], random) for _ in range(2))
         try:
             wanted: object = same(pe.parse(ours), pe.parse(theirs))
@@ -222,7 +222,7 @@ def test_texts_are_the_same_where_their_linked_plans_are() -> None:
         except ParseError as error:
             given = str(error)
         assert given == wanted, (ours, theirs)
-    assert min(found) > 50
+    assert min(found) > 25
     for value in ("1.5", "[1]", "1e999", "9" * 30):  # which only linking judges: no outline holds it
         assert outline(unlinked(f'[{{"name": "f", "arguments": {{"a": {value}}}}}]').raw) is None
     with pytest.raises(ParseError, match="past"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +14,19 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ModelError
 from planner_eval.benchmarks.asking import Question
+from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.bfcl.data import read_category
 from planner_eval.benchmarks.bfcl.dialog import ASKING, MAX_STEPS
 from planner_eval.benchmarks.bfcl.prompts import published_text, published_texts
+from planner_eval.benchmarks.bfcl.value_references import count_references
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.replies import Reply, ToolCall
 from tests.bfcl_package import package
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_predict import Scripted
+
+TABLES = tables(__file__)
 
 (SAMPLE,) = read_category(package() / "data", "multi_turn_miss_func")
 CALLS, PROMPT = "function-calling", "prompt"
@@ -198,16 +204,7 @@ def test_tools_that_end_their_process_are_the_sample_s_failure(tmp_path: Path) -
     assert "the tools did not answer: " in rows[1]["error"]["message"]
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (["--pipeline", "flat"], "flat does not serve bfcl; function-calling, prompt do"),
-    (["--tools", "nestful"], "bfcl makes its calls with its own tools"),
-    (["--shots", "1"], "show no demonstrations for bfcl"),
-    (["--run", "distractors=2"], "bfcl offers the tools of its questions alone"),
-    (["--run", "category=simple_pyton"], "no sample has the category 'simple_pyton': did you mean"),
-    (["--run", "category=web_*"], "web_search_base, web_search_no_snippet (2 samples): its tools search"),
-    (["--id", "web_search_base_0"], "not asked: web_search_base (1 sample): its tools search the web"),
-    (["--pipeline", "prompt", "--run", "prompts=data/prompts"], "prompt asks bfcl with: it has no text"),
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "said"), TABLES["what_cannot_be_asked_is_said"])
 def test_what_cannot_be_asked_is_said(argv: list[str], said: str) -> None:
     done = planeval(
         "predict", str(package()), "--benchmark", "bfcl", "--dry-run", *argv, cwd=ROOT, COLUMNS="200"
@@ -243,3 +240,45 @@ def test_texts_are_read_and_no_code_is_run(tmp_path: Path) -> None:
     samples = str(ROOT / "data" / "samples" / "bfcl")
     done = planeval("predict", samples, "--benchmark", "bfcl", "--pipeline", "prompt", "--dry-run", cwd=ROOT)
     assert (done.returncode, "published prompts cannot be read" in done.stderr) == (2, True)
+
+
+def test_gold_calls_that_take_an_earlier_result_are_counted() -> None:
+    """The level 99 is known from a result alone; the lamp's name was given before one held it."""
+    truth = [
+        ["read(lamp='hall')", "dim(lamp='attic', level=99)"],
+        ["read(lamp='hall')", "dim(lamp='attic', level=45)"],
+        ["read('hall')"],
+    ]
+    lamps: Any = {"MessageAPI": {"lamps": {"hall": 99, "attic": 1}}}
+    question = SAMPLE.extra["question"] | {"initial_config": lamps}
+    sample = replace(SAMPLE, extra={**SAMPLE.extra, "ground_truth": truth, "question": question})
+    assert +count_references([sample]) == {
+        "plans": 1,
+        "calls": 5,
+        "arguments": 7,
+        "taking plans": 1,
+        "taking calls": 1,
+        "taking arguments": 1,
+        "ambiguous calls": 2,
+        "ambiguous arguments": 2,
+    }
+    cells = {cell.row: cell.value for cell in BENCHMARKS["bfcl"].tables([sample])}
+    assert (cells["Calls that take a result"], cells["multi_turn_miss_func"]) == (1, 1)
+    without_tools = replace(sample, extra={**sample.extra, "package": "/nowhere"})
+    assert count_references([without_tools]) == {}
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_tools_that_need_a_package_which_is_not_installed_end_the_command(
+    several: bool, tmp_path: Path
+) -> None:
+    """Their calls would fail on both sides, and a figure would say something of this machine."""
+    folder, result = tmp_path / "bfcl_eval", tmp_path / "BFCL_v4_multi_turn_miss_func_result.json"
+    shutil.copytree(package(), folder)
+    tools = folder / "eval_checker" / "multi_turn_eval" / "func_source_code" / "message_api.py"
+    tools.write_text(f"import not_there_2718\n{tools.read_text()}")
+    result.write_text(json.dumps({"id": SAMPLE.id, "result": [[], [], []]}))
+    files = ("compare", result, result, "--gold") if several else ("score", result)
+    done = planeval(*map(str, files), str(folder), "--benchmark", "bfcl")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "MessageAPI needs not_there_2718, not installed here: pip install not_there_2718" in done.stderr

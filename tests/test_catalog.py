@@ -21,66 +21,16 @@ from planner_eval.catalogs.json_schema.types import schema_of, type_of
 from planner_eval.catalogs.standard_formats import type_of_words
 from planner_eval.catalogs.value_errors import find_problem, is_compatible
 from planner_eval.catalogs.writers import losses, renamed_tools, written_names
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 
 KIND = "kind?: one of 'cash', 'card', 'wire'"
 MORE = "options?: object, session?, seen?: object, stops?: array of string, most?: integer"
-SIGNATURES = {
-    "openai.json": ["get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: date)",
-     "ratio(first: number, second: number)",
-     "notify(people: array of object, urgent?: boolean or null = False)"],
-    "mcp.json": ["get_rate(base: string, quote: string) -> rate, day",
-     "ratio(first: number, second: number) -> value", "notify(text: string)"],
-    "jsonschema.json": ["get_rate(base: string, quote: string)", "ratio(first: number, second: number)"],
-    "functions.py": [
-        "get_rate(base: string, quote: one of 'USD', 'EUR', 'JPY', day?: string or null = None)",
-        "ratio(first: number, second?: number = 1.0, digits?: integer or null = None) -> number",
-        "notify(…) -> null",
-    ],
-    "appbench.json": [f"Rates.getrate(base: string, day: date, {KIND}, amount?: integer) -> rate, note",
-     "Post.send(amount: number, at: time) -> nothing"],
-    "nestful_v1.json": [
-        "Rates.Get(base: string, limit?: number = 10, sort?: one of 'up', 'down') -> rate, place",
-        "Send(text, kind?: one of 'note', 'call' = 'note') -> sent",
-        "Send(text, urgent)",
-    ],
-    "nestful_v2.jsonl": ["divide(arg_0: integer or number, arg_1: integer or number) -> result",
-     "count(items: array of string, start?: integer or number or null) -> output_0"],
-    "callnavi.json": ["getRate(base: string, kind: one of 'cash', 'card', parcel: object, pet, day) -> Rate",
-     "getName(phoneNumber) -> Name", "book() -> Confirmation, bookingId"],
-    "functionchat.jsonl": ["ratio(first: number)", "notify()"],
-    "complexfuncbench.json": ["Search_Rates(…)", "Get_Rate(Now)(…)"],
-    "complexfuncbench_exact.json": ["Search_Rates(base?, quote?, …)", "Get_Rate(Now)(…)"],
-    "complexfuncbench_record.jsonl": ["Search_Rates(base: string)"],
-    "taskbench.json": ["Text Search(0)", "Audio Splicer(0, 1)"],
-    "taskbench_parameters.json": ["get_weather(location: string, date: date)"],
-    "own.json": ["Rates.getrate(base: string) -> rate"],
-    "openai_builtin.json": ["web_search(…)", "code_interpreter(…)", "get_rate(base: string)", "run_query(…)",
-     "patch(…)"],
-    "anthropic.json": ["web_search(…)", "get_rate(base: string)", "now()"],
-    "mcp_pages.jsonl": ["get_rate(base: string)", "now(…)"],
-    "gemini.json": ["googleSearch(…)",
-     "get_rate(base: string, quotes?: array of one of 'USD', 'JPY', day?: date) -> rate",
-     "notify(text: string)"],
-    "gemini_python.json": ["get_rate(base: string or integer, names?: array of string)"],
-    "bedrock.json": ["get_rate(base: string, amount?: number)", "grounding(…)"],
-    "bfcl.jsonl": [f"map.distance(start: array of number, unit?: one of 'km', 'mile' = 'km', {MORE})",
-     "map.distance(start: string)"],
-    "bfcl_documents.jsonl": ["ring() -> loud", "wait(seconds?: integer = 1)"],
-    "ultratool.jsonl": ["ring(times?: integer) -> rung", "wait(seconds: number)"],
-    "ultratool_usage.json": ["ring(times?: integer) -> rung"],
-    "sealtools.jsonl": ["ringBell(bell: string, times?: integer, tower) -> loudness",
-     "listBells() -> names, tower"],
-    "sealtools_nestools.jsonl": ["list_bells() -> names", "ring(bell: string, hard?: boolean) -> loud"],
-    "toolalpaca.json": [
-        "Tower Bells.listBells(size?: one of 'small', 'large', page?: integer) -> array of object",
-        "Tower Bells.hangBell(name: string, inside?: object) -> name, inside",
-        "Tower Bells.bells_id_delete(id: integer)",
-    ],
-}  # fmt: skip
+SIGNATURES = TABLES["SIGNATURES"]
 
 
 def test_every_case_is_listed() -> None:
@@ -231,43 +181,16 @@ EITHER, TEXTS = {"anyOf": [TEXT, INTEGER]}, {"type": "array", "items": TEXT}
 DATE, TIME = {"type": "string", "format": "date"}, {"type": "string", "format": "time"}
 
 
-@pytest.mark.parametrize(("value", "schema", "texts", "code"), [
-    (2.0, INTEGER, False, None), (2.5, INTEGER, False, "wrong_type"), (True, INTEGER, False, "wrong_type"),
-    ("4", INTEGER, False, "wrong_type"), ("4", INTEGER, True, None), ("4.5", INTEGER, True, "wrong_type"),
-    ("true", {"type": "boolean"}, True, None), (500, TEXT, True, None), (500, TEXT, False, "wrong_type"),
-    (None, {"type": ["string", "null"]}, False, None), (1, {"enum": [1, 2]}, False, None),
-    (1.0, {"enum": [1, 2]}, False, None), (True, {"enum": [1, 2]}, False, "enum"),
-    ("1", {"enum": [1, 2]}, True, None), ("x", {"const": "y"}, False, "enum"),
-    (5, {"type": "number", "minimum": 5}, False, None),
-    (5, {"type": "number", "exclusiveMinimum": 5}, False, "out_of_range"),
-    (5, {"type": "number", "minimum": 5, "exclusiveMinimum": True}, False, "out_of_range"),
-    ("6", {"type": "number", "maximum": 5}, True, "out_of_range"),
-    ("ab", {"type": "string", "minLength": 3}, False, "out_of_range"),
-    ([1, 2], {"type": "array", "maxItems": 1}, False, "out_of_range"), ("2024-02-30", DATE, False, "format"),
-    ("2024-02-29", DATE, False, None), ("25:00", TIME, False, "format"), ("09:30", TIME, False, None),
-    (3, EITHER, False, None),
-    ("2024-02-29T10:00:00Z", {"type": "string", "format": "date-time"}, False, None),
-    ("a@b", {"type": "string", "format": "email"}, False, None), ([], EITHER, False, "wrong_type"),
-    (float("nan"), INTEGER, False, "wrong_type"), ({"a": 1}, {}, False, None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "schema", "texts", "code"),
+    [*TABLES["values_against_schemas"], (float("nan"), INTEGER, False, "wrong_type")],
+)
 def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool, code: str | None) -> None:
     found = find_problem(value, type_of(schema), texts=texts)
     assert (found[0] if found else None) == (code and f"check.{code}")
 
 
-@pytest.mark.parametrize(("output", "into", "texts", "good"), [
-    (INTEGER, {"type": "number"}, False, True), ({"type": "number"}, INTEGER, False, True),
-    ({"type": "number"}, TEXT, False, False), ({"type": "number"}, TEXT, True, True),
-    ({"type": "boolean"}, INTEGER, True, False), ({}, INTEGER, False, True),
-    ({"enum": ["a", "b"]}, {"enum": ["b", "c"]}, False, True),
-    ({"enum": ["a"]}, {"enum": ["c"]}, False, False), ({"enum": ["a"]}, INTEGER, False, False),
-    (INTEGER, {"enum": ["a"]}, False, False), (DATE, TIME, False, False), (DATE, TEXT, False, True),
-    (TEXT, DATE, False, True), (TEXTS, NUMBERS, False, False), ({"type": "array"}, NUMBERS, False, True),
-    ({"type": ["string", "null"]}, TEXT, False, True), (EITHER, {"type": "number"}, False, True),
-    ({"properties": {"a": INTEGER}}, {"properties": {"a": TEXT}}, False, False),
-    ({"properties": {"a": {}}}, {"properties": {"b": {}}, "required": ["b"]}, False, False),
-    ({"properties": {"a": {}}}, {"properties": {"b": {}}}, False, True),
-])  # fmt: skip
+@pytest.mark.parametrize(("output", "into", "texts", "good"), TABLES["outputs_against_inputs"])
 def test_outputs_against_inputs(output: Any, into: Any, texts: bool, good: bool) -> None:
     assert is_compatible(type_of(output), type_of(into), texts=texts) is good
 

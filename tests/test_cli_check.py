@@ -251,19 +251,7 @@ def test_what_a_tool_takes_and_returns_is_shown_apart(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
 
 
-BELL = '[{"name": "ringBell", "arguments": {"bell": "Emma", "times": "2", "tower": "N"}}]'
-BELLS = '[{"name": "listBells", "arguments": {"size": "", "page": 1}}]'
-
-
-@pytest.mark.parametrize(("name", "plan", "said"), [
-    ("sealtools.jsonl", BELL, None),
-    ("ultratool_usage.json", '[{"name": "ring", "arguments": {"times": "2"}}]', None),
-    ("sealtools_nestools.jsonl", '[{"name": "ring", "arguments": {"bell": "Emma", "hard": "true"}}]',
-     "hard: expected boolean, found string 'true'"),
-    ("toolalpaca.json", BELLS, None),
-    ("toolalpaca.json", BELLS.replace('""', '"huge"'),
-     "size: expected one of 'small', 'large', found string 'huge'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "plan", "said"), TABLES["texts_for_numbers_and_nothing_may_be_right"])
 def test_texts_for_numbers_and_nothing_may_be_right(name: str, plan: str, said: str | None) -> None:
     file = Path(__file__).parent / "cases" / "catalogs" / name
     done = planeval("check", "-", "--catalog", file, text=plan)

@@ -57,7 +57,7 @@ def test_own_calls_are_recognised_in_files_and_beside_other_notations(tmp_path: 
     own.write_text('[{"fn": "f", "kw": {"a": 1}}, {"fn": "g", "kw": {}}]', encoding="utf-8")
     gold.write_text('[{"name": "f", "arguments": {"a": 2}}, {"name": "g"}]', encoding="utf-8")
     done = planeval("diff", "--wrappers", str(rows), "--places", str(own), str(gold))
-    assert "argument 'a' is 1, gold gives 2 [pred 1:26, gold 1:35]" in done.stdout
+    assert "argument 'a' is 1, expected 2 [pred 1:26, gold 1:35]" in done.stdout
     assert (done.returncode, done.stderr) == (1, "pred read as own\ngold read as json\n")
     parsed = planeval("parse", "--wrappers", str(rows), str(own)).stdout
     assert parsed.startswith("own: objects of its form\n")

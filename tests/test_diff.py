@@ -117,12 +117,12 @@ def test_codes_of_values(ours: object, theirs: object, code: str | None) -> None
 
 
 @pytest.mark.parametrize(("ours", "theirs", "said"), [
-    ({"": Ref(1)}, {"": Ref(0)}, "takes the result of b (call 2), gold takes the result of a (call 1)"),
-    ({"": "a"}, {"": Ref(0)}, "argument '' is the literal \"a\", gold takes the result of a (call 1)"),
-    ({"": Ref(0)}, {"": 1}, "argument '' takes the result of a (call 1), gold gives the literal 1"),
+    ({"": Ref(1)}, {"": Ref(0)}, "takes the result of b (call 2), expected the result of a (call 1)"),
+    ({"": "a"}, {"": Ref(0)}, "argument '' is the literal \"a\", expected the result of a (call 1)"),
+    ({"": Ref(0)}, {"": 1}, "argument '' takes the result of a (call 1), expected the literal 1"),
     ({"": Ref(0)}, {}, "the link a → f is not in gold"), ({}, {"": Ref(0)}, "the link a → f is missing"),
     ({"x": Ref(2)}, {"x": Ref(0)},
-     "argument 'x' names this call itself, gold takes the result of a (call 1)"),
+     "argument 'x' refers to this call itself, expected the result of a (call 1)"),
 ])  # fmt: skip
 def test_links_that_no_argument_says_are_told_as_links(ours: dict, theirs: dict, said: str) -> None:
     (edit,) = diff(of(A, B, call(**ours)), of(A, B, call(**theirs))).edits
@@ -278,14 +278,14 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
         for items in (["one", "two"], ["uno", "dos"])
     )
     (line,) = make_edit_lines(diff(one, other))
-    told = 'argument \'x\' at [0] is "one", gold gives "uno"; [1] is "two", gold gives "dos"'
+    told = 'argument \'x\' at [0] is "one", expected "uno"; [1] is "two", expected "dos"'
     assert line.said.partition(": argument 'x' at g (call 1): ")[2] == told
     # Of one item several fields are another item.
     legs = [[{"name": "book", "arguments": {"legs": [{"from": "a"}, leg]}}] for leg in (
         {"no": "K1", "day": "2024-05-01"}, {"no": "K2", "day": "2024-05-03"},
     )]  # fmt: skip
     (line,) = make_edit_lines(diff(*map(parse, legs)))
-    assert line.said.endswith('is "K1", gold gives "K2"; [1].day is "2024-05-01", gold gives "2024-05-03"')
+    assert line.said.endswith('is "K1", expected "K2"; [1].day is "2024-05-01", expected "2024-05-03"')
 
 
 def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
@@ -299,7 +299,7 @@ def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     ]
     lines = make_edit_lines(diff(calls(*talk, "book(room='cellar')", "search_room(near='attic')"), gold))
     assert [(line.head, line.said) for line in lines] == [
-        ("argument.value", 'book (call 6, gold\'s 2): argument \'room\' is "cellar", gold gives "attic"'),
+        ("argument.value", 'book (call 6, gold\'s 2): argument \'room\' is "cellar", expected "attic"'),
         ("lookup ×5 (calls 2–5, 7)", "gold lists none of them: get_user, get_room ×2, think, search_room"),
     ]
     # Where gold looks things up alone, or something takes the result, a lookup is a mistake as any other.
@@ -378,72 +378,72 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
     ], id="nor is a value that most calls have"),
     pytest.param(calls("hotel_search(town='Rome', nights=2)"),
                  calls("search_hotels(city='Oslo', nights=3)"), [
-        "- call.replaced: hotel_search (call 1) stands for gold's search_hotels",
-        "0 argument.missing: hotel_search (call 1): argument 'city' is missing, gold gives \"Oslo\"",
+        "- call.replaced: hotel_search (call 1) is called, expected search_hotels",
+        "0 argument.missing: hotel_search (call 1): argument 'city' is missing, expected \"Oslo\"",
         "0 argument.extra: hotel_search (call 1): argument 'town' = \"Rome\" is not in gold",
-        "- argument.value: hotel_search (call 1): argument 'nights' is 2, gold gives 3",
+        "- argument.value: hotel_search (call 1): argument 'nights' is 2, expected 3",
     ], id="a like name is, and a value under one name is a mistake of its own"),
     pytest.param(calls("check(bank='Harbour', sum=5000)", "check(bank='Harbour', sum=5000)"),
                  calls("check(bank='Harbour', sum=5000)", "fee(bank='Harbour', abroad=True)"), [
-        "- call.duplicated: check (call 2) repeats call 1; gold makes it less often",
+        "- call.duplicated: check (call 2) repeats call 1; gold calls it less often",
         "- call.missing: gold's fee (gold's call 2) with bank=\"Harbour\", abroad=true is missing",
     ], id="a call made again stands for nothing"),
     pytest.param(calls("multiply(a=3, b=5)"), calls("add(a=3, b=5)"), [
-        "- call.replaced: multiply (call 1) stands for gold's add",
+        "- call.replaced: multiply (call 1) is called, expected add",
     ], id="all arguments equal, however small"),
     pytest.param(steps("x = multiply(a=3, b=5)"),
                  steps("x = add(a=3, b=5)\ny = power(a=x, b=2)\nz = subtract(a=y, b=7)"), [
-        "- call.replaced: multiply (call 1) stands for gold's add",
+        "- call.replaced: multiply (call 1) is called, expected add",
         "- call.missing: gold's power (gold's call 2) with a=‹call 1›, b=2 is missing",
         "- call.missing: gold's subtract (gold's call 3) with a=‹gold's call 2›, b=7 is missing",
     ], id="what is left out behind a replaced call is left out by itself"),
     pytest.param(steps("x = multiply(a=3, b=5)\nshow(value=x)"),
                  steps("x = add(a=3, b=5)\ny = power(a=x, b=2)\nz = subtract(a=y, b=7)\nshow(value=z)"), [
-        "- call.replaced: multiply (call 1) stands for gold's add → power → subtract (gold's calls 1–3)",
+        "- call.replaced: multiply (call 1) is called, expected add → power → subtract (gold's calls 1–3)",
         "0 call.missing: gold's power (gold's call 2) with a=‹call 1›, b=2 is missing",
         "0 call.missing: gold's subtract (gold's call 3) with a=‹gold's call 2›, b=7 is missing",
         "2 reference.producer: show (call 2, gold's 4): argument 'value' takes the result of "
-        "multiply (call 1), gold takes the result of subtract (gold's call 3)",
+        "multiply (call 1), expected the result of subtract (gold's call 3)",
     ], id="one call in the place of a chain"),
     pytest.param(steps("x = find(name='Ada')\nsend(to='made up', text='hello')"),
                  steps("x = find(name='Ada')\ny = mail(of=x)\nsend(to=y, text='hi')"), [
         "- call.missing: gold's mail (gold's call 2) with of=‹call 1› is missing",
         "0 reference.literal: send (call 2, gold's 3): argument 'to' is the literal \"made up\", "
-        "gold takes the result of mail (gold's call 2)",
-        "- argument.value: send (call 2, gold's 3): argument 'text' is \"hello\", gold gives \"hi\"",
+        "expected the result of mail (gold's call 2)",
+        "- argument.value: send (call 2, gold's 3): argument 'text' is \"hello\", expected \"hi\"",
     ], id="what takes a missing call's output follows from that"),
     pytest.param(calls("math_hypot(x=4, y=8)", "math_gcd(a=3, b=9)"),
                  calls("math.hypot(x=4, y=7)", "math.gcd(a=3, b=9)"), [
-        "- name.spelling: math_hypot (call 1) is gold's math.hypot",
-        "0 name.spelling: math_gcd (call 2) is gold's math.gcd",
-        "- argument.value: math_hypot (call 1): argument 'y' is 8, gold gives 7",
+        "- name.spelling: math_hypot (call 1), expected spelling math.hypot",
+        "0 name.spelling: math_gcd (call 2), expected spelling math.gcd",
+        "- argument.value: math_hypot (call 1): argument 'y' is 8, expected 7",
     ], id="another spelling, once for all calls"),
     pytest.param(calls("mathHypot(x=4)"), calls("math_hypot(z='far')"), [
-        "- name.spelling: mathHypot (call 1) is gold's math_hypot",
-        "- argument.missing: mathHypot (call 1): argument 'z' is missing, gold gives \"far\"",
+        "- name.spelling: mathHypot (call 1), expected spelling math_hypot",
+        "- argument.missing: mathHypot (call 1): argument 'z' is missing, expected \"far\"",
         "- argument.extra: mathHypot (call 1): argument 'x' = 4 is not in gold",
     ], id="a spelling explains no argument"),
     pytest.param(graph(PHOTO, ("Photo Tinting", ["<node-1>"]), ("Captioning", ["<node-2>", "<node-0>"])),
                  graph(PHOTO, ("Photo Tinting", ["<node-0>"]), ("Captioning", ["<node-1>", "<node-0>"])), [
-        "- reference.producer: Photo Tinting (call 2): argument '0' names this call itself; the "
+        "- reference.producer: Photo Tinting (call 2): argument '0' refers to this call itself; the "
         "link Photo Sharpening → Photo Tinting is right",
-        "- reference.producer: Captioning (call 3): argument '0' names this call itself; the link "
+        "- reference.producer: Captioning (call 3): argument '0' refers to this call itself; the link "
         "Photo Tinting → Captioning is right",
     ], id="a call that names itself beside a right link"),
     pytest.param(graph(PHOTO, ("Photo Tinting", ["<node-1>"]), ("Captioning", ["<node-0>"]), linked=False),
                  graph(PHOTO, ("Photo Tinting", ["<node-0>"]), ("Captioning", ["<node-0>"]), linked=False), [
-        "- reference.producer: Photo Tinting (call 2): argument '0' names this call itself, gold "
-        "takes the result of Photo Sharpening (call 1)",
+        "- reference.producer: Photo Tinting (call 2): argument '0' refers to this call itself, "
+        "expected the result of Photo Sharpening (call 1)",
     ], id="a call that names itself"),
     pytest.param(graph(PHOTO, ("Photo Tinting", ["sharp.jpg"])),
                  graph(PHOTO, ("Photo Tinting", ["<node-0>"])), [
         "- reference.literal: Photo Tinting (call 2): argument '0' is the literal \"sharp.jpg\", "
-        "gold takes the result of Photo Sharpening (call 1); "
+        "expected the result of Photo Sharpening (call 1); "
         "the link Photo Sharpening → Photo Tinting is right",
     ], id="an invented file beside a right link"),
     pytest.param(calls("f(a=2, b=3, c=1, d=4)"), calls("f(a=1, b=2, c=3, d=5)"), [
-        "- arguments.swapped: f (call 1): arguments 'a', 'b' and 'c' are exchanged",
-        "- argument.value: f (call 1): argument 'd' is 4, gold gives 5",
+        "- arguments.swapped: f (call 1): arguments 'a', 'b' and 'c' are swapped",
+        "- argument.value: f (call 1): argument 'd' is 4, expected 5",
     ], id="exchanged among three"),
     pytest.param(calls("grow(kind=['oak', 'elm', 'fir'], unit='m')"),
                  calls(*(f"grow(kind='{kind}', unit='m')" for kind in ("oak", "elm", "fir"))), [
@@ -508,7 +508,10 @@ def test_loose_names_from_a_file_on_the_command_line(tmp_path: Path) -> None:
     texts = "[math_hypot(x=4)]", "[math.hypot(x=4)]", 'names = "loose"\n'
     for file, text in zip(files, texts, strict=True):
         file.write_text(text)
-    assert "  name.spelling: math_hypot (call 1) is gold's math.hypot" in planeval("diff", *files[:2]).stdout
+    assert (
+        "  name.spelling: math_hypot (call 1), expected spelling math.hypot"
+        in planeval("diff", *files[:2]).stdout
+    )
     assert planeval("diff", *files[:2], "--policy", files[2]).returncode == 0
     files[2].write_text('names = "close"\n')
     wrong = planeval("diff", *files[:2], "--policy", files[2])

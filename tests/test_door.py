@@ -14,10 +14,12 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.gold_alternatives import gold_warnings
 from planner_eval.reading.files.record import DEFAULT_STORE, Store
 from planner_eval.reading.parse import read
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_cli import planeval as started
 from tests.test_texts import parsed, tools
+
+TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples"
 NESTFUL = SAMPLES / "nestful" / "v2" / "nestful_data.jsonl"
@@ -371,19 +373,7 @@ ANSWERED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "note"), [
-    (f'[{{"name": "f", "label": "v", "arguments": {{"a": {TWICE}}}}}]',
-     "an object in 'a' of call 1 gives a key twice; the last value counts"),
-    (f'[{{"name": "f", "arguments": {json.dumps(TWICE)}}}]', "argument 'b' is given twice in call 1"),
-    (f'[{{"name": "f", "arguments": {{}}, "result": [{TWICE}]}}]',
-     "an object in the result of call 1 gives a key twice"),
-    (json.dumps(ANSWERED), "an object in the result of call 1 gives a key twice"),
-    ('[{"name": "f", "arguments": {}, "arguments": {"a": 1}}]', "call 1 gives 'arguments' 2 times"),
-    ('{"task_nodes": [{"task": "f", "arguments": {"a": 1, "a": 2}}], "task_links": []}',
-     "argument 'a' is given twice in call 1"),
-    ('{"schema": "planeval.plan/1", "calls": [{"name": "f"}], "answer": {"x": 1, "x": 2}}',
-     "argument 'x' is given twice in the answer"),
-], ids=["labelled", "encoded", "result", "answer", "call", "taskbench", "plan"])  # fmt: skip
+@pytest.mark.parametrize(("text", "note"), TABLES["a_repeated_key_is_said_wherever_it_stands"])
 def test_a_repeated_key_is_said_wherever_it_stands(text: str, note: str) -> None:
     done = planeval("parse", "-", text=text)
     assert (done.returncode, note in done.stdout) == (0, True), done.stdout + done.stderr
@@ -431,7 +421,7 @@ def test_a_plan_that_only_answers_keeps_its_answer(tmp_path: Path) -> None:
         file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [], "answer": {"total": total}}))
     done = planeval("diff", pred, gold)
     assert done.returncode == 1
-    assert "answer.value: the answer: value 'total' is 6, gold gives 5" in done.stdout
+    assert "answer.value: the answer: value 'total' is 6, expected 5" in done.stdout
     call = {"id": "c1", "name": "f", "arguments": {"x": "{{tool0turn0}}"}}  # no reference in our notation
     pred.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [call]}))
     done = planeval("convert", pred, "--to", "json")
@@ -585,35 +575,13 @@ def test_a_definition_with_values_is_no_silent_no_call(text: str) -> None:
         assert parsed(json.dumps({**defined, "parameters": given}))[0] == 0
 
 
-@pytest.mark.parametrize(("text", "called"), [
-    ("\\boxed{[f()]}", ["f"]), ('The answer is $\\boxed{[f(a="x")]}$.', ["f"]),
-    ("\\[\n\\boxed{\\text{[f(a=1), g(b=2)]}}\n\\]", ["f", "g"]),
-    ('So: \\boxed{[{"name": "f", "arguments": {}}]}', ["f"]), ("[f(x=1)] and [g(y=2)]", ["f", "g"]),
-    ('Answer: {"name": "f", "arguments": {"q": "(x)"}}', ["f"]),
-    ('Sure: {"name": "f", "arguments": {"q": "\\\\boxed{g(x=1)}"}}', ["f"]),
-    ('<|channel|>commentary to=functions.f code<|message|>{"a": 1}<|call|>', ["f"]),
-    ('<|channel|>commentary to=functions.f <|constrain|>code<|message|>{"a": 1}', ["f"]),
-    ('{"role": "assistant", "items": [{"content_type": "function_call", "id": "c", "name": "f", "arguments": '
-     '"{}"}]}', ["f"]),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "called"), TABLES["calls_that_were_passed_over"])
 def test_calls_that_were_passed_over(text: str, called: list[str]) -> None:
     code, row = parsed(text)
     assert (code, tools(row)) == (0, called)
 
 
-@pytest.mark.parametrize(("text", "code", "said"), [
-    ("A.b(x=1) && c(y=2)", "parse.syntax", "found '&&' between calls"),
-    ("f() && g()", "parse.syntax", "found '&&' between calls"),
-    ("Plan:\nf(x=1) -> g(y=2)", "parse.syntax", "found '->' between calls"),
-    ("[f(x=1)] || [g(y=2)]", "parse.syntax", "found '||' between calls"),
-    ("f(x=1) or g(y=2)", "parse.syntax", "found 'and' or 'or' between calls"),
-    ("{f(), g()}", "parse.syntax", "found a set of calls"),
-    ("Answer: {f(x=1)}", "parse.syntax", "found a set of calls"),
-    ("functools[", "parse.cut", "cut off at the end"),
-    ('functools[{"name": "f", "arg', "parse.cut", "cut off at the end"),
-    ("<|channel|>commentary to=functions.f code<|message|>", "parse.cut", "cut off at the end"),
-    ("<|channel|>commentary to=functions.f <|constrain|>js", "parse.cut", "cut off at the end"),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "code", "said"), TABLES["what_cannot_be_read_is_refused"])
 def test_what_cannot_be_read_is_refused(text: str, code: str, said: str) -> None:
     done, row = parsed(text)
     assert (done, row["code"]) == (3, code)

@@ -29,7 +29,10 @@ from planner_eval.execution.sandbox.wire import Opaque, decode, encode
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, references
+from tests.conftest import tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 TOOLS = """
 import asyncio, time
@@ -226,20 +229,13 @@ def test_a_failed_call_stops_only_its_descendants(box: Sandbox) -> None:
     assert [call.id for call in found.failed] == ["c0"]
 
 
-@pytest.mark.parametrize(("name", "arguments", "message"), [
-    ("serch", {"city": "Rome"}, "unknown-tool: there is no tool 'serch'; did the plan mean 'search'?"),
-    ("search", {}, "missing-argument: the argument 'city' is missing"),
-    ("search", {"city": "Rome", "star": 3},
-         "unknown-argument: there is no argument 'star'; the tool takes city, stars"),
-    ("book", {"name": Unresolved("x")}, "unresolved: the plan has no call that returns 'x'"),
-    ("quit_now", {}, "tools.py:47: SystemExit: 3"),
-    ("later", {"value": None},
-         "tools.py:25: TypeError: unsupported operand type(s) for *: 'NoneType' and 'int'"),
-    ("positions", {"a": 1}, "missing-argument: the argument 'b' is missing"),
-    ("positions", {"arg_1": 2}, "missing-argument: the argument 'arg_0' is missing"),
-    ("positions", {"arg_0": 2}, "missing-argument: the argument 'arg_1' (b) is missing"),
-    ("search", {"arg_0": 1, "arg_1": 2, "arg_2": 3}, "unknown-argument: the tool takes 2 arguments, found 3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        *TABLES["what_went_wrong_is_said"],
+        ("book", {"name": Unresolved("x")}, "unresolved: the plan has no call that returns 'x'"),
+    ],
+)
 def test_what_went_wrong_is_said(box: Sandbox, name: str, arguments: dict[str, Any], message: str) -> None:
     assert failure(box, name, **arguments) == message
 

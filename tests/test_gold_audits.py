@@ -22,8 +22,10 @@ from planner_eval.curation.audit.surplus import find_surplus
 from planner_eval.curation.check_dataset import DatasetCheck
 from planner_eval.results.findings import CONFIDENCES
 from planner_eval.results.runs.stored import run_text
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 SAMPLES = str(ROOT / "data" / "samples")
 
@@ -55,23 +57,7 @@ CLEAN = [
     record("sum", calls(("add", 1, 4), ("multiply", "#1", 3)), gold_answer=15),
     record("half", calls(("divide", 9, 2)), gold_answer=4.5),
 ]
-DOUBTFUL = [
-    record("answer", calls(("add", 1, 4)), gold_answer=6),
-    record("option", calls(("add", 1, 4)), options={"a": "5 days", "b": "6 days"}, correct="b"),
-    record("none", calls(("add", 1, 4)), options={"a": "7", "b": "9"}, correct="a"),
-    record("fails", calls(("divide", 1, 0)), gold_answer=1),
-    record("dead", calls(("add", 1, 4), ("add", 2, 3)), gold_answer=5),
-    record("again", calls(("add", 1, 4), ("add", 1, 4), ("multiply", "#1", "#2")), gold_answer=25),
-    record("one", calls(("add", 1, 4), ("multiply", "#1", 1)), gold_answer=5),
-    record("lost", calls(("add", 1, "#7")), gold_answer=5),
-    record("circle", calls(("add", 1, "#2"), ("add", 1, "#1")), gold_answer=5),
-    record("words", "it depends", gold_answer=5),  # type: ignore[arg-type]
-    record("asked", call("rent", place="Brno", day="2031-03-05"), question="Rent a car in Oslo."),
-    record("other", call("book", day="2031-03-06"), question="Book a room for March 5th."),
-    record("pets", call("book", pets="True"), question="Book a room in Rome."),
-    record("odd", calls(("add", 1, 4)), question="How many are 1 and 4?"),
-    record("even", calls(("multiply", 1, 4)), question="How many are 1 and 4?"),
-]
+DOUBTFUL = TABLES["DOUBTFUL"]
 FOUND = {
     "answer": ["gold.answer"], "option": ["gold.option"], "none": ["gold.answer"], "fails": ["gold.fails"],
     "dead": ["gold.dead"], "again": ["gold.repeated"], "one": ["gold.shorter"], "lost": ["gold.unresolved"],
@@ -426,20 +412,7 @@ def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:
         voted(runs)
 
 
-@pytest.mark.parametrize(("how", "said"), [
-    ({"select": ["gold.anwser"]}, "did you mean 'gold.answer'?"),
-    ({"ignore": ["nosuch"]}, "ignore 'nosuch': no code begins so"),
-    ({"select": 17}, "select is 17, expected codes"), ({"select": [17]}, "select 17: expected a code"),
-    ({"confidence": "sure"}, "confidence 'sure': expected one of high, medium, low"),
-    ({"baseline": 17}, "the baseline: expected a baseline"),
-    ({"baseline": "nosuch.json"}, "nosuch.json: no such file"),
-    ({"baseline": {"schema": "planeval.baseline/1"}}, "not as --write-baseline writes it"),
-    ({"query": "nosuch"}, "no record has that field"), ({"query": 3}, "query is 3, expected a name"),
-    ({"answer": 3}, "answer is 3, expected a name"),
-    ({"timeout": "long"}, "timeout is 'long', expected a number of seconds above 0"),
-    ({"allow_read": 3}, "allow_read is 3, expected a list of paths"),
-    ({"isolation": "none"}, "unknown isolation level 'none'"),
-])  # fmt: skip
+@pytest.mark.parametrize(("how", "said"), TABLES["what_cannot_be_meant_is_told_in_words"])
 def test_what_cannot_be_meant_is_told_in_words(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError, match=re.escape(said)):
         checked(CLEAN, **how)

@@ -11,7 +11,10 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import AnswerError
 from planner_eval.comparison.policy.values import Rule
+from tests.conftest import tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 F = "[f(a=1)]"
 CALL = {"name": "f", "arguments": {"a": 1}}
@@ -52,19 +55,7 @@ def test_what_ended_an_answer_is_said_of_it_alone(tmp_path: Path) -> None:
     assert pe.same({"generated_text": "f(a=1)", "finish_reason": "stop"}, F)
 
 
-LENGTH = {"response_metadata": {"finish_reason": "length"}}
-
-
-@pytest.mark.parametrize(("answer", "code"), [
-    ({"type": "ai", "data": {"content": "", "tool_calls": [LISTED], **LENGTH}}, "cut"),
-    ({"role": "assistant", "content": "", "tool_calls": [], **LENGTH}, "cut"),
-    ([{**ITEM, "status": "incomplete"}], "cut"), ({**ITEM, "status": "in_progress"}, "cut"),
-    ([{"type": "reasoning"}, {**ITEM, "status": "incomplete"}], "cut"),
-    ({"generated_text": "f(a=1)", "finish_reason": "length"}, "cut"),
-    ({"tool_calls": [CALL], "refusal": "no"}, "refused"),
-    ({"role": "assistant", "content": F, "error": "timeout"}, "failed"),
-    ({"choices": [{"message": {"content": F}}], "error": {"message": "lost"}}, "failed"),
-])  # fmt: skip
+@pytest.mark.parametrize(("answer", "code"), TABLES["a_message_that_did_not_end_is_no_answer"])
 def test_a_message_that_did_not_end_is_no_answer(tmp_path: Path, answer: Any, code: str) -> None:
     for source in (answer, json.dumps(answer)):
         with pytest.raises(AnswerError) as caught:

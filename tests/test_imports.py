@@ -61,7 +61,7 @@ DEFERRED: dict[str, str] = {
     "only a policy with rules needs them: 1 and 4 ms of each diff":
         "comparison.matching.rules comparison.policy.values",
     "only plans that differ need them, with what finds words for that: 2 ms of each diff":
-        "comparison.explanation.unlike_pairs comparison.explanation.explain",
+        "comparison.explanation.explain",
     "only --structure needs them: 2 ms of each diff": "comparison.structure_diff",
     "only --compute needs it: 1 ms": "plan.arithmetic",
     "only stats needs it: 2 ms of each diff": "plan.statistics",

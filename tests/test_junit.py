@@ -206,7 +206,7 @@ def test_annotations_are_root_causes_the_commonest_first(pairs: tuple[Path, Path
     first, second, said = done.stdout.splitlines()
     assert done.returncode == 1
     title = "::error file=pred.jsonl,line=1,title=argument.value in f(x) ×2::"
-    assert first == f"{title}q0: f (call 1): argument 'x' is 2, gold gives 1; also in q1"
+    assert first == f"{title}q0: f (call 1): argument 'x' is 2, expected 1; also in q1"
     assert second.startswith("::error file=pred.jsonl,line=3,title=call.missing in g::q2: ")
     assert said == "4 pairs: 1 same, 3 different"
     (tmp_path / "below").mkdir()
@@ -257,7 +257,7 @@ def test_the_summary_is_appended_in_full(pairs: tuple[Path, Path], tmp_path: Pat
     planeval("diff", *pairs, "--format", "github", GITHUB_STEP_SUMMARY=str(file))
     text = file.read_text()
     assert text.startswith("before\n## planeval diff\n\n4 pairs: 1 same, 3 different\n")
-    assert "| argument.value in f(x) | 2 | 2 | q0: f (call 1): argument 'x' is 2, gold gives 1 |" in text
+    assert "| argument.value in f(x) | 2 | 2 | q0: f (call 1): argument 'x' is 2, expected 1 |" in text
     assert text.count("| error | argument.value |") == 2
     planeval("diff", *pairs, "--format", "json", GITHUB_STEP_SUMMARY=str(file))
     assert file.read_text() == text

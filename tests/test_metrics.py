@@ -37,12 +37,14 @@ from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.structure_figures import structure_figures
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
 from tests.plant import in_order, topological
 from tests.property.test_comparison_laws import plans
 from tests.real_plans import real_plans
 from tests.test_canonical import ring
+
+TABLES = tables(__file__)
 
 PAIRS = {pair["id"]: pair for pair in json.loads(resources.read("data/selftest/plan_pairs.json"))}
 
@@ -176,15 +178,7 @@ def test_order_figures_agree_with_counting_by_hand(seed: int) -> None:
     assert ordered_calls(facts) == Counts(most, 7, 7)
 
 
-@pytest.mark.parametrize(("number", "name", "wanted", "corrected"), [
-    ("32", "worfbench_chain", 0.75, ("ordered_calls", 1)),  # four independent calls against themselves
-    ("33", "worfbench_graph", 1 / 3, ("common_subplan", 1)),  # a harmless interleaving
-    ("25", "worfbench_chain", 0.4, ("ordered_calls", 0)),
-    ("25", "worfbench_graph", 2 / 9, ("common_subplan", 0)),
-    ("11", "taskbench_nodes", 1, ("calls", 8 / 9)), ("18", "taskbench_nodes", 1, ("calls", 0.8)),  # repeated
-    ("30", "taskbench_nodes", 1, ("calls", 2 / 3)), ("05", "taskbench_links", 1, ("references", 1 / 3)),
-    ("07", "taskbench_links", 1, ("references", 2 / 3)), ("17", "taskbench_links", 1, ("references", 0)),
-])  # fmt: skip
+@pytest.mark.parametrize(("number", "name", "wanted", "corrected"), TABLES["known_defects"])
 def test_known_defects(number: str, name: str, wanted: float, corrected: tuple[str, float]) -> None:
     values = [tally and tally.value for tally in figures(number, name, corrected[0])]
     assert values == [pytest.approx(wanted), pytest.approx(corrected[1])]

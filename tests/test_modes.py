@@ -53,6 +53,21 @@ PACKAGES: dict[str, Callable[[Calls, Calls], bool]] = {
 }
 
 
+def deepeval_names(pred: Calls, gold: Calls) -> bool:
+    """What DeepEval's code says: the calls that it took are a set, in which equal ones are one call."""
+    taken: Calls = []
+    for name, _ in gold:
+        call = next((call for call in pred if call[0] == name and call not in taken), None)
+        if call is None:
+            return False
+        taken.append(call)
+    return bool(gold) or not pred
+
+
+PUBLISHED = {**PACKAGES, "names-only": deepeval_names}
+"""As `tests/test_modes_packages.py` holds them against the packages themselves."""
+
+
 def random_calls(random: Random) -> Calls:
     return [(random.choice("fg"), {"x": random.choice("ab")}) for _ in range(random.randint(0, 4))]
 
@@ -89,7 +104,7 @@ def written(calls: list[dict[str, Any]]) -> Calls:
 def test_the_table_says_on_which_of_the_38_pairs_they_and_we_differ() -> None:
     pairs = json.loads(resources.read("data/selftest/plan_pairs.json"))
     page = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
-    for mode, package in PACKAGES.items():
+    for mode, package in PUBLISHED.items():
         policy = load_policy(mode)
         sides: dict[bool, list[str]] = {True: [], False: []}
         for pair in pairs:

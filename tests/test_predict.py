@@ -26,10 +26,12 @@ from planner_eval.models.judges import Endpoint
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply, ToolCall
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
 from tests.prediction_samples import OWN_TOOLS, appbench_catalogue
 from tests.terminal import on_terminal
+
+TABLES = tables(__file__)
 
 SAMPLES = folder("data") / "samples"
 
@@ -329,22 +331,7 @@ def test_a_task_that_cannot_be_asked_is_a_row(tmp_path: Path) -> None:
 CALLNAVI = ("data/samples/callnavi", "--benchmark", "callnavi")
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (["none.jsonl"], "none.jsonl: no such file"), (["nonesuch"], "there is no file nonesuch"),
-    (["data/samples/callnavi"], "name its benchmark with --benchmark"),
-    (["data/samples/callnavi", "--benchmark", "calnavi"], "did you mean callnavi?"),
-    ([*CALLNAVI, "--pipeline", "react"], "does not serve callnavi"),
-    ([*CALLNAVI, "--run", "list-form=x"], "there are json, docstring"),
-    ([*CALLNAVI, "--id", "hr9"], "no sample has the id 'hr9'"),
-    (["data/samples/appbench", "--benchmark", "appbench"], "name them with --catalog FILE"),
-    ([*CALLNAVI, "--set", "x"], "expected NAME=VALUE"),
-    ([*CALLNAVI, "--run", "prompts=data"], "data holds no prompt"),
-    ([*CALLNAVI, "--replay"], "--replay applies only with --cache"),
-    *((["data/samples/appbench", "--benchmark", "appbench", "--catalog", "CATALOG",
-        "--run", f"today={day}"],
-       f"--run today is '{day}', expected a day, yyyy-mm-dd")
-      for day in ("2020-13-45", "20200101", "tomorrow"))
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "said"), TABLES["what_can_be_known_is_said_first"])
 def test_what_can_be_known_is_said_first(argv: list[str], said: str, tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text(json.dumps(appbench_catalogue()))
@@ -361,21 +348,7 @@ OURS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    *((["--set", f"{name}={value}"], f"--set {name} cannot be set: ") for name, value in OURS.items()),
-    (["--set", "temperature=hot"], "--set temperature is 'hot', expected a number from 0"),
-    (["--set", "temperature=NaN"], "expected a number from 0"),
-    (["--set", "temperature=true"], "expected a number from 0"),
-    (["--set", "max_tokens=-5"], "--set max_tokens is -5, expected a whole number, 1 or more, or none"),
-    (["--set", "max_tokens=1.5"], "expected a whole number from 1"),
-    (["--set", "top_p=2"], "--set top_p is 2, expected a number from 0 to 1"),
-    (["--set", "seed=x"], "--set seed is 'x', expected a whole number"),
-    (["--set", "stop=[1]"], "--set stop is [1], expected a text or a list of texts"),
-    (["--constrain", "schema", "--set", "response_format={}"], "--constrain sets what holds the answers"),
-    (["--constrain", "grammar", "--set", "structured_outputs={}"], "--set structured_outputs is not yours"),
-    (["--run", "today=2020-13-45"], "--run today applies only to AppBench"),
-    (["--run", "router-model=n"], "--run router-model")
-])  # fmt: skip
+@pytest.mark.parametrize(("argv", "said"), TABLES["what_a_run_sets argv-said"])
 @pytest.mark.parametrize("dry", [True, False])
 def test_what_a_run_sets(dry: bool, argv: list[str], said: str, server: ModelServer, tmp_path: Path) -> None:
     file = task_file(tmp_path / "tasks.jsonl", 1)

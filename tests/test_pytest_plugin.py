@@ -98,7 +98,7 @@ def test_a_failing_test_prints_causes_and_both_plans(trip: Path) -> None:
     said = run(trip, "-k", "books", code=1)
     for part in (
         "different: 1 edit; first at f (call 1)", "c1  f  x = 2", "c1  f  x = 1",
-        "argument.value: f (call 1): argument 'x' is 2, gold gives 1",
+        "argument.value: f (call 1): argument 'x' is 2, expected 1",
         "golden plan: test_trip.plans/test_books.json; if the prediction is right, "
         "`pytest test_trip.py::test_books --planeval-update` keeps it",
     ):  # fmt: skip
@@ -167,7 +167,7 @@ def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
     said = run(tmp_path, "-vv", code=1)
     assert "plans that mean the same but are written differently" in said
     assert "planner_eval.assert_same(pred, gold) compares" in said
-    assert "argument.value: f (call 1): argument 'x' is 1, gold gives 2" in said
+    assert "argument.value: f (call 1): argument 'x' is 1, expected 2" in said
     assert "a plan is compared with a str, which never is equal to it" in said
     assert "assert [1] == [2]" in said
 

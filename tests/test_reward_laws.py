@@ -17,7 +17,9 @@ from planner_eval.integrations.reward_parts import MAX_WRONG_REWARD, Verdicts, W
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading import dialects
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
+
+TABLES = tables(__file__)
 
 TOOLS = ("f", "g", "h")
 OTHERS = ("k", "m", "n")
@@ -156,7 +158,6 @@ def test_the_parts_by_hand() -> None:
     assert sum(normalize_weights({"calls": 3, "format": 1})) == pytest.approx(1)
 
 
-FAULTY = '[{"name": "f", "arguments": {"x": 1,}}]'
 SAID = [{"role": "assistant", "content": "I call it", "tool_calls": [
     {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
 ]}]  # fmt: skip
@@ -164,15 +165,7 @@ BACKWARD = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
 FORWARD = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
 
 
-@pytest.mark.parametrize(("completion", "gold", "how", "reward"), [
-    (VALUE, GOLD, {}, 0.1 + 0.3 + 0.3 * 2 / 3 + 0.2 + 0.1),
-    # neither plan has references or a structure: calls and arguments share the rest
-    ("f(x=1, y=3)", "f(x=1, y=2)", {}, 0.1 + 0.9 * (0.3 + 0.3 * 0.5) / 0.6), ("I can't", "[]", {}, 1),
-    ("f()", "[]", {}, 0.1), (FAULTY, "f(x=1)", {}, 0), (FAULTY, "f(x=1)", {"repair": True}, 0.9),
-    (SAID, "f(x=1)", {}, 1), (f"So:\n```\n{GOLD}\n```", GOLD, {"prose": True}, 1),
-    (GOLD, GOLD, {"dialect": "hermes"}, 0), ("f(x='ROME')", "f(x='rome')", {"policy": "lenient"}, 1),
-    ("f(x=1)\nf(x=1)", "f(x=1)\nf(x=1)", {}, 1)
-])  # fmt: skip
+@pytest.mark.parametrize(("completion", "gold", "how", "reward"), TABLES["what_an_answer_is_worth"])
 def test_what_an_answer_is_worth(completion: Any, gold: str, how: dict[str, Any], reward: float) -> None:
     assert worth(completion, gold, **how) == pytest.approx(reward)
 
@@ -221,15 +214,7 @@ def test_words_around_calls_cost_the_format_however_few(completion: str) -> None
     assert pe.reward(prose=True).judge(completion, "f(x=1)").parts["format"] == 1
 
 
-@pytest.mark.parametrize("completion", [
-    TAGGED, f"{TAGGED}\n{OTHER}<|im_end|>", f"```json\n{LISTED}\n```", f"```json\n{LISTED}\n```<|im_end|>",
-    f"[TOOL_CALLS]{LISTED}", "a = f(x=1)\nb = g(y=a)", "```python\n[f(x=1), g(y=2)]\n```",
-    "1. f(x=1)\n2. g(y=2)", PROGRAM, f"<tool_call>\n{PROGRAM}\n</tool_call>",
-    f"<plan>\n{PROGRAM}\n</plan><|im_end|>", f"```python\n{PROGRAM}\n```", f"# the rate first\n{PROGRAM}\nb",
-    f"import asyncio\ntry:\n    {PROGRAM.replace(chr(10), chr(10) + '    ')}\nfinally:\n    pass",
-    f'g(z="""\ndone\n""")\n{PROGRAM}',
-    *(f"So I would call f(x=1).\n</think>\n\n{plan}" for plan in (TAGGED, LISTED, "f(x=1)"))
-])  # fmt: skip
+@pytest.mark.parametrize("completion", TABLES["marks_names_and_thoughts_are_no_words"])
 def test_marks_names_and_thoughts_are_no_words(completion: str) -> None:
     assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 1
 

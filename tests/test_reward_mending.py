@@ -119,12 +119,12 @@ COSTLY = {
     ),
     "into another tool": (
         "a = f(z=1)\nb = g(x=a)\ng(x=a, z=2, y=b)", "a = f(z=1)\nb = g(x=a)\nk(x=2, z=2, y=b)",
-        "k (call 3): argument 'x' is the literal 2, gold takes the result of f (call 1)",
+        "k (call 3): argument 'x' is the literal 2, expected the result of f (call 1)",
         (OF_ANOTHER_TOOL, {"references", "structure"}, 0.54, 0.52),
     ),
     "written later": (
         "a = f()\nb = g(x=a)\nh(y=b)", "b = g(x=1)\na = f()\nh(y=b)",
-        "g (call 1, gold's 2): argument 'x' is the literal 1, gold takes the result of f (call 2, gold's 1)",
+        "g (call 1, gold's 2): argument 'x' is the literal 1, expected the result of f (call 2, gold's 1)",
         (WRITTEN_LATER, {"structure"}, 0.75, 0.95),
     ),
 }  # fmt: skip

@@ -42,13 +42,16 @@ from planner_eval.results.schema import (
     RoleEntry,
     ThemeFile,
 )
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_imports import third_party
 
+TABLES = tables(__file__)
+
 DEMO = ("data/demo/pred.jsonl", "data/demo/gold.jsonl")
 GOLDS = "docs/examples/comparison/gold.jsonl"
-DELETE = object()
+DELETE = "DELETE"
+"""Stands in a table for a value that is taken away."""
 
 
 def toml(path: str | Path) -> Any:
@@ -72,58 +75,11 @@ TO_MAKE = {
 }  # fmt: skip
 COMPARE = f"compare {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 COMPARE_THREE = f"compare {DEMO[0]} {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
-PLAN = {
-    "schema": "planeval.plan/1",
-    "calls": [{"id": "a", "app": "Geo", "name": "find", "arguments": {"city": "Rome"}, "returns": ["id"]},
-              {"id": "b", "name": "book",
-               "arguments": {"hotel": {"$ref": "a", "path": ["id", 0]},
-                             "note": {"$template": ["at ", {"$ref": "a"}]}, "raw": {"$literal": {"$ref": 3}},
-                             "more": [1, 2.5, True, None, {"deep": {"$ref": "a"}}]}},
-              {"id": "c", "name": "f", "arguments": [["x", 1], ["x", {"$ref": "b"}]], "result": {"any": 1}}],
-    "answer": {"booking": {"$ref": "b"}},
-}  # fmt: skip
-PATCH = {
-    "schema": "planeval.patch/1",
-    "operations": [{"op": "set", "id": "a", "argument": "city", "value": {"$ref": "b"},
-                    "why": "argument.value"},
-                   {"op": "unset", "id": "a", "argument": "city"},
-                   {"op": "rename", "id": "a", "app": None, "name": "g"},
-                   {"op": "arguments", "id": "a", "arguments": [["x", 1], ["x", 2]]},
-                   {"op": "remove", "id": "c"},
-                   {"op": "add", "call": {"id": "d", "name": "f", "arguments": {}}, "after": None},
-                   {"op": "answer", "value": {"x": {"$ref": "a"}}}, {"op": "order", "ids": ["b", "a"]}],
-}  # fmt: skip
-RECORD = {
-    "id": "r",
-    "gold": [{"id": "c1", "name": "f", "arguments": {"city": "Roma", "day": 2}},
-             {"id": "c2", "name": "g", "arguments": {}}],
-    "alternatives": ["h(#x='1')", [{"id": "z", "name": "g", "arguments": {}}],
-                     {"gold": [{"id": "z", "name": "g", "arguments": {}}], "optional": ["z"]}],
-    "optional": ["c1"], "before": [["c1", "c2"]], "unordered": [["c1", "c2"]],
-    "accepted": {"c1": {"city": ["Rome", "Roma"], "day": 1}},
-}  # fmt: skip
-POLICY = {
-    "name": "own", "extends": "lenient", "order": "free", "names": "loose", "answer": False, "inline": True,
-    "repeats": False, "stateful": ["pay*"], "wildcards": ["$$$", {}], "note": "all keys",
-    "failed": "free", "extra": "free",
-    "reads": "count", "tool": [{"name": "get_*", "counts": "never"}, {"name": ["a"], "counts": "always"}],
-    "rule": [{"tool": "f", "argument": "x", "compare": ["casefold", "set"], "tolerance": 1, "relative": 0.5},
-             {"argument": "y", "compare": "date", "accepted": [1, "a"], "aliases": {"a": "b"}, "default": [1],
-              "pattern": "a+"},
-             {"argument": "u", "aliases": "cities", "function": "operator:eq"}],
-}  # fmt: skip
-WORLD = {
-    "name": "own", "about": "one of each", "today": "2026-05-04", "pools": {"city": ["Oslo", 7], "one": "x"},
-    "aliases": {"nyc": "New York"}, "types": {"since": "integer"},
-    "tables": {"t": {"columns": {"a": "integer:1..4", "b": "pool:city", "c": [1, 2], "d": "date:1..28"},
-                     "rows": 3, "unique": ["a", "b"], "taken": "taken"}},
-    "api": {"App.f": {"about": "finds", "args": ["a?", "since?"], "reads": "t", "match": {"since": "a >="},
-                      "where": "a > 0", "returns": {"a": True, "n": "a + 1"}, "empty": "fail"},
-            "g": {"args": ["b"], "reads": "t", "known": {"b": "t.b"}, "require": [["a > 0", "none left"]],
-                  "set": {"a": 2}, "adds": "t", "values": {"a": "3"}, "then": ["DELETE FROM t WHERE a = 9"],
-                  "fact": {"a": 1}, "returns": ["a", "b"]}},
-    "generic": {"h": "date, note? -> id, done:boolean"},
-}  # fmt: skip
+PLAN = TABLES["PLAN"]
+PATCH = TABLES["PATCH"]
+RECORD = TABLES["RECORD"]
+POLICY = TABLES["POLICY"]
+WORLD = TABLES["WORLD"]
 OWN_ROW = {
     "name": "own", "title": "Own", "shape": "sections", "open": ["<c>"], "close": ["</c>"], "inner": "json",
     "each": True, "rows": [99], "typed": True, "call": '{"tool": "$name", "args": "$arguments"}',
@@ -153,101 +109,6 @@ GOOD: dict[str, list[Any]] = {
     "prices": [PRICES], "to-make": [TO_MAKE],
     "report": [SCORE], "effects": [EFFECTS], "contrast": [COMPARE], "comparison": [COMPARE_THREE],
 }  # fmt: skip
-BAD: dict[str, list[tuple[str, Any]]] = {
-    "settings": [
-        ("ordr", "free"), ("fields", "id"), ("fields/id", "key"), ("fields/id-field", 3),
-        ("dialects/from", ["json"]), ("dialects/wrappers", 3), ("metrics", 3), ("metrics/0", 3),
-        ("thresholds", ["exact=1"]), ("thresholds/exact", "high"), ("thresholds/calls/recall", "high"),
-    ],
-    "policy": [
-        ("ordr", "free"), ("name", 3), ("extends", ["lenient"]), ("order", "random"), ("names", "close"),
-        ("answer", "yes"), ("inline", 1), ("repeats", 0), ("stateful", "pay"), ("stateful/0", 1),
-        ("wildcards", "$$$"), ("catalog", 3), ("note", 3), ("rule", {}), ("rule/0", "f"), ("failed", True),
-        ("extra", True), ("missing", "no"), ("reads", "seldom"),
-        ("tool", "f"), ("tool/0/counts", "seldom"), ("tool/0/counts", DELETE),
-        ("tool/0/name", 3), ("tool/0/name", DELETE), ("tool/1/name", [3]), ("tool/1/when", "never"),
-        ("rule/0/tools", "f"), ("rule/0/tool", ["f"]), ("rule/0/argument", 3), ("rule/0/compare", []),
-        ("rule/0/compare", "casefolded"), ("rule/0/compare/1", "sets"), ("rule/0/tolerance", -1),
-        ("rule/0/tolerance", True), ("rule/0/relative", "much"), ("rule/1/accepted", "a"),
-        ("rule/1/aliases", ["a"]), ("rule/1/aliases/a", 1), ("rule/1/pattern", 1), ("rule/2/function", 1),
-    ],
-    "world": [
-        ("colour", 1), ("name", 3), ("about", []), ("today", "tomorrow"), ("pools", 3), ("pools/city", 3),
-        ("pools/city/0", ["Oslo"]), ("aliases/nyc", 1), ("types/since", "colour"), ("tables", []),
-        ("tables/t", 3), ("tables/t/columns", DELETE), ("tables/t/colour", 3),
-        ("tables/t/columns/a b", "text"), ("tables/t/columns/a", 4), ("tables/t/columns/c", []),
-        ("tables/t/rows", -1), ("tables/t/rows", 100_001), ("tables/t/rows", True), ("tables/t/unique", 3),
-        ("tables/t/taken", 3), ("api", []), ("api/g", "x"), ("api/g/colour", 1), ("api/g/about", 1),
-        ("api/g/args", 3), ("api/g/args/0", 3), ("api/g/reads", 3), ("api/App.f/match", "a"),
-        ("api/App.f/match/since", 3), ("api/App.f/where", 3), ("api/g/known", "t.b"), ("api/g/known/b", 3),
-        ("api/g/require", "a > 0"), ("api/g/require/0", "a > 0"), ("api/g/require/0", ["a > 0"]),
-        ("api/g/set", ["a"]), ("api/g/set/a", ["a"]), ("api/g/adds", 1), ("api/g/values", "a"),
-        ("api/g/then", 1), ("api/g/deletes", "yes"), ("api/g/fact", "a"), ("api/g/returns", 3),
-        ("api/App.f/returns/n", ["a"]), ("api/App.f/empty", "maybe"), ("api/g/python", 1), ("generic/h", 1),
-    ],
-    "record": [
-        ("alternatives", "f()"), ("alternatives/0", 3), ("alternatives/2/optional", "z"), ("optional", "c1"),
-        ("optional/0", 1), ("before", "c1"), ("before/0", ["c1"]), ("before/0/1", 2), ("unordered", "c1"),
-        ("unordered/0", "c1"), ("accepted", ["c1"]), ("accepted/c1", ["Rome"]),
-    ],
-    "plan": [
-        ("schema", "planeval.plan/2"), ("calls", "f"), ("calls", DELETE), ("calls/0", "f"),
-        ("calls/0/name", DELETE), ("calls/0/argumnets", {}), ("calls/0/arguments", 3),
-        ("calls/1/arguments/hotel/path", "id"), ("calls/1/arguments/hotel/path/0", 1.5),
-        ("calls/1/arguments/note/$template/0", 3), ("calls/1/arguments/more/4/deep/path", "id"),
-        ("answer/booking/path", "id"),
-    ],
-    "wrappers": [
-        ("dialect", {}), ("dialect", []), ("dialect", DELETE), ("dialect/0", "own"), ("dialect/0/opens", []),
-        ("dialect/0/name", DELETE), ("dialect/0/name", ""), ("dialect/0/shape", "circles"),
-        ("dialect/0/example", ""), ("dialect/0/open", "<c>"), ("dialect/0/open", []),
-        ("dialect/0/open", DELETE), ("dialect/0/open/0", 1), ("dialect/0/rows/0", True),
-        ("dialect/0/each", "yes"), ("dialect/0/typed", 1), ("dialect/0/call", 1), ("dialect/0/title", 1),
-    ],
-    "prices": [
-        ("model", {}), ("models", DELETE), ("models", []), ("models/m", 3), ("models/m/input", DELETE),
-        ("models/m/input", "3"), ("models/m/output", -1), ("models/m/cached", 1),
-    ],
-    "theme": [
-        ("boxes", {}), ("width", "46"), ("width", True), ("text", DELETE), ("graph", "x"),
-        ("graph/rankdir", 1), ("roles", DELETE), ("roles/plain", DELETE), ("roles/nice", {}),
-        ("roles/missing/ansi", "red"), ("roles/missing/sign", 1), ("roles/missing/text", DELETE),
-        ("roles/missing/colour", "x"), ("roles/missing/line", []),
-    ],
-    "patch": [
-        ("schema", "planeval.patch/2"), ("schema", DELETE), ("operation", []), ("operations", DELETE),
-        ("operations", {}), ("operations/0", "set"), ("operations/0/op", "burn"), ("operations/0/op", DELETE),
-        ("operations/0/argument", DELETE), ("operations/0/value", DELETE), ("operations/0/value/path", "x"),
-        ("operations/0/id", 3), ("operations/0/note", "x"), ("operations/1/argument", 3),
-        ("operations/2/name", DELETE), ("operations/2/app", 3), ("operations/3/arguments", {"x": 1}),
-        ("operations/3/arguments/0", ["x"]), ("operations/5/call", 1), ("operations/5/call/id", DELETE),
-        ("operations/5/call/name", DELETE), ("operations/5/after", 1), ("operations/6/value", 1),
-        ("operations/6/value", DELETE), ("operations/7/ids", "a"),
-    ],
-    "datasets": [
-        ("0/name", ""), ("0/records", "801"), ("0/parts", "a"), ("0/colour", 1), ("0/address", "here"),
-        ("0/files", []), ("0/files/0/sha256", "abc"), ("0/files/0/url", DELETE), ("0/files/0/bytes", -1),
-        ("0/reader", DELETE),
-    ],
-    "to-make": [
-        ("schema", "planeval.to-make/2"), ("data", DELETE), ("catalog", 5), ("tools", "f"),
-        ("pairs/0/consumer", DELETE), ("edges/0/output", 1), ("depths/0", -1), ("shape", []),
-    ],
-    "report": [
-        ("schema", "planeval.report/2"), ("pairs", "13"), ("figures/exact/value", "0.5"),
-        ("figures/exact/counts", {"part": 1}), ("rows/0/state", "fine"), ("rows/0/reason", DELETE),
-        ("breakdown/calls", 3), ("colour", 1),
-    ],
-    "effects": [("verdict", "alike"), ("state_same", "yes"), ("reached", DELETE), ("colour", 1)],
-    "contrast": [
-        ("schema", DELETE), ("samples", None), ("records/first/read", DELETE), ("figures/exact/p", "0.5"),
-        ("only_first", {}), ("colour", 1),
-    ],
-    "comparison": [
-        ("schema", "planeval.contrast/1"), ("verdicts/0", 1), ("contrasts/1/figures/exact/p_holm", "0.5"),
-        ("systems", DELETE), ("colour", 1),
-    ],
-}  # fmt: skip
 
 
 def changed(data: Any, path: str, value: Any) -> Any:
@@ -255,7 +116,7 @@ def changed(data: Any, path: str, value: Any) -> Any:
     *steps, last = (int(step) if step.isdigit() else step for step in path.split("/"))
     for step in steps:
         inside = inside[step]
-    if value is DELETE:
+    if value == DELETE:
         del inside[last]
     else:
         inside[last] = value
@@ -337,7 +198,7 @@ def test_good_files_follow_their_schema_and_bad_ones_do_not(name: str, tmp_path:
         READERS[name](data, tmp_path)
     first = ("plan", "datasets", "to-make", "report", "contrast", "comparison", "patch", "theme")
     base = RECORD if name == "record" else good[0 if name in first else -1]
-    for number, (path, value) in enumerate(BAD[name]):
+    for number, (path, value) in enumerate(TABLES["BAD"][name]):
         data = changed(base, path, value)
         folder = tmp_path / str(number)  # a theme that was read once is not read again
         folder.mkdir()

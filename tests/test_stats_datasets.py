@@ -23,9 +23,11 @@ from planner_eval.plan.statistics import (
     explain_words,
 )
 from planner_eval.plan.structure import KINDS as COUNTED
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_cli import planeval as started
+
+TABLES = tables(__file__)
 
 SAMPLES = str(ROOT / "data" / "samples")
 DEMO = str(ROOT / "data" / "demo" / "gold.jsonl")
@@ -40,24 +42,10 @@ def tables(name: str, folder: Path | str) -> dict[tuple[str, str, str], dict[str
     return {(cell["table"], cell["row"], cell["column"]): cell for cell in cells}
 
 
-NESTFUL = {
-    "Samples": (85, 169, 46), "Calls": (233, 469, 98), "Avg. calls": (2.741, 2.775, 2.130),
-    "Tools": (39, 70, 30), "Samples that repeat a tool": (8, 1, 0), "Avg. depth": (1.047, 1.065, 1.065),
-    "Samples of depth 1": (81, 159, 43), "Samples of depth 2": (4, 9, 3), "Samples of depth 3": (0, 1, 0),
-    "References": (154, 191, 90), "Data dependencies": (138, 185, 52),
-    "Avg. data dependencies": (1.624, 1.095, 1.130), "Calls that use 0 others": (103, 285, 49),
-    "Calls that use 1 others": (122, 183, 46), "Calls that use 2 others": (8, 1, 3),
-    "Calls that serve 0 others": (129, 288, 49), "Calls that serve 1 others": (73, 177, 46),
-    "Calls that serve 2 others": (28, 4, 3), "Calls that serve 3 others": (3, 0, 0),
-    "Chains A→B→C": (5, 12, 3), "Avg. components": (1.118, 1.686, 1.065),
-    "Avg. calls of a component": (2.453, 1.646, 2.0),
-}  # fmt: skip
-
-
 @pytest.mark.more
 def test_nestful_structure(reference: Path) -> None:
     cells = tables("nestful", reference / "datasets")
-    for row, values in NESTFUL.items():
+    for row, values in TABLES["NESTFUL"].items():
         found = [cells["Section 4.5", row, part]["value"] for part in ("executable", "glaive", "sgd")]
         assert [round(value, 3) for value in found] == list(values), row
     file = reference / "datasets" / "nestful" / "v2" / "nestful_v2_collected.jsonl"

@@ -40,7 +40,7 @@ from planner_eval.results.runs.pairs import make_change_check
 from tests.conftest import ROOT
 from tests.test_formed import drawn
 
-TRIES = 400
+TRIES = 250
 STORED, PIECES = Store(limit=0), Store(limit=0, piece=100)
 FORMS = (
     "lines", "lines", "lines", "lines", "calls", "texts", "lists", "odd", "spans", "messages", "api", "mixed",

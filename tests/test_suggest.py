@@ -32,11 +32,13 @@ from planner_eval.curation.suggest.suggest import (
 )
 from planner_eval.models.pipelines.pipeline import read_tools
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
 from tests.memory import slowness
 from tests.modelserver import Answer, ModelServer, drip, message
 from tests.plant_faults import planted
+
+TABLES = tables(__file__)
 
 RATES = str(ROOT / "data" / "catalogs" / "rates.json")
 NUMBER, TEXT, WHOLE = Type(("number",)), Type(("string",)), Type(("integer",))
@@ -209,15 +211,7 @@ def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, me
     assert (meant in said) if meant is not None else not found.operations
 
 
-@pytest.mark.parametrize(("text", "about", "meant"), [
-    ("1 000", "", 1000), ("twenty-five", "", 25), ("two hundred and five", "", 205), ("1,000", "", 1000),
-    ("3 million", "", 3_000_000), ("three", "", 3), ("2.5M", "", None), ("3k", "", None),
-    ("5 dozen", "", None), ("2 weeks", "days", None), ("2 weeks", "", None),
-    ("2 weeks", "length in weeks", 2), ("less than 5", "", None), ("(100)", "", None), ("5%", "", None),
-    ("5%", "the rate in percent", 5), ("5%", "percent, as a fraction", None), ("$3", "", None),
-    ("$3", "USD", 3), ("€3", "USD", None), ("-3", "", -3), ("1,00", "", None), ("dozen", "", None),
-    ("twenty twelve", "", None), ("a", "", None), (3.5, "", None), (3.0, "", 3),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "about", "meant"), TABLES["a_text_is_a_number_only_as_a_whole"])
 def test_a_text_is_a_number_only_as_a_whole(text: Any, about: str, meant: int | None) -> None:
     kind = Catalog((tool("f", Parameter("x", WHOLE, description=about)),))
     found = pe.suggest(plan(call("a", "f", x=text)), kind, least=0)

@@ -51,7 +51,7 @@ def test_an_expression_is_said_and_computed_where_that_is_asked(tmp_path: Path) 
     gold.write_text('[{"name": "f", "arguments": {"p": 14}}]')
     done = planeval("diff", str(pred), str(gold))
     assert done.returncode == 1
-    assert "argument 'p' is the expression 2*(3+4), gold gives 14" in done.stdout
+    assert "argument 'p' is the expression 2*(3+4), expected 14" in done.stdout
     asked = ("--compute", "arithmetic")
     assert planeval("diff", str(pred), str(gold), *asked).returncode == 0
     shown = planeval("score", str(pred), str(gold), *asked, "--format", "json").stdout
@@ -99,19 +99,7 @@ def test_repair_reaches_encoded_arguments_in_texts_and_in_records(tmp_path: Path
     assert json.loads(done.stdout.splitlines()[0])["plan"]["calls"][0]["arguments"] == {"a": None}
 
 
-SCULPTURE = "['sculpture_search(location=Chicago, time_frame=19th century)']"
-
-
-@pytest.mark.parametrize(("text", "said", "repair"), [
-    ("('get_rate', {'cur': 'EUR'})", "'get_rate' and its arguments as items of one list", []),
-    ('```json\n["roll", {"sides": 6}]\n```', "'roll' and its arguments as items of one list", []),
-    ('{"name": "get_stock", "interval": "1mo"}', "'interval' beside 'name'", []),
-    ("f(a=1) + g(b=2)", "the operator '+' between calls", []),
-    ('[{"f": {"a": 1}}, {"g": 3}]', "the arguments of 'g' are 3", []),
-    ("```java\npublic class A {\n void f() { g.h(1); }\n}\n```", "of Java only calls at the top level", []),
-    ("[{'name': 'f', 'arguments': {'a': <the city>}}]", "column 35", ["--repair"]),  # what a repair leaves
-    (SCULPTURE, "line 1, column 49", []),
-])  # fmt: skip
+@pytest.mark.parametrize(("text", "said", "repair"), TABLES["what_is_not_read_is_named"])
 def test_what_is_not_read_is_named(text: str, said: str, repair: list[str]) -> None:
     code, row = parsed(text, *repair)
     assert code == 3

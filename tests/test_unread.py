@@ -14,26 +14,14 @@ from planner_eval.reading.dialects.finding.unread_calls import find_unread_call
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_calls
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table
+from tests.conftest import tables
 from tests.inside import planeval
 from tests.memory import measured, measures
 from tests.test_dialect_cases import CASES, split
 
+TABLES = tables(__file__)
+
 FRAMED = sorted(row.name for row in table().values() if row.shape in ("sections", "named", "xml", "gemma"))
-PLAIN = (
-    "I can look that up for you. Which city do you mean (Rome, Italy or Rome, Georgia)?",
-    "Use the **config** (see below): {a} and {b} stand for the values, as in f(x) = x + 1.",
-    '<p class="note">Nothing <b>to do</b> here.</p> <input name="city"> <button name="go">Go</button>',
-    "The area is A = f(r) = 3.14 * r^2 (r = 2), so A = 12.56.",
-    '```json\n{"temperature": 21, "unit": "C"}\n```\nThat is all.', 'Answer: {"temperature": 21}',
-    "Please set `timeout=30` in `settings.toml`, then run `make test`.",
-    "Name: Ann\nAge: 30\nParameters: none were given",
-    "I used `get_weather(city='Rome')` a minute ago: it is sunny.",
-    "I cannot call `send_mail(to='ann')`: there is no such tool.",
-    "It shows that round(number=2.5) is 2, and that `numpy.zeros(shape=3)` makes an array.",
-    "Action: none\nI am done.", "✿ Happy spring! ✿",
-    "Between <tool_call> tags (so they say)\nstands what is called.",
-    "You would see <function_calls> and <|python_start|> here, were there a tool.",
-)  # fmt: skip
 
 
 def doubted(text: str) -> bool:
@@ -51,7 +39,7 @@ def test_a_notation_whose_tokens_are_misspelt_is_read_refused_or_told(name: str)
     assert plan.calls or doubted(text)
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@pytest.mark.parametrize("text", TABLES["PLAIN"])
 def test_words_are_an_answer_without_a_doubt(text: str) -> None:
     assert not parse(text).calls
     assert not doubted(text)

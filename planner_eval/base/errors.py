@@ -98,10 +98,6 @@ class DatasetError(InputError):
     """A benchmark's data cannot be found, fetched or verified."""
 
 
-NO_GOLD_PLAN = "there is no gold plan: what is right is free text, or no call at all"
-"""Why nothing can be compared with some published samples."""
-
-
 class ParseError(PlanevalError):
     """A text is not a plan in the dialect it was read in.
 

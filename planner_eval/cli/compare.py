@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,9 +16,9 @@ from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
-    cluster_option,
     emit,
     format_option,
+    gold_doubts_option,
     note,
     output_option,
     picture_option,
@@ -28,11 +28,10 @@ from planner_eval.cli.options import (
 from planner_eval.cli.outcome import emit_cases
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
-    chosen_policy,
-    missing_argument,
+    Judging,
+    judging_options,
     say_unjudged,
     scored_pair_options,
-    work_settings,
 )
 from planner_eval.cli.score_benchmark import (
     OVERRIDDEN_OPTIONS,
@@ -40,32 +39,17 @@ from planner_eval.cli.score_benchmark import (
     BenchmarkOptions,
     benchmark_options,
     delay_garbage_collection,
-    infer_benchmark,
     refuse_idle_options,
     say_judge_failures,
     scoring_options,
 )
-from planner_eval.cli.sources import (
-    benchmark_of,
-    gold_of,
-    is_benchmark_run,
-    is_predicted,
-    is_run,
-    read_answers,
-    read_sides,
-    reading_of,
-    refuse_incomplete_run,
-    refuse_other_samples,
-    refuse_stdin_twice,
-    select_asked,
-)
+from planner_eval.cli.sources import is_benchmark_run, refuse_incomplete_run, refuse_stdin_twice
+from planner_eval.cli.systems import Systems, open_systems
 from planner_eval.cli.terminal import make_counter
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS
 
 if TYPE_CHECKING:
     from planner_eval.models.judges import CountedJudge
-    from planner_eval.models.predict.folder import PredictedRun
-    from planner_eval.reading.files.files import PlanFile
     from planner_eval.results.contrast import Allowance, Comparison
     from planner_eval.results.views.junit import Case
 
@@ -74,16 +58,9 @@ if TYPE_CHECKING:
 @click.argument("systems", metavar="A B...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans; not needed where A, B … are runs.")
 @scored_pair_options
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group of metrics; repeatable."
-)
-@click.option(
-    "--by",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="Break the differences down by calls, depth, pattern or scope of the gold plan, "
-    "or by a field of its record (default: all of these, and difficulty, domain and category).",
+@judging_options(
+    "Break the differences down by calls, depth, pattern or scope of the gold plan, or by a field of its "
+    "record. When left out: all of these, and difficulty, domain and category where records have them."
 )
 @click.option(
     "--fail-if-worse",
@@ -92,8 +69,8 @@ if TYPE_CHECKING:
     help="Exit with 1 if a figure is worse than A's; with a margin, unless the "
     "interval of the difference rules out a larger loss. Repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="Also show figures that are undefined on these data.")
-@cluster_option
+@click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
+@gold_doubts_option
 @seed_option
 @picture_option("--mistaken", DRAWING_FORMATS, "Draw which tools were confused; the suffix sets the format.")
 @benchmark_options
@@ -103,12 +80,10 @@ def command(
     systems: tuple[str, ...],
     gold: str | None,
     how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
+    judging: Judging,
     fail_if_worse: tuple[str, ...],
     every: bool,
-    cluster: str | None,
+    gold_doubts: str | None,
     seed: int,
     mistaken: str | None,
     published: BenchmarkOptions,
@@ -128,54 +103,35 @@ def command(
         raise click.UsageError(
             f"{systems[0]} cannot be compared with nothing: name two or more files of predictions"
         )
-    names, predicted = _short_names(systems), [read_answers(s) for s in systems if is_predicted(s)]
-    if len(predicted) == len(systems):
-        refuse_other_samples(predicted)
-        systems, gold = tuple(p.rows for p in predicted), gold_of(predicted[0], gold)
-        how = reading_of(how, predicted)
-        published = published._replace(benchmark=published.benchmark or benchmark_of(predicted[0]))
-    elif predicted:
-        raise InputError(
-            f"{predicted[0].folder} is a run of predict, and others are not: name its answers, "
-            f"{predicted[0].rows}, with --gold"
-        )
-    published, gold = infer_benchmark(published, systems, gold)
-    named = published.benchmark is not None
-    runs = [s for s in systems if is_run(s)]
+    compared = open_systems(systems, gold, how, published.benchmark)
+    names, runs, gold = _short_names(systems), compared.runs, compared.gold
+    published, named = published._replace(benchmark=compared.benchmark), compared.benchmark is not None
     if runs and (gold is not None or len(runs) < len(systems)):
         raise _mixed_runs_error(runs, [s for s in systems if s not in runs], gold)
     if gold is None and (named or not runs):
-        for system in systems:
-            refuse_incomplete_run(system)
-        raise missing_argument("gold")
+        compared.refuse_without_gold()
     ruled = named or any(map(is_benchmark_run, runs))
-    _refuse_idle(form, keys, named=named, ruled=ruled, files=gold is not None)
+    _refuse_idle(form, judging.keys, named=named, ruled=ruled, files=gold is not None)
     if form == PAGE_FORMAT:
-        return _write_page(
-            systems, gold, how, policy, metrics, keys, cluster, names, predicted, output, named=named
-        )
+        return _write_page(compared, judging, names, output)
     allowed = [_parse_allowance(text) for text in fail_if_worse]
     judge = None
+    more: dict[str, Any] = {"seed": seed, "names": names}
+    clusters: dict[str, Any] = {"cluster": judging.cluster}
     if gold is None:
         from pathlib import Path
 
-        comparison = pe.compare([Path(s) for s in systems], by=keys, seed=seed, cluster=cluster, names=names)
+        comparison = pe.compare([Path(s) for s in systems], by=judging.keys, **clusters, **more)
     elif named:
-        ids = predicted[0].ids if predicted else None
-        comparison, judge = _compare_benchmark(
-            systems, gold, how, published, names, ids, seed=seed, cluster=cluster
-        )
+        comparison, judge = _compare_benchmark(compared, gold, published, **clusters, **more)
     else:
-        predictions, golds = _read_files(systems, gold, how, predicted)
-        chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "seed": seed, "cluster": cluster}
-        comparison = pe.compare(
-            predictions, golds, reading=how, names=names, progress=make_counter(), **chosen
-        )
+        predictions, golds = compared.read()
+        more |= judging.settings()
+        comparison = pe.compare(predictions, golds, reading=compared.how, progress=make_counter(), **more)
     from planner_eval.results.compare import unjudged_totals
 
     problems, cases = _check_allowances(comparison, allowed)
-    _emit(comparison, form, output, metrics, cases, all_figures=every)
+    _emit(comparison, form, output, judging.metrics, cases, all_figures=every, doubts=gold_doubts)
     _say_unreadable(comparison, strict=not how.repair)
     say_unjudged(unjudged_totals(comparison))
     for problem in problems:
@@ -205,6 +161,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
                 named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
+            OptionScope(("gold_doubts",), form in ("text", "md", "json"), "to --format text, md and json"),
             OptionScope(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
@@ -217,56 +174,27 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     )
 
 
-def _write_page(
-    systems: Sequence[str],
-    gold: str | None,
-    how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
-    cluster: str | None,
-    names: Sequence[str],
-    predicted: Sequence[PredictedRun],
-    output: str | None,
-    *,
-    named: bool,
-) -> int:
+def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output: str | None) -> int:
     """Write a page of two systems, pair by pair."""
-    from planner_eval.cli.report import diff_command, finish_page, page_of_pairs, page_of_runs
-    from planner_eval.results.page.report import DEFAULT_SETTINGS
+    from planner_eval.cli.report import finish_page, page_of_runs, page_of_systems, page_settings
 
     refuse_idle(
         [
             OptionScope(("fail_if_worse", "mistaken", "seed", "every"), False, "to other formats than html"),
-            OptionScope(("benchmark",), not named, "to other formats than html"),
+            OptionScope(("benchmark",), systems.benchmark is None, "to other formats than html"),
         ]
     )
-    if len(systems) > 2:
-        raise click.UsageError(f"a page shows two systems, and these are {len(systems)}: name two of them")
-    if gold is None:
-        return finish_page(
-            page_of_runs(systems, DEFAULT_SETTINGS, keys=keys, names=names, cluster=cluster), output
+    if len(systems.paths) > 2:
+        raise click.UsageError(
+            f"a page shows two systems, and these are {len(systems.paths)}: name two of them"
         )
-    predictions, golds = _read_files(systems, gold, how, predicted)
-    pairings = [pe.pair(prediction, golds, reading=how) for prediction in predictions]
-    dataset = predicted[0].form if predicted else None
-    commands = [
-        diff_command(name, gold, pairing, policy, dataset=dataset)
-        for name, pairing in zip(systems, pairings, strict=True)
-    ]
-    view = DEFAULT_SETTINGS._replace(command=commands)
-    how_done = {"cluster": cluster, **work_settings(DEFAULT_WORK_OPTIONS, pairings[0])}
-    return finish_page(
-        page_of_pairs(pairings, chosen_policy(policy), metrics, keys, names, view, **how_done), output
-    )
-
-
-def _read_files(
-    systems: Sequence[str], gold: str, how: pe.Reading, predicted: Sequence[PredictedRun]
-) -> tuple[list[PlanFile], PlanFile]:
-    """The predictions of each, and the gold plans that they were asked for."""
-    predictions, golds = read_sides(systems, gold, how, predicted)
-    return predictions, select_asked(golds, predicted[0]) if predicted else golds
+    view = page_settings()
+    if systems.gold is None:
+        return finish_page(
+            page_of_runs(systems.paths, view, judging._replace(policy=None), names=names), output
+        )
+    pairings = systems.pair()
+    return finish_page(page_of_systems(systems, pairings, judging, view, DEFAULT_WORK_OPTIONS, names), output)
 
 
 def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
@@ -290,23 +218,23 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
 
 
 def _compare_benchmark(
-    systems: Sequence[str],
-    gold: str,
-    how: pe.Reading,
-    published: BenchmarkOptions,
-    names: Sequence[str],
-    ids: Collection[str] | None,
-    **sure: Any,
+    systems: Systems, gold: str, published: BenchmarkOptions, **sure: Any
 ) -> tuple[Comparison, CountedJudge | None]:
     from planner_eval.benchmarks.benchmark import benchmark
 
-    refuse_stdin_twice(*systems, gold)
+    refuse_stdin_twice(*systems.paths, gold)
     delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
     refuse_idle_options(bench, published)
     with scoring_options(bench, published) as options:
         comparison = pe.compare_benchmark(
-            systems, gold, bench.name, reading=how, names=names, ids=ids, **sure, **options
+            systems.paths,
+            gold,
+            bench.name,
+            reading=systems.how,
+            ids=systems.ids,
+            **sure,
+            **options,
         )
         return comparison, options["judge"]
 
@@ -349,11 +277,13 @@ def _emit(
     comparison: Comparison,
     form: str,
     output: str | None,
-    metrics: tuple[str, ...],
+    metrics: Sequence[str],
     cases: list[Case],
     *,
     all_figures: bool,
+    doubts: str | None,
 ) -> None:
+    from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.compare import compare_cases, write_comparison
 
     metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
@@ -366,7 +296,8 @@ def _emit(
         )
         emit_cases(test_cases, output, summary, "planeval compare", [more], limited=False)
         return
-    emit(write_comparison(comparison, form, every=metric_names, limits=cases), output)
+    without = leave_out_doubts(comparison, doubts) if doubts is not None else None
+    emit(write_comparison(comparison, form, every=metric_names, limits=cases, without=without), output)
 
 
 def _say_unreadable(comparison: Comparison, *, strict: bool) -> None:

@@ -214,7 +214,7 @@ def _replay_lines(replayed: ReplayResult, examples: int) -> list[str]:
     right = len(report.rows) - len(replayed.imperfect)
     head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
     if replayed.skipped:
-        head += f"; {replayed.skipped:,} answers are free text, which a judge decides on"
+        head += f"; {replayed.skipped:,} records have no single right answer to repeat"
     lines = [head]
     lines += [f"  {row.id}: {_imperfection_reason(row)}" for row in replayed.imperfect[:examples]]
     if len(replayed.imperfect) > examples:

@@ -36,11 +36,11 @@ from planner_eval.cli.pairs import chosen_policy, missing_argument, pair_options
 from planner_eval.cli.sources import (
     id_option,
     original_names,
-    read_sides,
     refuse_absent,
     refuse_runs,
     say_unmet_facts,
 )
+from planner_eval.cli.systems import read_sides
 from planner_eval.cli.terminal import count_items, is_colored
 from planner_eval.cli.workers import WorkOptions, WorkResult, run_job, store_option, work_options
 
@@ -216,14 +216,13 @@ def command(
         refuse_absent(pred)
         raise missing_argument("gold")
     pred, gold = original_names(output, pred, gold)
-    answers, golds = read_sides([pred], gold, how)
-    paired = pe.pair(answers[0], golds, reading=how, id=wanted)
+    paired = pe.pair(*read_sides(pred, gold, how), reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
     shape = _OutputSettings(form, patch, many, only is not None, is_folder(output))
     named = format_of_suffix(output, (*RESULT_FORMATS, *CI_FORMATS, *VIEW_FORMATS, PAGE_FORMAT))
     _refuse_idle(shape, output if patch and named not in PATCH_FORMATS else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
-    tools = pe.tool_source(execute, seed="0", facts=golds) if execute else None
+    tools = pe.tool_source(execute, seed="0", facts=paired.gold) if execute else None
     if tools is not None:
         say_unmet_facts(tools)
     effects = None
@@ -358,9 +357,9 @@ def _write_page(
     only: bool,
 ) -> int:
     """Write a page of all pairs."""
-    from planner_eval.cli.report import default_page_settings, diff_command, finish_page
+    from planner_eval.cli.report import diff_command, finish_page, page_settings
 
-    view = default_page_settings(diff_command(pred, gold, paired, policy), failures=only)
+    view = page_settings(failures=only, command=diff_command(pred, gold, paired, policy))
     ran: list[str] = []
 
     def counted(*pair: Any) -> Mapping[str, Any]:

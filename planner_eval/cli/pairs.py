@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 import planner_eval as pe
-from planner_eval.base.errors import NO_GOLD_PLAN
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line
 from planner_eval.cli.options import (
     Decorator,
     bundle_options,
+    cluster_option,
     dialect_option,
     infer_option,
     note,
@@ -57,6 +58,63 @@ def chosen_policy(name: str | None) -> Policy:
 
     # The project's settings serve more files than those of one run: what these lack is no error.
     return read_policy(Path(name), settings=True, unknown=note)
+
+
+# ----------------------------------------------------------------------
+# The options that say how pairs are judged and counted.
+class Judging(NamedTuple):
+    """How pairs are judged and counted, as the user wants it.
+
+    Args:
+        policy: How values compare; the default when left out.
+        metrics: What is counted; the usual when empty.
+        keys: What figures are broken down by.
+        cluster: What says in which cluster a pair lies.
+        causes: Find what each root cause costs.
+    """
+
+    policy: str | None = None
+    metrics: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    cluster: str | None = None
+    causes: bool = False
+
+    def settings(self) -> dict[str, Any]:
+        """The same as the public functions take it."""
+        chosen: dict[str, Any] = {"policy": chosen_policy(self.policy), "by": self.keys}
+        optional = {"metrics": self.metrics, "cluster": self.cluster, "causes": self.causes}
+        return chosen | {name: value for name, value in optional.items() if value}
+
+
+def judging_options(
+    by: str,
+    *,
+    metric: str = "A metric or a group; may be given again.",
+    cluster: bool = True,
+    causes: str = "",
+) -> Decorator:
+    """Add ``--metric``, ``--by`` and others; the command takes them, and the policy, as ``judging``.
+
+    Args:
+        by: What ``--by`` does.
+        metric: What ``--metric`` does.
+        cluster: Whether there is ``--cluster``.
+        causes: What ``--causes`` does, where there is one.
+    """
+    options: tuple[Decorator, ...] = (
+        click.option("--metric", "metrics", multiple=True, metavar="NAME", help=metric),
+        click.option("--by", "keys", multiple=True, metavar="KEY", help=by),
+        *([click.option("--causes", is_flag=True, help=causes)] if causes else []),
+        *([cluster_option] if cluster else []),
+    )
+    names = ("policy", "metrics", "keys", *["cluster"] * cluster, *["causes"] * bool(causes))
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return bundle_options("judging", Judging, names)(command)
+
+    return add
 
 
 # ----------------------------------------------------------------------
@@ -116,7 +174,7 @@ def say_unjudged(totals: Totals) -> None:
     ):
         if count := totals.states[state]:
             id, reason, placed = totals.unjudged[state]
-            what = "sample{} without a gold plan that can be read" if NO_GOLD_PLAN in reason else what
+            what = "sample{} without a gold plan that can be read" if "there is no plan" in reason else what
             where = "" if placed else f"{id}: "  # a reason with a place says the id itself
             first = one_line(where + reason.splitlines()[0], 300)
             note(f"{count:,} {what.format('s' * (count != 1))}; the first: {first}")

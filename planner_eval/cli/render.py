@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import PlanRecord, Source
     from planner_eval.plan.model import Plan
     from planner_eval.results.drawing.layout import Drawing
+    from planner_eval.results.drawing.scene import Scene
 
 
 FORMATS = ("text", "boxes", *DRAWING_FORMATS)
@@ -157,11 +158,11 @@ def _draw_records(reads: Iterable[PlanRecord], form: str, look: dict[str, Any]) 
 
     waiting: deque[PlanRecord] = deque()
 
-    def plans() -> Iterator[Plan]:
+    def plans() -> Iterator[Plan | Scene]:
         for read in reads:
             waiting.append(read)
             if read.plan is not None:
-                yield read.plan
+                yield _with_lanes(read.plan, read)
 
     def unread() -> Iterator[NamedDrawing]:
         while waiting and waiting[0].plan is None:
@@ -172,6 +173,17 @@ def _draw_records(reads: Iterable[PlanRecord], form: str, look: dict[str, Any]) 
         yield from unread()
         yield _name_drawing(waiting.popleft(), picture)
     yield from unread()
+
+
+def _with_lanes(plan: Plan, read: PlanRecord) -> Plan | Scene:
+    """The plan; of a conversation in which the user speaks several times a scene with the turns as lanes."""
+    if all(call.turn is None for call in plan.calls) or read.source is None:
+        return plan
+    from planner_eval.reading.conversation import lane_titles
+    from planner_eval.results.drawing.overlay import lanes_scene
+
+    lanes = lane_titles(read.source, plan)
+    return lanes_scene(plan, lanes) if lanes else plan
 
 
 def _name_drawing(read: PlanRecord, picture: Drawing) -> NamedDrawing:

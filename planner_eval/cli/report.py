@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import OptionScope, bundle_options, emit, note, output_options, refuse_idle
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
-    chosen_policy,
-    missing_argument,
+    Judging,
+    judging_options,
     say_unjudged,
     scored_pair_options,
     work_settings,
@@ -26,22 +25,8 @@ from planner_eval.cli.score_benchmark import (
     write_page_of_results,
     write_page_of_run,
 )
-from planner_eval.cli.sources import (
-    benchmark_of_results,
-    gold_of,
-    is_benchmark_run,
-    is_predicted,
-    is_run,
-    peek_run,
-    read_answers,
-    read_sides,
-    reading_of,
-    refuse_absent,
-    refuse_incomplete_run,
-    refuse_other_samples,
-    refuse_stdin_twice,
-    select_asked,
-)
+from planner_eval.cli.sources import is_benchmark_run, peek_run
+from planner_eval.cli.systems import Systems, open_systems, system_names
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
 
 if TYPE_CHECKING:
@@ -107,21 +92,11 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
 @click.option("--gold", metavar="GOLD", help="The gold plans; not needed with RUN.")
 @scored_pair_options
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="A metric or a group of metrics; repeatable."
-)
-@click.option(
-    "--by",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="Break figures down, and filter pairs, by calls, depth, pattern or scope of the "
-    "gold plan, or by a field of its record (default: calls, difficulty, domain and category).",
-)
-@click.option(
-    "--causes",
-    is_flag=True,
-    help="Compute what each root cause costs and what fixing it would gain (slower).",
+@judging_options(
+    "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a field "
+    "of its record. When left out: calls, and difficulty, domain and category where records have them.",
+    cluster=False,
+    causes="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
 )
 @page_options
 @work_options
@@ -130,10 +105,7 @@ def command(
     systems: tuple[str, ...],
     gold: str | None,
     how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
-    causes: bool,
+    judging: Judging,
     look: PageOptions,
     running: WorkOptions,
     output: str | None,
@@ -146,12 +118,13 @@ def command(
     --benchmark or a folder of BFCL results, it shows the benchmark's own figures and verdicts.
     Exit code: 0 written, 2 usage, 3 nothing could be compared.
     """
-    benchmark = benchmark_of_results(systems, gold)
-    if benchmark is not None or any(map(is_benchmark_run, systems)):
-        return _write_benchmark_page(systems, how, benchmark, look, output)
+    opened = open_systems(systems, gold, how)
+    ruled = any(map(is_benchmark_run, systems))
+    if ruled or (opened.benchmark is not None and not opened.predicted):
+        return _write_benchmark_page(opened, look, output)
     if len(systems) > 2:
         raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
-    runs = [s for s in systems if is_run(s) and not is_predicted(s)]
+    runs, view = opened.runs, page_settings_of(look)
     if runs and (gold is not None or len(runs) < len(systems)):
         raise click.UsageError(
             f"{runs[0]} is a run, which knows its files: name runs only, without files and --gold"
@@ -163,19 +136,22 @@ def command(
         ]
     )
     if runs:
-        page = page_of_runs(runs, page_settings_of(look, None), policy, metrics, keys, running, causes=causes)
+        page = page_of_runs(runs, view, judging, running)
     else:
-        page = _page_of_files(systems, gold, how, policy, metrics, keys, look, running, causes=causes)
+        if opened.gold is None:
+            opened.refuse_without_gold()
+        page = page_of_systems(opened, opened.pair(), judging, view, running)
     return finish_page(page, output)
 
 
-def _write_benchmark_page(
-    systems: tuple[str, ...], how: pe.Reading, benchmark: str | None, look: PageOptions, output: str | None
-) -> int:
+def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | None) -> int:
     """The page of a benchmark's own results, or of a run that was scored under one: the exit code."""
-    if len(systems) > 1:
-        raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
-    rules = "without --benchmark, which has its own notation and questions"
+    paths, benchmark = systems.paths, systems.benchmark
+    if len(paths) > 1:
+        raise click.UsageError(
+            "a page shows one system under a benchmark; planeval compare shows several beside one another"
+        )
+    rules = "to figures of our own: a benchmark has its own notation, and its data say what was asked"
     refuse_idle(
         [
             OptionScope((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
@@ -184,10 +160,10 @@ def _write_benchmark_page(
             ),
         ]
     )
-    shown = page_settings_of(look, None)
+    shown = page_settings_of(look)
     if benchmark is not None:
-        return write_page_of_results(systems[0], benchmark, how, shown, output)
-    return write_page_of_run(systems[0], shown, output)
+        return write_page_of_results(paths[0], benchmark, systems.how, shown, output)
+    return write_page_of_run(paths[0], shown, output)
 
 
 def _is_diff_run(runs: Sequence[str]) -> bool:
@@ -198,114 +174,75 @@ def _is_diff_run(runs: Sequence[str]) -> bool:
 def page_of_runs(
     runs: Sequence[str],
     view: PageSettings,
-    policy: str | None = None,
-    metrics: Sequence[str] = (),
-    keys: Sequence[str] = (),
+    judging: Judging,
     running: WorkOptions = DEFAULT_WORK_OPTIONS,
     names: Sequence[str] = (),
-    *,
-    cluster: str | None = None,
-    causes: bool = False,
 ) -> PageResult:
     """A page of one run of score or diff, or of two.
 
     Args:
         runs: Their folders.
         view: What the page shows; the commands that show a pair are added.
-        policy: The file of their policy, where that is no preset.
-        metrics: What is counted; what the runs counted when empty.
-        keys: What figures are broken down by; as the runs did when empty.
+        judging: What is counted, broken down and found, as the runs did when left out; the file of their
+            policy, where that is no preset.
         running: How the pairs are worked on.
         names: What the runs are called; as the user named them when empty.
-        cluster: What says in which cluster a pair lies; as the runs did when left out.
-        causes: Find what each root cause costs, also where the runs did not.
     """
     from planner_eval.models.report_runs import read_page_run, report_run
 
-    stored_runs = [read_page_run(folder, policy) for folder in runs]
+    stored_runs = [read_page_run(folder, judging.policy) for folder in runs]
     first = stored_runs[0]
     for run in stored_runs[1:]:
         first.refuse_unlike(run)
     names = names or system_names(runs)
-    how = {**work_settings(running, first.paired), "causes": causes or any(r.causes for r in stored_runs)}
-    how["cluster"] = cluster or first.cluster
-    named = policy or (None if first.policy.name == "default" else first.policy.name)
+    named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
     commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
-    if len(stored_runs) > 1:
-        pairs, counted = [r.paired for r in stored_runs], metrics or first.metrics
-        view = view._replace(command=commands)
-        return page_of_pairs(pairs, first.policy, counted, keys or first.by, names, view, **how)
-    view = view._replace(command=commands[0])
-    return report_run(first, metrics=metrics, by=keys, shown=view, name=names[0], **how)
+    how: dict[str, Any] = {
+        **work_settings(running, first.paired),
+        "causes": judging.causes or any(r.causes for r in stored_runs),
+        "cluster": judging.cluster or first.cluster,
+    }
+    if len(stored_runs) == 1:
+        how |= {"metrics": judging.metrics, "by": judging.keys, "name": names[0]}
+        return report_run(first, shown=view._replace(command=commands[0]), **how)
+    how |= {"policy": first.policy, "by": judging.keys or first.by, "names": names}
+    if metrics := judging.metrics or first.metrics:
+        how["metrics"] = metrics
+    return _page([r.paired for r in stored_runs], view, commands, how)
 
 
-def _page_of_files(
-    systems: tuple[str, ...],
-    gold: str | None,
-    how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
-    look: PageOptions,
-    running: WorkOptions,
-    *,
-    causes: bool,
-) -> PageResult:
-    names = system_names(systems)
-    predicted = [read_answers(s) for s in systems if is_predicted(s)]
-    if predicted and len(predicted) < len(systems):
-        raise InputError(
-            f"{predicted[0].folder} is a run of predict, and {systems[-1]} is not: name two "
-            f"runs of predict or two of score"
-        )
-    if predicted:
-        refuse_other_samples(predicted)
-        gold, how = gold_of(predicted[0], gold), reading_of(how, predicted)
-        systems = tuple(p.rows for p in predicted)
-    if gold is None:
-        for system in systems:
-            refuse_incomplete_run(system)
-            refuse_absent(system)
-        raise missing_argument("gold")
-    refuse_stdin_twice(*systems, gold)
-    predictions, golds = read_sides(systems, gold, how, predicted)
-    if predicted:
-        golds = select_asked(golds, predicted[0])
-    paired = [pe.pair(p, golds, reading=how) for p in predictions]
-    dataset = predicted[0].form if predicted else None
-    commands = [
-        diff_command(name, gold, pairing, policy, dataset=dataset)
-        for name, pairing in zip(systems, paired, strict=True)
-    ]
-    more = {"causes": causes, **work_settings(running, paired[0])}
-    return page_of_pairs(
-        paired, chosen_policy(policy), metrics, keys, names, page_settings_of(look, commands), **more
-    )
-
-
-def page_of_pairs(
-    paired: Sequence[PairedFiles],
-    policy: Any,
-    metrics: Sequence[str],
-    keys: Sequence[str],
-    names: Sequence[str],
+def page_of_systems(
+    systems: Systems,
+    pairings: Sequence[PairedFiles],
+    judging: Judging,
     view: PageSettings,
-    **how: Any,
+    running: WorkOptions,
+    names: Sequence[str] = (),
 ) -> PageResult:
     """A page of the pairs of one system or two.
 
     Args:
-        paired: The pairs of each.
-        policy: How values compare.
-        metrics: What is counted; the usual when empty.
-        keys: What figures are broken down by.
-        names: What the systems are called.
-        view: What the page shows.
-        how: How the pairs are worked on.
+        systems: What the user named.
+        pairings: The pairs of each.
+        judging: How they are judged.
+        view: What the page shows; the commands that show a pair are added.
+        running: How the pairs are worked on.
+        names: What the systems are called; as the user named them when empty.
     """
-    chosen: dict[str, Any] = {"metrics": metrics} if metrics else {}
-    source: Any = paired[0] if len(paired) == 1 else list(paired)
-    page: PageResult = pe.report(source, policy=policy, by=keys, shown=view, names=names, **chosen, **how)
+    dataset = systems.predicted[0].form if systems.predicted else None
+    commands = [
+        diff_command(path, systems.gold or "", pairing, judging.policy, dataset=dataset)
+        for path, pairing in zip(systems.paths, pairings, strict=True)
+    ]
+    how = {**judging.settings(), **work_settings(running, pairings[0])}
+    return _page(pairings, view, commands, how | {"names": names or system_names(systems.named)})
+
+
+def _page(
+    pairings: Sequence[PairedFiles], view: PageSettings, commands: Sequence[Any], how: dict[str, Any]
+) -> PageResult:
+    source: Any = pairings[0] if len(pairings) == 1 else list(pairings)
+    page: PageResult = pe.report(source, shown=view._replace(command=commands), **how)
     return page
 
 
@@ -328,30 +265,20 @@ def finish_page(page: PageResult, output: str | None) -> int:
     return 0
 
 
-def default_page_settings(command: Sequence[str] | None, *, failures: bool) -> PageSettings:
-    """What a page shows where another command writes it.
-
-    Args:
-        command: The command that shows one pair, up to its id.
-        failures: List only pairs that differ.
-    """
+def page_settings(**shown: Any) -> PageSettings:
+    """What a page shows, as the library takes it, where another command writes it."""
     from planner_eval.results.page.report import PageSettings
 
-    return PageSettings(failures=failures, command=command)
+    return PageSettings(**shown)
 
 
-def page_settings_of(look: PageOptions, command: Any) -> PageSettings:
-    """What a page shows, as the library takes it."""
+def page_settings_of(look: PageOptions) -> PageSettings:
+    """What a page shows, as the user wants it."""
     from planner_eval.results.page.report import PageSettings
 
     return PageSettings(
-        look.title, look.query, look.texts, look.only is not None, look.limit, look.page_theme, command
+        look.title, look.query, look.texts, look.only is not None, look.limit, look.page_theme
     )
-
-
-def system_names(systems: Sequence[str]) -> list[str]:
-    """What systems are called: as the user named them, without the slash behind a folder."""
-    return [s.rstrip("/" + os.sep) or s for s in systems]
 
 
 def diff_command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,9 +17,9 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
     Threshold,
-    cluster_option,
     emit,
     format_option,
+    gold_doubts_option,
     note,
     output_options,
     parse_threshold,
@@ -28,7 +28,8 @@ from planner_eval.cli.options import (
 from planner_eval.cli.outcome import check_limit, emit_cases
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
-    chosen_policy,
+    Judging,
+    judging_options,
     missing_argument,
     say_unjudged,
     scored_pair_options,
@@ -40,28 +41,18 @@ from planner_eval.cli.score_benchmark import (
     WORK_OPTION_NAMES,
     BenchmarkOptions,
     benchmark_options,
-    infer_benchmark,
     refuse_tsv,
     score_benchmark,
     write_stored_run,
 )
 from planner_eval.cli.sources import (
-    benchmark_of,
-    gold_of,
     is_benchmark_run,
-    is_predicted,
     is_run,
     original_names,
-    read_answers,
-    read_sides,
-    reading_of,
-    refuse_incomplete_run,
     refuse_runs,
     refuse_stdin_twice,
-    refuse_without_results,
-    say_unanswered,
-    select_asked,
 )
+from planner_eval.cli.systems import open_systems
 from planner_eval.cli.workers import WorkOptions, store_option, work_options
 
 if TYPE_CHECKING:
@@ -74,21 +65,11 @@ if TYPE_CHECKING:
 @click.argument("pred", metavar="PRED|RUN")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @scored_pair_options
-@click.option(
-    "--metric",
-    "metrics",
-    multiple=True,
-    metavar="NAME",
-    help="A metric or a group (plan, calls, arguments, references, order, structure, "
-    "published, all); repeatable (default: the main ones as text, else all but published).",
-)
-@click.option(
-    "--by",
-    "keys",
-    multiple=True,
-    metavar="KEY",
-    help="Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its "
-    "record.",
+@judging_options(
+    "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
+    metric="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
+    "may be given again. When left out text has the main ones, other formats all but the published.",
+    causes="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
 )
 @click.option(
     "--fail-under",
@@ -100,14 +81,8 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "every", is_flag=True, help="Show all figures, including those undefined on these data."
 )
-@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that differ.")
-@click.option(
-    "--causes",
-    is_flag=True,
-    help="Show what each root cause costs, by code, tool, argument and depth, and which fixes would gain "
-    "most.",
-)
-@cluster_option
+@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
+@gold_doubts_option
 @benchmark_options
 @chart_options
 @click.option("--details", is_flag=True, help="With --benchmark: show the paper's other tables too.")
@@ -125,14 +100,11 @@ def command(
     pred: str,
     gold: str | None,
     how: pe.Reading,
-    policy: str | None,
-    metrics: tuple[str, ...],
-    keys: tuple[str, ...],
+    judging: Judging,
     fail_under: tuple[str, ...],
     every: bool,
     only: str | None,
-    causes: bool,
-    cluster: str | None,
+    gold_doubts: str | None,
     published: BenchmarkOptions,
     charted: ChartOptions,
     details: bool,
@@ -154,21 +126,18 @@ def command(
     Exit code: 0 scored, 1 a --fail-under threshold missed or records unmatched, 2 usage, 3 nothing scored.
     """
     stability = "task=stability" in published.settings
-    predicted = read_answers(pred, repeated=stability) if is_predicted(pred) else None
-    if predicted is not None:
-        pred, gold, how = predicted.rows, gold_of(predicted, gold), reading_of(how, [predicted])
-        published = published._replace(benchmark=published.benchmark or benchmark_of(predicted))
-    published, gold = infer_benchmark(published, [pred], gold)
-    named, in_folder = published.benchmark is not None, is_folder(output)
+    systems = open_systems([pred], gold, how, published.benchmark, repeated=stability)
+    published = published._replace(benchmark=systems.benchmark)
+    pred, gold = systems.paths[0], systems.gold
+    named, in_folder = systems.benchmark is not None, is_folder(output)
     alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
     gold = pred if alone else gold
     if gold is None and (named or not is_run(pred)):
-        refuse_incomplete_run(pred)
-        refuse_without_results(pred)
-        raise missing_argument("gold")
+        systems.refuse_without_gold()
     if gold is not None:
         pred, gold = original_names(output, pred, gold)
         refuse_runs(pred, gold)
+        systems = systems._replace(paths=(pred,), gold=gold)
     stored_benchmark = gold is None and is_benchmark_run(pred)
     refuse_idle(
         [
@@ -193,7 +162,7 @@ def command(
             ),
             OptionScope(
                 ("infer",),
-                named or not {"depth", "pattern"}.isdisjoint(keys),
+                named or not {"depth", "pattern"}.isdisjoint(judging.keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
             OptionScope(
@@ -221,6 +190,11 @@ def command(
                 in_folder or form not in ("junit", CI_FORMATS[0]),
                 "to other formats: JUnit has test cases alone, and github annotations",
             ),
+            OptionScope(
+                ("gold_doubts",),
+                form in ("text", "md", "json") and not stored_benchmark,
+                "to --format text, md and json, and to runs without a benchmark",
+            ),
             OptionScope(("store",), in_folder and not named, "to a run that is kept: -o DIR/"),
             OptionScope(
                 ("output",), not in_folder or gold is not None, "as a file here, and DIR/ is a folder"
@@ -231,13 +205,13 @@ def command(
         raise click.UsageError(
             "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
         )
-    limits, only_failures = [parse_threshold(text) for text in fail_under], only is not None
+    limits, only_failures = [*map(parse_threshold, fail_under)], only is not None
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         code = score_benchmark(
             pred,
             gold,
-            how,
+            systems.how,
             published._replace(details=details),
             limits,
             form,
@@ -245,42 +219,39 @@ def command(
             running,
             charted,
             failures=only_failures,
-            ids=predicted and predicted.ids,
+            ids=systems.ids,
+            doubts=gold_doubts,
         )
-        return say_unanswered(predicted) or code
+        return systems.say_unanswered() or code
     if stored_benchmark:
         return write_stored_run(pred, limits, form, output, charted, failures=only_failures)
     refuse_tsv(form, None)
-    view = _choose_figures(metrics, limits, form, every=every)
+    view = _choose_figures(judging.metrics, limits, form, every=every)
     if gold is None:
-        report = _report_of_run(pred, form, output, cluster, only=only_failures)
-        view = _choose_figures_of_run(view, metrics, pred, [figure.name for figure in report.figures])
+        report = _report_of_run(pred, form, output, judging.cluster, only=only_failures)
+        view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
     else:
-        answers, golds = read_sides([pred], gold, how, [predicted] if predicted else ())
-        if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
+        (paired,) = systems.pair()
+        if alone and paired.pred.content == paired.gold.content:  # the file has no gold beside its plans
             raise missing_argument("gold")
-        if predicted is not None:
-            golds = select_asked(golds, predicted)
-        paired = pe.pair(answers[0], golds, reading=how)
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
-        counting = metrics or _counted(view, limits, in_folder=in_folder)
-        chosen: dict[str, Any] = {"metrics": counting} if counting else {}
-        chosen |= {"policy": chosen_policy(policy), "by": keys, "cluster": cluster, "causes": causes}
+        judging = judging._replace(metrics=judging.metrics or _counted(view, limits, in_folder=in_folder))
         if form == PAGE_FORMAT:
-            from planner_eval.cli.report import default_page_settings, diff_command, write_page
+            from planner_eval.cli.report import page_of_systems, page_settings, write_page
 
-            page = default_page_settings(diff_command(pred, gold, paired, policy), failures=only_failures)
-            chosen |= {"shown": page, "names": [predicted.folder if predicted else pred]}
-            report = write_page(pe.report(paired, **chosen, **work_settings(running, paired)), output)
+            shown = page_settings(failures=only_failures)
+            report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
-            report = pe.score(paired, **chosen, **work_settings(running, paired, **folder))
-    code = _write_report(report, form, None if in_folder else output, limits, view, only=only_failures)
-    return say_unanswered(predicted) or code
+            report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
+    code = _write_report(
+        report, form, None if in_folder else output, limits, view, only=only_failures, doubts=gold_doubts
+    )
+    return systems.say_unanswered() or code
 
 
 def _choose_figures(
-    metrics: tuple[str, ...], limits: Sequence[Threshold], form: str, *, every: bool
+    metrics: Sequence[str], limits: Sequence[Threshold], form: str, *, every: bool
 ) -> FigureView:
     """What is shown: people who name no metrics see the main ones, and those that have a threshold.
 
@@ -292,7 +263,7 @@ def _choose_figures(
 
     if every or metrics or form != "text":
         return FigureView(every=METRICS if every else metrics)
-    wanted = choose_metrics([*MAIN_METRICS, *(limit.name.partition(".")[0] for limit in limits)])
+    wanted = choose_metrics([*MAIN_METRICS, *_limited_metrics(limits)])
     return FigureView(tuple(name for name in METRICS if name in wanted), brief=True)
 
 
@@ -301,13 +272,13 @@ def _counted(view: FigureView, limits: Sequence[Threshold], *, in_folder: bool) 
     from planner_eval.comparison.metrics import DEFAULT_METRICS
 
     shown: tuple[str, ...] = () if in_folder else tuple(view.shown)
-    names = dict.fromkeys(limit.name.partition(".")[0] for limit in limits)
+    names = dict.fromkeys(_limited_metrics(limits))
     more = [name for name in names if name not in (shown or DEFAULT_METRICS)]
     return (*(shown or DEFAULT_METRICS), *more) if more else shown
 
 
 def _choose_figures_of_run(
-    view: FigureView, metrics: tuple[str, ...], run: str, scored: list[str]
+    view: FigureView, metrics: Sequence[str], run: str, scored: list[str]
 ) -> FigureView:
     """What is shown of a run, of which some metrics are known.
 
@@ -332,9 +303,9 @@ def _report_of_run(run: str, form: str, output: str | None, cluster: str | None,
 
     report: Report = pe.score(Path(run), cluster=cluster)
     if form == PAGE_FORMAT:
-        from planner_eval.cli.report import default_page_settings, page_of_runs, write_page
+        from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
-        write_page(page_of_runs([run], default_page_settings(None, failures=only), cluster=cluster), output)
+        write_page(page_of_runs([run], page_settings(failures=only), Judging(cluster=cluster)), output)
     for message in report.about.notes:
         note(message)
     return report
@@ -348,8 +319,10 @@ def _write_report(
     view: FigureView,
     *,
     only: bool,
+    doubts: str | None,
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
+    from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.report import left_out_figures, report_cases, write_report
 
     checked = [
@@ -368,9 +341,11 @@ def _write_report(
             limited=bool(limits),
         )
     elif form != PAGE_FORMAT:
+        without = leave_out_doubts(report, doubts) if doubts is not None else None
         pieces = write_report(
-            report, form, failures=only, view=view, limits=cases, beside=_left_out_cases(about)
-        )
+            report, form, failures=only, view=view, limits=cases, beside=_left_out_cases(about),
+            without=without,
+        )  # fmt: skip
         emit(pieces, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(report.totals)
@@ -407,4 +382,12 @@ def _left_out_cases(about: Provenance) -> list[Case]:
 def _is_lower_better(limit: Threshold) -> bool:
     from planner_eval.comparison.metrics import METRICS
 
-    return METRICS[limit.name.partition(".")[0]].lower
+    name = limit.name.partition(".")[0]
+    return name in METRICS and METRICS[name].lower
+
+
+def _limited_metrics(limits: Sequence[Threshold]) -> list[str]:
+    """The metrics that have a threshold; figures of trials are counted in any case."""
+    from planner_eval.results.trials import trial_figure
+
+    return [limit.name.partition(".")[0] for limit in limits if trial_figure(limit.name) is None]

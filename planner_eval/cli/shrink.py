@@ -25,7 +25,8 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.pairs import chosen_policy, written_pair_options
-from planner_eval.cli.sources import id_option, read_sides, refuse_runs, refuse_stdin_twice
+from planner_eval.cli.sources import id_option, refuse_runs, refuse_stdin_twice
+from planner_eval.cli.systems import read_sides
 from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:
@@ -138,8 +139,7 @@ def command(
         raise click.UsageError("--id names one pair here")
     pair: tuple[Any, Any] = (pred, gold)
     if differs is None:
-        answers, golds = read_sides([pred], gold, how)
-        pair = (answers[0], golds)
+        pair = read_sides(pred, gold, how)
     else:
         criterion |= {"benchmark": benchmark, "figure": figure, "settings": _settings(settings)}
     names = _protected_files(output, pair, (pred, gold))

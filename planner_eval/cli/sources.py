@@ -11,16 +11,13 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.options import Decorator, OptionScope, Seconds, note, refuse_idle
 from planner_eval.cli.terminal import Target, say_reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
-    from planner_eval.comparison.rows import Reading
     from planner_eval.execution.tool_sources import ToolSource
-    from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.reading.files.files import PlanFile
 
 
@@ -55,20 +52,6 @@ def refuse_absent(path: str) -> None:
     """
     if os.path.dirname(path) and not os.path.lexists(path) and not any(mark in path for mark in "*?["):
         raise InputError(f"no such file or folder: {path}")
-
-
-def refuse_without_results(path: str) -> None:
-    """Refuse what is named without gold and is not there, or is a folder of no benchmark's results.
-
-    Raises:
-        InputError: says so.
-    """
-    from planner_eval.benchmarks.benchmark import RESULT_FILES
-
-    refuse_absent(path)
-    if os.path.isdir(path):
-        names = ", ".join(RESULT_FILES.values())
-        raise InputError(f"{path} holds no results that name their gold ({names}): name the gold")
 
 
 def peek_run(path: str) -> dict[str, Any]:
@@ -150,57 +133,9 @@ def read_plans(names: Sequence[str], **fields: Any) -> list[PlanFile]:
         say_reading(name)
         files.append(pe.read(name, **fields))
     say_omissions(*files)
-    _refuse_idle_places(any(not file.published for file in files), any(file.published for file in files))
-    _refuse_idle_fields(("id_field", "text_field"), files)
+    refuse_idle_places_of(any(not file.published for file in files), any(file.published for file in files))
+    refuse_idle_fields(("id_field", "text_field"), files)
     return files
-
-
-def read_sides(
-    answers: Sequence[str], gold: str, how: Reading, predicted: Sequence[PredictedRun] = ()
-) -> tuple[list[PlanFile], PlanFile]:
-    """Read predictions and gold plans, and say what the user should know of them.
-
-    Args:
-        answers: The files of predictions.
-        gold: The file of gold plans.
-        how: How they are read.
-        predicted: The runs whose answers they are, where they are runs'.
-    """
-    refuse_stdin_twice(*answers, gold)
-    refuse_runs(*answers, gold)
-    files = []
-    for name in answers:
-        say_reading(name)
-        files.append(how.answers(name))
-    if predicted:
-        from planner_eval.models.predict.folder import read_run_answers
-
-        strict = how.repair is False
-        files = [
-            read_run_answers(file, run, dialect=how.dialect, strict=strict, trials=True)
-            for file, run in zip(files, predicted, strict=True)
-        ]
-    say_reading(gold)
-    if predicted:
-        from planner_eval.models.predict.folder import read_run_golds
-
-        golds = read_run_golds(predicted[0], gold, how)
-    else:
-        golds = how.golds(gold)
-    for message in how.notes_of(files, golds):
-        note(message)
-    if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
-        for role, file in [*(("pred", file) for file in files), ("gold", golds)]:
-            if count := file.several:
-                note(f"{role}: {count:,} with several choices or candidates; the first was read")
-    all_files = (*files, golds)
-    named = golds.published and not os.path.exists(gold)
-    _refuse_idle_places(
-        any(not file.published for file in all_files), named or any(f.published for f in files)
-    )
-    _refuse_idle_fields(("id_field", "text_field"), all_files)
-    _refuse_idle_fields(("gold_id_field", "gold_text_field"), [golds])
-    return files, golds
 
 
 def say_omissions(*files: PlanFile) -> None:
@@ -239,7 +174,7 @@ IN_PLACE_REASON = "which already names the files"
 def refuse_idle_places(sources: Sequence[Source]) -> None:
     """Refuse options on where data sets lie where no data set was named, and on reading files likewise."""
     files = any(source.file is not None for source in sources)
-    _refuse_idle_places(files, any(source.dataset is not None for source in sources))
+    refuse_idle_places_of(files, any(source.dataset is not None for source in sources))
 
 
 def open_plan_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]:
@@ -267,7 +202,8 @@ def open_plan_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]
     return opened
 
 
-def _refuse_idle_places(files: bool, datasets: bool) -> None:
+def refuse_idle_places_of(files: bool, datasets: bool) -> None:
+    """Refuse options on where data sets lie, or on reading files, where none was named."""
     folder = click.get_current_context().params["folder"]
     refuse_idle(
         [
@@ -282,7 +218,8 @@ def _refuse_idle_places(files: bool, datasets: bool) -> None:
     )
 
 
-def _refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> None:
+def refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> None:
+    """Refuse options that name fields of records where no file holds records."""
     records = any(file.many or file.content for file in files)
     refuse_idle([OptionScope(options, records, f"to records, and {files[-1].name} is one plan")])
 
@@ -343,127 +280,6 @@ def select_by_id(
                 selected.append(thing)
     refuse_unknown_ids(wanted_ids, all_ids, names)
     return selected
-
-
-# ----------------------------------------------------------------------
-# Folders in which planeval predict keeps answers, where a command takes files of answers.
-def is_predicted(path: str) -> bool:
-    """Whether a path is the folder of a run that asked a model."""
-    return peek_run(path).get("kind") == "predict"
-
-
-def read_answers(path: str, *, repeated: bool = False) -> PredictedRun:
-    """What such a folder keeps; says how many samples could not be asked, and how many answers do not count.
-
-    Args:
-        path: The folder.
-        repeated: All answers to a sample count, as for CallNavi's stability.
-    """
-    from planner_eval.models.predict.folder import read_predicted_run, repeats_message
-
-    run = read_predicted_run(path)
-    missing, noun, lack = run.unasked, "sample", "without a whole answer"
-    if (repeated or run.counts_trials) and run.repeat > 1:
-        missing, noun, lack = run.lost, "answer", "not whole"
-    if missing:
-        counts = "count as wrong" if run.form == "own" else "count as they are"
-        note(f"{path}: {format_count(missing, noun)} {lack} {counts}")
-    if not repeated and (message := repeats_message(run)):
-        note(f"{path}: {message}")
-    return run
-
-
-def say_unanswered(run: PredictedRun | None) -> int:
-    """Say of a run of which every request failed that there is nothing to evaluate; the exit code, else 0."""
-    if run is None or not run.failed or run.failed < len(run.ids) * run.repeat:
-        return 0
-    note(f"{run.folder}: no request was answered, so these figures say nothing about the model")
-    return 3
-
-
-def benchmark_of(run: PredictedRun) -> str | None:
-    """The benchmark under which such answers are scored; None for tasks of one's own."""
-    return None if run.form == "own" else run.form
-
-
-def benchmark_of_results(paths: Sequence[str], gold: str | None) -> str | None:
-    """The benchmark whose own runner wrote all these files or folders, which are scored as it does.
-
-    Args:
-        paths: The answers.
-        gold: What the user names as gold: nothing, or the data set of the benchmark; a path decides nothing.
-    """
-    if gold is not None and os.path.exists(gold):
-        return None
-    if any(map(is_run, paths)):
-        return None
-    from planner_eval.benchmarks.benchmark import RESULT_FILES
-
-    wanted = (
-        (name, files) for name, files in RESULT_FILES.items() if gold in (None, name, f"dataset:{name}")
-    )
-    return next((name for name, files in wanted if all(_holds_file(path, files) for path in paths)), None)
-
-
-def _holds_file(path: str, pattern: str) -> bool:
-    """Whether a path is a file whose name fits, or a folder with one at any depth."""
-    from fnmatch import fnmatchcase
-    from pathlib import Path
-
-    if os.path.isdir(path):
-        return any(True for _ in Path(path).rglob(pattern))
-    return os.path.isfile(path) and fnmatchcase(os.path.basename(path), pattern)
-
-
-def gold_of(run: PredictedRun, named: str | None) -> str:
-    """The gold of such answers: what the user names, else where the samples came from.
-
-    Raises:
-        InputError: the user has to name it.
-    """
-    from planner_eval.models.predict import folder
-
-    return folder.gold_of(run, named)
-
-
-def reading_of(how: Reading, runs: Sequence[PredictedRun]) -> Reading:
-    """How files are read, with the cache folder of the data sets that were asked where none is named."""
-    cache = runs[0].cache if runs else None
-    return how._replace(cache=cache) if how.cache is None and cache is not None else how
-
-
-def refuse_other_samples(runs: Sequence[PredictedRun]) -> None:
-    """Refuse runs that were not asked the same.
-
-    Raises:
-        InputError: says which two differ, and how.
-    """
-    first = runs[0]
-    for other in runs[1:]:
-        problem = f"{first.folder} and {other.folder} cannot be compared"
-        if first.form != other.form:
-            raise InputError(f"{problem}: they are of {first.form} and {other.form}")
-        if unshared := first.ids ^ other.ids:
-            lacking = other if min(unshared) in first.ids else first
-            raise InputError(
-                f"{problem}: {lacking.folder} was not asked {min(unshared)!r}, and {len(unshared) - 1:,} "
-                "more samples are in one of them alone; ask both the same, with --id or --limit"
-            )
-        unlike = [id for id, task in first.tasks.items() if other.tasks.get(id, task) != task]
-        if unlike:
-            raise InputError(
-                f"{problem}: {len(unlike):,} of their questions differ, that of {unlike[0]!r} first"
-            )
-
-
-def select_asked(golds: PlanFile, run: PredictedRun) -> PlanFile:
-    """The gold plans that were asked for; says how many others do not count."""
-    from planner_eval.models.predict.folder import select_asked_golds
-
-    chosen, total = select_asked_golds(golds, run), len(golds.records)
-    if len(chosen.records) != total:
-        note(f"{len(chosen.records):,} of {total:,} gold plans were asked for; the others do not count")
-    return chosen
 
 
 # ----------------------------------------------------------------------

@@ -210,7 +210,7 @@ def _say_unread(
         while begins is not None and number >= begins[2]:
             source, sums, _ = begins
             if sums.without:
-                note(f"{source.name}: {sums.without:,} of {len(source):,} records hold no plan but free text")
+                note(f"{source.name}: {sums.without:,} of {len(source):,} records hold no plan")
             begins = next(left, None)
         if is_unread(line):
             data = json.loads(line)

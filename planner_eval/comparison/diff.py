@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
@@ -18,6 +19,9 @@ from planner_eval.comparison.gold_alternatives import (
 from planner_eval.comparison.matching.align import Alignment, Matching, match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.model import Edge, Path, Plan
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.explanation.explain import Explanation
 
 __all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "diff_any", "explain"]
 
@@ -69,6 +73,7 @@ class Diff:
         alignment: Which call stands for which.
         edits: What differs, causes before consequences.
         matching: What the comparison worked out on the way, for who counts; side data.
+        shortest: Whether no other set of edits is known to be cheaper; False where the search was bounded.
 
     >>> import planner_eval as pe
     >>> found = pe.diff("f(#x='1')", "f(#x='2')")
@@ -81,6 +86,7 @@ class Diff:
     alignment: Alignment
     edits: tuple[Edit, ...] = ()
     matching: Matching | None = field(default=None, compare=False, repr=False)
+    shortest: bool = field(default=True, compare=False, repr=False)
 
     def __str__(self) -> str:
         """The comparison as ``planeval diff`` tells it: the verdict, then a line an edit."""
@@ -218,7 +224,7 @@ def diff(pred: Plan, gold: Plan, policy: Policy = DEFAULT_POLICY, terms: Terms =
     >>> from planner_eval.reading.dialects.read import parse
     >>> found = diff(parse("a = f(#x='1')\ng(#y=a)"), parse("a = f(#x='2')\ng(#y=a)"))
     >>> [(edit.code, edit.message) for edit in found.edits]
-    [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
+    [('argument.value', 'f (call 1): argument \'x\' is "1", expected "2"')]
     """
     return _restore_inferred_edges(explain(match(pred, gold, policy, terms)), pred, gold)
 
@@ -242,12 +248,12 @@ def explain(matching: Matching, alternatives: AlternativeValues = NO_ALTERNATIVE
     """
     if matching.pairing is None and not matching.misplaced:
         return Diff(matching.pred, matching.gold, matching.alignment, (), matching)
-    matching, edits = _load_explanation()(matching, alternatives)
-    return Diff(matching.pred, matching.gold, matching.alignment, edits, matching)
+    matching, edits, shortest = _load_explanation()(matching, alternatives)
+    return Diff(matching.pred, matching.gold, matching.alignment, edits, matching, shortest)
 
 
 @cache
-def _load_explanation() -> Callable[[Matching, AlternativeValues], tuple[Matching, tuple[Edit, ...]]]:
+def _load_explanation() -> Callable[[Matching, AlternativeValues], Explanation]:
     """What explains plans that differ; an import inside a function costs at each call."""
     from planner_eval.comparison.explanation.explain import explain_matching
 

@@ -79,7 +79,7 @@ def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: 
 
     >>> found = diff("a = f(#x='1')\ng(#y=a)", "a = f(#x='2')\ng(#y=a)")
     >>> [(edit.code, edit.message) for edit in found.edits]
-    [('argument.value', 'f (call 1): argument \'x\' is "1", gold gives "2"')]
+    [('argument.value', 'f (call 1): argument \'x\' is "1", expected "2"')]
     """
     chosen = policy_of(policy)
     return diff_any(_read_answer(pred), gold_of(gold, terms).plans, chosen).diff

@@ -11,6 +11,7 @@ from planner_eval.base.errors import PlanevalError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import shorten
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import join_messages
 from planner_eval.reading.dialects.conversations.wrappers import (
@@ -155,3 +156,23 @@ def _count_calls(items: list[Any], dialect: str | None) -> int:
         return len(parse(items, dialect=dialect).calls)
     except PlanevalError:
         return -1
+
+
+_MAX_TITLE_LENGTH = 50
+
+
+def lane_titles(record: Record, plan: Plan) -> tuple[str, ...]:
+    """Of each call the user's turn in which it is made, with the words; none where there is one turn."""
+    messages = read_messages(record, plan)
+    turns = {position: message.turn for message in messages for position in message.calls}
+    if max((message.turn for message in messages), default=0) < 2 or len(turns) != len(plan.calls):
+        return ()
+    words: dict[int, str] = {}
+    for message in messages:
+        if message.role == "user":
+            words[message.turn] = f"{words.get(message.turn, '')} {message.text}"
+    titles = {turn: f"turn {turn}" for turn in set(turns.values())}
+    for turn in titles:
+        said = shorten(" ".join(words.get(turn, "").split()), _MAX_TITLE_LENGTH)
+        titles[turn] += f": {said}" if said else ""
+    return tuple(titles[turns[position]] for position in range(len(plan.calls)))

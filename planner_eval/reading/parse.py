@@ -28,10 +28,10 @@ from planner_eval.reading.files.fields import PLAN_FIELDS, Role
 from planner_eval.reading.files.files import PlanFile, read_data, read_plan
 from planner_eval.reading.files.frames import is_table, table_rows
 from planner_eval.reading.files.items import split_json_value
-from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import DEFAULT_STORE, GOLD_COMPANION_FIELDS, Record, Store
 from planner_eval.reading.files.several import read_path
 from planner_eval.reading.files.shapes import shape_of
+from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
@@ -150,7 +150,7 @@ def _read_named(name: str, fields: dict[str, Any], folders: tuple[str | None, st
 
 
 def _note_repeated_ids(file: PlanFile) -> PlanFile:
-    return file._replace(notes=(*file.notes, *format_repeated_ids(file.records)))
+    return file._replace(notes=(*file.notes, *format_ids_repeated_beyond_trials(file.records)))
 
 
 def parse(  # noqa: PLR0913 - the options of a public function

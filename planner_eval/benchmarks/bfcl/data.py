@@ -329,6 +329,7 @@ def _read_formats(data: Path) -> Iterator[Sample]:
                 name = f"format_sensitivity_{number}:{config}:{sample.id}"
                 visible = sample.extra["visible"]._replace(config=config)
                 extra = {**sample.extra, "config": config, "visible": visible, "diagnostics": ()}
+                extra["no_plan"] = f"{sample.id} has it, of which this is another way of asking"
                 # Without a dialect: statistics of right plans count the question where it is asked first.
                 yield Sample(name, sample.query, sample.tools, sample.gold, "", "format_sensitivity", extra)
                 number += 1
@@ -369,6 +370,10 @@ def _sample(
         extra["diagnostics"] = tuple(_findings(functions, truth))
     elif check == "multi_turn":
         gold, dialect = [call for turn in truth for call in turn], "call-texts"
+    elif check == "irrelevance":
+        dialect = "keyed"  # the plan without a call
+    elif check == "relevance":
+        extra["no_plan"] = "any call of a tool is right"
     elif check == "agentic":
         gold = list(truth)
     messages = [message for turn in record["question"] for message in turn]

@@ -284,7 +284,8 @@ class ExpressionParser:
             self.position = start
             return None
         children.append(self.sign(self.ARROW))
-        children.append(self.block() if self.has("{") else self.expression())
+        is_block = self.has("{") and not (self.ahead().kind == "string" and self.ahead(2).text == ":")
+        children.append(self.block() if is_block else self.expression())
         return self.node("lambda", children)
 
     def _signs_behind(self) -> dict[int, str]:

@@ -153,6 +153,7 @@ class JavaParser(JavaExpressionParser):
         return self._end([*children, self.sign(":"), self.expression()] if self.has(":") else children)
 
     def _try(self) -> Node:
+        behind_type = bool(self.unended) and not self.text[self.unended[-1].end : self.token.start].strip()
         children = [self._word()]
         resources = self.has("(")
         if resources:
@@ -166,6 +167,7 @@ class JavaParser(JavaExpressionParser):
             children.append(self.sign(")"))
         children.append(self.block())
         handled = len(children)
+        caught = self.has("catch")
         while self.has("catch"):
             children += [self._word(), self.sign("("), *self._modifiers(), self._type()]
             while self.has("|"):
@@ -173,7 +175,8 @@ class JavaParser(JavaExpressionParser):
             children += [self._word(), self.sign(")"), self.block()]
         if self.has("finally"):
             children += [self._word(), self.block()]
-        if len(children) == handled and not resources:
+        # Behind a word in the place of a type, tree-sitter takes the block for one without "try".
+        if caught if behind_type else len(children) == handled and not resources:
             raise self.error()
         return self.node("statement", children)
 
@@ -323,7 +326,9 @@ class JavaParser(JavaExpressionParser):
         return declaration
 
     def _constructor_head(self) -> Node:
-        children = [*self._modifiers(), *self._method_name()]
+        children = self._modifiers()
+        is_compact = self.token.kind == "name" and self.ahead().text == "{"  # a record's, without parameters
+        children += [self._word()] if is_compact else self._method_name()
         if not self.has("{"):
             raise self.error()
         return self.node("constructor", children)

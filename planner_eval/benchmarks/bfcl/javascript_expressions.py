@@ -177,14 +177,15 @@ class JavaScriptExpressionParser(ExpressionParser):
                 return node
 
     def index(self, children: list[Node]) -> Node:
-        """An index, which may be absent: ``char[]``."""
-        if self.ahead().text != "]":
-            return super().index(children)
-        opening = self.sign("[")
-        absent = self.absent("identifier")
-        if absent is None:
+        """An index, which may be absent: ``char[]``, or several expressions."""
+        children = [*children, self.sign("[")]
+        inner = self.absent("identifier") if self.has("]") else self.expression()
+        if inner is None:
             raise self.error()
-        return self.node("index", [*children, opening, absent, self.sign("]")])
+        children.append(inner)
+        while self.has(","):
+            children += [self.sign(","), self.expression()]
+        return self.node("index", [*children, self.sign("]")])
 
     def arguments(self) -> Node:
         """The arguments of a call; some may be absent."""

@@ -13,6 +13,8 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from importlib.util import find_spec
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
@@ -36,6 +38,7 @@ RECORDS_PER_BATCH = 8
 """How many records the worker is sent together; where one of them ends it, each is sent again by itself."""
 MODES = ("function-calling", "prompt")
 _CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
+_IMPORT = re.compile(r"^(?:from|import) (\w+)", re.MULTILINE)
 _TOOLS_FOLDER = Path("eval_checker", "multi_turn_eval", "func_source_code")
 
 
@@ -116,7 +119,7 @@ class MultiTurnChecker:
         """The verdicts on many records in order, with work sent ahead.
 
         Raises:
-            DatasetError: the folder holds no tools.
+            DatasetError: the folder holds no tools, or they need a package that is not installed.
             ExecutionError: the sandbox cannot be had here.
         """
         batches: deque[list[Verdict | bytes]] = deque()
@@ -127,6 +130,7 @@ class MultiTurnChecker:
                 if messages := _messages(batch):
                     yield _program(messages)
 
+        records = self._with_packages(records)
         waiting = programs()
         first = next(waiting, None)
         replies = iter(()) if first is None else self._sandbox().map(chain([first], waiting))
@@ -136,6 +140,12 @@ class MultiTurnChecker:
             yield from self._judge(batches.popleft(), reply)
         for batch in batches:
             yield from _verdicts(batch)
+
+    def _with_packages(self, records: Iterable[MultiTurnRecord]) -> Iterator[MultiTurnRecord]:
+        """The records; an error before the first whose tools need a package that is not installed."""
+        for record in records:
+            require_packages(self.source, record.question)
+            yield record
 
     def _judge(self, batch: Sequence[Verdict | bytes], reply: Reply) -> Iterator[Verdict]:
         """The verdicts of a batch; where one of several records ended it, each is sent again by itself."""
@@ -288,11 +298,13 @@ def open_tools(samples: Iterable[Sample], level: str | None) -> Sandbox | None:
     Raises:
         DatasetError: the folder holds no tools.
     """
-    packages = (sample.extra["package"] for sample in samples if sample.extra["visible"].several)
-    package = next(packages, None)
-    if package is None:
+    several = [sample for sample in samples if sample.extra["visible"].several]
+    if not several:
         return None
-    source = tools_source(Path(package).resolve())
+    folder = Path(several[0].extra["package"]).resolve()
+    source = tools_source(folder)
+    for sample in several:
+        require_packages(folder, sample.extra["question"])
     return Sandbox(source, level=level, limits=Limits(seconds=SECONDS_PER_RECORD))
 
 
@@ -325,6 +337,31 @@ def make_caller(sample: Sample, box: Sandbox) -> Callable[[Sequence[str]], Seque
     return make
 
 
+def run_gold(samples: Sequence[Sample]) -> Iterator[list[str] | None]:
+    """What the calls of each question's gold return, as texts; None where they cannot be made.
+
+    Args:
+        samples: Questions of several turns, of one folder.
+
+    Raises:
+        DatasetError: the folder holds no tools, or they need a package that is not installed.
+        ExecutionError: the sandbox cannot be had here.
+    """
+    box = open_tools(samples, None)
+    if box is None:
+        return
+    with box:
+        for reply in box.map(_tool_program("call", [_gold_message(sample)]) for sample in samples):
+            report = reply.rows[0].value if reply.ended is None else None
+            yield report.get("results") if isinstance(report, dict) else None
+
+
+def _gold_message(sample: Sample) -> bytes:
+    calls = [text for turn in sample.extra["ground_truth"] for text in turn]
+    setting = _setting(sample.extra["question"], sample.category)
+    return marshal.dumps({**setting, "calls": calls, "known": 0})
+
+
 # ----------------------------------------------------------------------
 # The tools.
 def tools_source(folder: Path) -> ToolSource:
@@ -336,13 +373,49 @@ def tools_source(folder: Path) -> ToolSource:
     Raises:
         DatasetError: it holds no tools.
     """
-    place = folder / _TOOLS_FOLDER
-    files: dict[str, str] = {}
-    for path in sorted(place.glob("*.py")):
-        for name in _CLASS.findall(path.read_text(encoding="utf-8", errors="replace")):
-            files.setdefault(name, path.stem)
+    place, files = folder / _TOOLS_FOLDER, _tool_files(folder)
     if not files:
         raise DatasetError(f"{place}: no tools of BFCL are here; the package bfcl-eval holds them")
     arguments = {"folder": str(folder), "files": files}
     source = factory_source("bfcl", "planner_eval.benchmarks.bfcl.multi_turn_run", "load_tools", arguments)
     return replace(source, level="process", stateful=False, writes=False, read=(*source.read, str(place)))
+
+
+@lru_cache(4)
+def _tool_files(folder: Path) -> dict[str, str]:
+    """The module that each class of tools is in."""
+    files: dict[str, str] = {}
+    for path in sorted((folder / _TOOLS_FOLDER).glob("*.py")):
+        for name in _CLASS.findall(path.read_text(encoding="utf-8", errors="replace")):
+            files.setdefault(name, path.stem)
+    return files
+
+
+def require_packages(folder: Path, question: Mapping[str, Any]) -> None:
+    """Refuse a question whose tools need a package that is not installed.
+
+    Without it calls fail on both sides, and a score would say something of this machine.
+
+    Args:
+        folder: The folder of the package ``bfcl_eval``.
+        question: The published record.
+
+    Raises:
+        DatasetError: a package is not installed.
+    """
+    for name in question.get("involved_classes", ()):
+        if missing := _missing_packages(folder, name):
+            raise DatasetError(
+                f"{question['id']}: BFCL's {name} needs {missing}, not installed here: pip install {missing}"
+            )
+
+
+@lru_cache(64)
+def _missing_packages(folder: Path, name: str) -> str:
+    """The packages that the module of a class imports, and that are not installed."""
+    stem = _tool_files(folder).get(name)
+    if stem is None:
+        return ""
+    text = (folder / _TOOLS_FOLDER / f"{stem}.py").read_text(encoding="utf-8", errors="replace")
+    packages = sorted(set(_IMPORT.findall(text)) - {"bfcl_eval"})
+    return " ".join(package for package in packages if find_spec(package) is None)

@@ -13,7 +13,6 @@ import re
 import sys
 from collections import Counter
 from importlib import import_module
-from importlib.machinery import PathFinder
 
 from planner_eval.benchmarks.bfcl.multi_turn_calls import Call, Caller, parsed_call, read_step
 from planner_eval.benchmarks.bfcl.multi_turn_words import (
@@ -103,8 +102,6 @@ class Checker:
                 package = type(sys)(name)
                 package.__path__ = ["/".join((folder, *TOOLS_PACKAGE[1 : depth + 1]))]
                 sys.modules[name] = package
-        if "mpmath" not in sys.modules and PathFinder.find_spec("mpmath") is None:
-            sys.modules["mpmath"] = _Absent("mpmath")
 
     def tool_class(self, name: str) -> ToolClass:
         """A class of tools, imported when it is first needed.
@@ -341,15 +338,6 @@ def _differing_attributes(name: str, pred: Any, gold: Any) -> list[tuple[str, An
 def _raised(error: Exception) -> NotJudged:
     """What the published code ends with, and gives no verdict on any record."""
     return NotJudged("raised", f"{type(error).__name__}: {error}")
-
-
-class _Absent(type(sys)):  # type: ignore[misc]
-    """Stands for a package that is not installed: who needs it gets no verdict, and no error to compare."""
-
-    def __getattr__(self, attribute: str) -> Any:
-        if attribute.startswith("__"):
-            raise AttributeError(attribute)
-        raise NotJudged("missing-package", f"a tool needs {self.__name__}, which is not installed")
 
 
 def load_tools(folder: str, files: dict[str, str]) -> dict[str, Callable[[bytes], dict[str, Any]]]:

@@ -16,11 +16,39 @@ if TYPE_CHECKING:
 
 
 def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
-    """How many questions each category has; the leaderboard's pages print no table of them."""
+    """How many questions each category has, and how many gold calls of several turns take an earlier result.
+
+    The leaderboard's pages print no such table.
+    """
     counts = Counter(sample.category for sample in samples)
     for name, category in CATEGORIES.items():
         if counts[name]:
             yield Cell("Questions", name, category.group, None, float(counts[name]), counts[name])
+    for name, category in CATEGORIES.items():
+        if counts[name] and category.check == "multi_turn":
+            yield from _reference_cells(name, [sample for sample in samples if sample.category == name])
+
+
+_REFERENCES = {
+    "Plans": "plans",
+    "Plans that take a result": "taking plans",
+    "Calls": "calls",
+    "Calls that take a result": "taking calls",
+    "Calls that may take one": "ambiguous calls",
+    "Arguments": "arguments",
+    "Arguments taken from a result": "taking arguments",
+    "Arguments that may be": "ambiguous arguments",
+}
+"""The rows of the table of what gold takes from results, see :mod:`.value_references`."""
+
+
+def _reference_cells(category: str, samples: Sequence[Sample]) -> Iterator[Cell]:
+    from planner_eval.benchmarks.bfcl.value_references import count_references
+
+    counts = count_references(samples)
+    for row, name in _REFERENCES.items():
+        value = float(counts[name]) if counts["plans"] else None
+        yield Cell("Earlier results in gold", row, category, None, value, counts["plans"])
 
 
 def detail_tables(scored: Scored) -> Iterator[Table]:

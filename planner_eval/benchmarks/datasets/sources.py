@@ -12,7 +12,6 @@ from planner_eval.base.errors import (
     FUNCTION,
     NAME,
     NAMES,
-    NO_GOLD_PLAN,
     PATH,
     DatasetError,
     InputError,
@@ -55,12 +54,14 @@ class PlanRecord:
         where: Its place for a message.
         plan: The plan that was read.
         error: Why it could not be read; None with no plan means that the record holds none.
+        source: The record that the plan was read from, of a file.
     """
 
     record: str | int
     where: str
     plan: Plan | None = None
     error: str | None = None
+    source: Record | None = None
 
 
 @dataclass(slots=True)
@@ -128,9 +129,8 @@ class PlanReader:
         where = record.where if self.dataset is None else f"{self.dataset}, {record.id}"
         try:
             if self.dataset is None:
-                return PlanRecord(
-                    record.told, where, read_plan(record, dialect=self.dialect, infer=self.infer)
-                )
+                plan = read_plan(record, dialect=self.dialect, infer=self.infer)
+                return PlanRecord(record.told, where, plan, source=record)
             if record.error is not None:  # its process ended, or held up
                 raise record.error
             sample = record.source
@@ -244,7 +244,10 @@ def _record(file: str, position: int, sample: Sample) -> Record:
     fields[QUESTION_FIELD] = sample.extra.get("messages") or sample.query
     error = None
     if not holds_plan(sample):
-        error = ParseError(NO_GOLD_PLAN, code="parse.empty")
+        error = ParseError(
+            f"there is no plan: {sample.extra.get('no_plan', 'the right answer is free text')}",
+            code="parse.empty",
+        )
     if sample.category:
         fields["category"] = sample.category
     about = {"dialect": sample.dialect or None, "tools": sample.tools}

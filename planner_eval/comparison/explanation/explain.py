@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import order_by_cause
 from planner_eval.comparison.explanation.compound_edits import merge_edits
 from planner_eval.comparison.explanation.edits import Draft, Edit, Place, ValueDiff
+from planner_eval.comparison.explanation.partners import rematch_for_explanation
 from planner_eval.comparison.explanation.primitive_edits import PrimitiveEdits
 from planner_eval.comparison.explanation.sentences import CallNames, Wording, no_call_suffix
-from planner_eval.comparison.explanation.unlike_pairs import rematch_for_explanation
 from planner_eval.comparison.gold_alternatives import AcceptedValues, AlternativeValues
 from planner_eval.comparison.matching.align import Matching
 
 
-def explain_matching(
-    matching: Matching, alternatives: AlternativeValues
-) -> tuple[Matching, tuple[Edit, ...]]:
-    """The matching with partners as a person takes them, and the edits, causes before consequences.
+class Explanation(NamedTuple):
+    """What differs between two plans.
+
+    Args:
+        matching: The matching, with partners as a person takes them.
+        edits: The edits, causes before consequences.
+        shortest: Whether no other set of edits is known to be cheaper; False where the search was bounded.
+    """
+
+    matching: Matching
+    edits: tuple[Edit, ...]
+    shortest: bool = True
+
+
+def explain_matching(matching: Matching, alternatives: AlternativeValues) -> Explanation:
+    """The explanation of a difference: partners, edits, their causes, and last their sentences.
 
     Args:
         matching: What figures count.
@@ -26,12 +39,13 @@ def explain_matching(
     names = CallNames.of(pred, gold, pairs)
     wording = Wording(names, ValueDiff(names.to_gold))
     edits: list[Draft] = []
+    shortest = True
     if pairing is not None:
         waived = {Place(call) for call in matching.waived}
         accepted = AcceptedValues(matching.policy, matching.terms, alternatives)
         primitive = PrimitiveEdits(pairing, accepted, ordered=matching.policy.order != "free")
         edits = [edit for edit in primitive if edit.code != "call.missing" or edit.gold not in waived]
-        edits, _ = merge_edits(edits, names)
+        edits, shortest = merge_edits(edits, names)
         wording.objects = primitive.objects
     edits += [
         Draft("misplaced call", "order.broken", Place(call), Place(image), data=(other, after))
@@ -40,4 +54,4 @@ def explain_matching(
     written = [wording.write(edit) for edit in order_by_cause(edits, pred, gold, pairs)]
     if written and (suffix := no_call_suffix(pred, gold)):
         written[0] = written[0]._replace(message=written[0].message + suffix)
-    return matching, tuple(written)
+    return Explanation(matching, tuple(written), shortest)

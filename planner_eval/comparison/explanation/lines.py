@@ -230,8 +230,8 @@ _HABIT_NAMES = {
 """Codes of edits that are one habit whatever they are about, and what it is called."""
 
 _FORM_HABITS = {
-    "named.arguments": "arguments are named where gold gives positions",
-    "positional.arguments": "arguments have positions where gold names them",
+    "named.arguments": "arguments are named, expected by position",
+    "positional.arguments": "arguments are given by position, expected by name",
 }
 """Habits of form, which a sentence of their own tells."""
 

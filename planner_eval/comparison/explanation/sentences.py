@@ -343,7 +343,7 @@ class Wording:
         assert draft.gold is not None
         position, names = draft.gold.call or 0, self.names
         call_text = _format_call(names.gold, position, names.theirs(position), names.their_number)
-        repetition = f": gold makes {names.their_number(draft.data)} again" if draft.data is not None else ""
+        repetition = f": gold repeats {names.their_number(draft.data)}" if draft.data is not None else ""
         return f"gold's {call_text} is missing{repetition}", repetition
 
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
@@ -353,7 +353,7 @@ class Wording:
 
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
-        contrast = "gold makes it less often" if paired else "gold has neither"
+        contrast = "gold calls it less often" if paired else "gold has neither"
         return f"{self.names.ours(_pred_call(draft))} repeats {self.names.our_number(twin)}; {contrast}"
 
     def _tried_call(self, draft: Draft) -> str:
@@ -382,7 +382,7 @@ class Wording:
         return f"{argument_path_name(name, path)}={texts[0]} in place of {texts[1]}"
 
     def _spelling(self, draft: Draft) -> str:
-        return f"{self.names.ours(_pred_call(draft))} is gold's {draft.gold_value}"
+        return f"{self.names.ours(_pred_call(draft))}, expected spelling {draft.gold_value}"
 
     def _replaced_call(self, draft: Draft) -> str:
         (calls, list_name), gold_calls = draft.data, self.names.gold.calls
@@ -391,14 +391,14 @@ class Wording:
         assert draft.gold is not None
         gold_tool = gold_calls[draft.gold.call or 0].tool
         if draft.name == "call for a chain":
-            return f"{call_name} stands for gold's {' → '.join(tools)} ({numbers})"
+            return f"{call_name} is called, expected {' → '.join(tools)} ({numbers})"
         if draft.name == "call for several":
-            return f"{call_name} stands for gold's {', '.join(tools[:-1])} and {tools[-1]} ({numbers})"
+            return f"{call_name} is called, expected {', '.join(tools[:-1])} and {tools[-1]} ({numbers})"
         if draft.name == "call for a list":
             message = f"{call_name} holds in {list_name!r} what gold asks with {tools[0]} ({numbers})"
             stands = draft.gold.call not in calls
-            return f"{message}, and stands for gold's {gold_tool}" if stands else message
-        return f"{call_name} stands for gold's {gold_tool}"
+            return f"{message}, where {gold_tool} is expected" if stands else message
+        return f"{call_name} is called, expected {gold_tool}"
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
@@ -417,7 +417,7 @@ class Wording:
     def _misplaced_call(self, draft: Draft) -> str:
         other, after = draft.data
         where = f"{'after' if after else 'before'} {self.names.theirs(other)}"
-        return f"{self.names.ours(_pred_call(draft))} is out of order: gold wants it {where}"
+        return f"{self.names.ours(_pred_call(draft))} is out of order, expected {where}"
 
     def _object_arguments(self, draft: Draft) -> str:
         call_name = self.names.ours(_pred_call(draft))
@@ -426,18 +426,18 @@ class Wording:
     # ------------------------------------------------------------ arguments
     def _missing_answer(self, draft: Draft) -> str:
         value = value_name(draft.gold_value, self.names.their_number)
-        return f"the answer lacks {_argument_name(draft.gold)!r}, gold gives {value}"
+        return f"the answer lacks {_argument_name(draft.gold)!r}, expected {value}"
 
     def _extra_answer(self, draft: Draft) -> str:
         value = value_name(draft.pred_value, self.names.our_number)
-        return f"the answer names {_argument_name(draft.pred)!r} = {value}, gold names none"
+        return f"the answer has an extra value {_argument_name(draft.pred)!r} = {value}"
 
     def _exchange(self, draft: Draft) -> str:
         location, names = draft.pred or Place(), self.names
         quoted = [[repr(name) for name in circle] for circle in draft.data]
         names_text = ", ".join(f"{', '.join(circle[:-1])} and {circle[-1]}" for circle in quoted)
         kind = "values" if location.call is None else "arguments"
-        message = f"{names.ours(location.call)}: {kind} {names_text} are exchanged"
+        message = f"{names.ours(location.call)}: {kind} {names_text} are swapped"
         if location.call is None or draft.gold is None:
             return message
         calls = names.pred.calls[location.call], names.gold.calls[draft.gold.call or 0]
@@ -450,7 +450,7 @@ class Wording:
 
     def _extra_argument(self, draft: Draft) -> str:
         holder: int | None = draft.data.holder
-        elsewhere = "" if holder is None else f"; gold gives it in {self.names.their_number(holder)}"
+        elsewhere = "" if holder is None else f"; expected in {self.names.their_number(holder)}"
         what = f"{self.place(draft.pred)} = {self.pred(draft.pred_value)}"
         if links := self.links(self.names.pred, draft.pred, draft.pred_value):
             what = f"{self.names.ours(draft.pred and draft.pred.call)}: {links}"
@@ -465,11 +465,13 @@ class Wording:
 
     def _renamed(self, draft: Draft) -> str:
         gold_name = _argument_name(draft.gold)
+        named = f"stands at position {gold_name}" if gold_name.isdecimal() else f"is named {gold_name!r}"
+        message = f"{self.place(draft.pred)} {named} in gold"
         if draft.name == "renamed":
-            return f"{self.place(draft.pred)} holds what gold gives as {gold_name!r}"
+            return message
         code = kind_difference_code(draft.pred_value, draft.gold_value)
-        clause = self.contrast(code, draft.pred_value, draft.gold_value, _verb(draft))
-        return f"{self.place(draft.pred)} stands for gold's {gold_name!r} and {clause}{self.accepted(draft)}"
+        clause = self.contrast(code, draft.pred_value, draft.gold_value)
+        return f"{message} and {clause}{self.accepted(draft)}"
 
     def _value(self, draft: Draft) -> tuple[str, str | None]:
         """The sentence about a value, and what it says where the list that it stands in is named already."""
@@ -477,7 +479,7 @@ class Wording:
         clause = self.clause(draft)
         if type(value) is Ref and value.call == location.call:
             _, _, remainder = clause.partition(self.pred(value))
-            clause = f"names this call itself{remainder if data.producer is None else ''}"
+            clause = f"refers to this call itself{remainder if data.producer is None else ''}"
         elif type(value) is str and data.computed and clause.startswith("is "):
             _, _, remainder = clause.partition(self.pred(value))
             expression = f"is the expression {one_line(value, MAX_VALUE_LENGTH)}{remainder}"
@@ -493,41 +495,41 @@ class Wording:
 
     def clause(self, draft: Draft) -> str:
         """The second half of a sentence: what the prediction says and what gold says."""
-        pred_value, gold_value, verb = draft.pred_value, draft.gold_value, _verb(draft)
+        pred_value, gold_value = draft.pred_value, draft.gold_value
         code = draft.code.partition(".")[2]
         if draft.name in ("missing argument", "missing field"):
-            return f"is missing, {verb} {self.gold(gold_value)}"
+            return f"is missing, expected {self.gold(gold_value)}"
         if draft.name == "extra field":
             return f"is {self.pred(pred_value)}, which is not in gold"
         if code == "literal":
             label = self.names.labelled(pred_value)
-            return f"is the literal {self.pred(pred_value)}{label}, gold takes {self.gold(gold_value)}"
+            return f"is the literal {self.pred(pred_value)}{label}, expected {self.gold(gold_value)}"
         if code == "unwanted":
-            return f"takes {self.pred(pred_value)}, {verb} the literal {self.gold(gold_value)}"
+            return f"takes {self.pred(pred_value)}, expected the literal {self.gold(gold_value)}"
         if code == "unresolved":
-            return f"refers to {pred_value.name!r}, which no call returns; gold has {self.gold(gold_value)}"
+            return f"refers to {pred_value.name!r}, which no call returns; expected {self.gold(gold_value)}"
         if code in ("producer", "output"):
-            return f"takes {self.pred(pred_value)}, gold takes {self.gold(gold_value)}"
-        return self.contrast(f"argument.{code}", pred_value, gold_value, verb)
+            return f"takes {self.pred(pred_value)}, expected {self.gold(gold_value)}"
+        return self.contrast(f"argument.{code}", pred_value, gold_value)
 
-    def contrast(self, code: str, pred_value: Value, gold_value: Value, verb: str) -> str:
+    def contrast(self, code: str, pred_value: Value, gold_value: Value) -> str:
         """The same of two values that are no outputs of calls, or not both."""
         pred_text, gold_text = self.pred(pred_value), self.gold(gold_value)
         if self.diff.shuffled(pred_value, gold_value):
-            return f"has gold's items in another order: {pred_text}, {verb} {gold_text}"
+            return f"has the items in another order: {pred_text}, expected {gold_text}"
         if code == "argument.type" and name_type_difference(pred_value, gold_value):
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
-            return f"is the {pred_kind} {pred_text}, {verb} the {gold_kind} {gold_text}"
+            return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
         cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
         if (
             cut
             and not isinstance(pred_value, (Ref, Unresolved))
             and not isinstance(gold_value, (Ref, Unresolved))
         ):
-            return self.narrow(pred_value, gold_value, verb)
-        return f"is {pred_text}, {verb} {gold_text}"
+            return self.narrow(pred_value, gold_value)
+        return f"is {pred_text}, expected {gold_text}"
 
-    def narrow(self, pred_value: Value, gold_value: Value, verb: str) -> str:
+    def narrow(self, pred_value: Value, gold_value: Value) -> str:
         """What the prediction says and what gold says; of long values where they differ."""
         numbers = self.names.our_number, self.names.their_number
         pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
@@ -535,26 +537,26 @@ class Wording:
         cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
         if cut and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET:
             if isinstance(pred_value, list) and isinstance(gold_value, list):
-                text = self.items(pred_value, gold_value, verb)
+                text = self.items(pred_value, gold_value)
             elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
                 texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
                 text = _format_first_difference(*texts)
-        return text or f"is {pred_text}, {verb} {gold_text}"
+        return text or f"is {pred_text}, expected {gold_text}"
 
-    def items(self, pred_items: list[Value], gold_items: list[Value], verb: str) -> str | None:
+    def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The first item in which two lists differ."""
         counts = len(pred_items), len(gold_items)
-        sizes = "differs" if counts[0] == counts[1] else f"has {counts[0]:,} items, gold {counts[1]:,}"
+        sizes = "differs" if counts[0] == counts[1] else f"has {counts[0]:,} items, expected {counts[1]:,}"
         for position, (pred_item, gold_item) in enumerate(zip(pred_items, gold_items, strict=False)):
             if not self.diff.alike(pred_item, gold_item):
-                return f"{sizes}: [{position}] {self.narrow(pred_item, gold_item, verb)}"
+                return f"{sizes}: [{position}] {self.narrow(pred_item, gold_item)}"
         end = min(counts)
         if counts[0] > end:
             extra = value_name(pred_items[end], self.names.our_number)
             return f"{sizes}: [{end}] is {extra}, which is not in gold"
         if counts[1] > end:
             lacking = value_name(gold_items[end], self.names.their_number)
-            return f"{sizes}: [{end}] is missing, {verb} {lacking}"
+            return f"{sizes}: [{end}] is missing, expected {lacking}"
         return None
 
     def accepted(self, draft: Draft) -> str:
@@ -574,13 +576,13 @@ class Wording:
         names = self.names.theirs
         if how == "reversed":
             tools = " → ".join(self.names.gold.calls[position].tool for position in (then, first))
-            return f"{names(first)} and {names(then)} are in the other order: gold makes {tools}"
+            return f"{names(first)} and {names(then)} are in the wrong order, expected {tools}"
         if how == "last":
-            return f"{names(call)} comes last, in gold before {names(then)}"
+            return f"{names(call)} comes last, expected before {names(then)}"
         if how == "last in gold":
-            return f"{names(call)} comes before {names(first)}, in gold last"
+            return f"{names(call)} comes before {names(first)}, expected last"
         after = "first" if first is None else f"after {names(first)}"
-        return f"{names(call)} comes {after}, in gold before {names(then)}"
+        return f"{names(call)} comes {after}, expected before {names(then)}"
 
     def _joined_arguments(self, draft: Draft) -> str:
         location, value, gold_names = draft.data
@@ -599,8 +601,8 @@ class Wording:
         pred_labels = [names.pred.calls[names.to_pred[call]].returns for call in (first, second)]
         gold_labels = [names.gold.calls[call].returns for call in (second, first)]
         if pred_labels == gold_labels and pred_labels[0] != pred_labels[1]:
-            return f"the labels of {calls} are exchanged, as seen in {where}"
-        return f"the results of {calls} are taken for one another in {where}"
+            return f"the labels of {calls} are swapped, as seen in {where}"
+        return f"the results of {calls} are swapped in {where}"
 
     def _swapped_values(self, draft: Draft) -> str:
         pairs: list[tuple[Draft, Draft]] = draft.data
@@ -610,9 +612,9 @@ class Wording:
             names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
             texts = [self.takes_pred(edit.pred_value) for edit in pairs[0]]
             example = f": the first {texts[0]}, the second {texts[1]}" if len(pairs) == 1 else ""
-            return f"{calls[0]} and {calls[1]} have one another's {names_text}{example}"
+            return f"{calls[0]} and {calls[1]} have swapped {names_text}{example}"
         pair_texts = (f"{self.place(first.pred)} and {self.place(second.pred)}" for first, second in pairs)
-        return f"{', '.join(pair_texts)} are exchanged"
+        return f"{', '.join(pair_texts)} are swapped"
 
     def _swapped_arguments(self, draft: Draft) -> str:
         first, second, wrong, intended, unlike = draft.data
@@ -620,15 +622,15 @@ class Wording:
         if unlike:
             first_name, second_name = _argument_name(first.gold), _argument_name(second.gold)
             takes = f"argument {_argument_name(first.pred)!r} {self.takes_gold(second.gold_value)}"
-            missing = f"gold's {first_name!r}, {self.gold(first.gold_value)}, is missing"
+            missing = f"{self.gold(first.gold_value)}, expected as {first_name!r}, is missing"
             value = f"{wrong_name!r} is {self.pred(second.pred_value)}"
-            return f"{call_name}: {takes}, which is gold's {second_name!r}; {value}, and {missing}"
+            return f"{call_name}: {takes}, which is expected as {second_name!r}; {value}, and {missing}"
         label = self.names.labelled(wrong.pred_value)
         pred_text = self.takes_pred(wrong.pred_value) + (f"{label}," if label else "")
         by_name = sorted((first, second), key=lambda edit: _argument_name(edit.pred))
         names_text = " and ".join(repr(_argument_name(edit.gold)) for edit in by_name)
         gold_text = f"gold's {_argument_name(intended.gold)!r} {self.takes_gold(intended.gold_value)}"
-        message = f"{call_name}: arguments {names_text} are exchanged"
+        message = f"{call_name}: arguments {names_text} are swapped"
         return f"{message}, and {wrong_name!r} {pred_text} where {gold_text}"
 
     def _operand(self, draft: Draft) -> str:
@@ -698,7 +700,7 @@ class LineWording:
 
     def _same_value(self, edits: list[Edit], data: None) -> str:
         value = value_name(edits[0].pred_value, self.names.our_number)
-        return f"{self._argument(edits[0])} is {value}, gold gives {self._gold_values(edits)}"
+        return f"{self._argument(edits[0])} is {value}, expected {self._gold_values(edits)}"
 
     def _copied_value(self, edits: list[Edit], data: None) -> str:
         names = _format_list(repr(edit.pred.argument) for edit in edits[1:] if edit.pred is not None)
@@ -706,7 +708,7 @@ class LineWording:
         return f"{edits[0].message}; {names}, not in gold, {are} the same"
 
     def _missing_argument(self, edits: list[Edit], data: None) -> str:
-        return f"{self._argument(edits[0])} is missing, gold gives {self._gold_values(edits)}"
+        return f"{self._argument(edits[0])} is missing, expected {self._gold_values(edits)}"
 
     def _argument(self, edit: Edit) -> str:
         call = edit.pred.call if edit.pred is not None else None
@@ -744,7 +746,7 @@ class LineWording:
                     changes.append(f"{argument_path_name(name, path)}={text}")
             change = f"with {', '.join(changes)}" if changes else f"without {', '.join(changed)}"
             texts.append(f"{self.names.our_number(call)} {change}")
-        return f"not in gold, but tries of {self.names.ours(near_call)}: {_format_list(texts)}"
+        return f"near repeats of {self.names.ours(near_call)}: {_format_list(texts)}"
 
     def _end(self, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
         tail, last = data
@@ -752,7 +754,7 @@ class LineWording:
         runs = [(tool, len([*run])) for tool, run in groupby(plan.calls[call].tool for call in tail)]
         tools = _format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
         if last is None:
-            return f"the plan goes on with {len(tail)} calls that gold has not: {tools}"
+            return f"the plan goes on with {len(tail)} extra calls: {tools}"
         return f"the plan stops after {self.names.our_number(last)}: gold's {tools} are missing"
 
     def _run(self, edits: list[Edit], calls: list[int]) -> str:
@@ -828,11 +830,6 @@ def _argument_name(location: Place | None) -> str:
     return (location and location.argument) or ""
 
 
-def _verb(draft: Draft) -> str:
-    """What leads to a value of gold; what may be left out is only expected."""
-    return "expected" if draft.data.optional else "gold gives"
-
-
 def _format_call(plan: Plan, position: int, name: str, number: Callable[[int], str]) -> str:
     """A call with all that it is given."""
     arguments = [
@@ -876,7 +873,7 @@ def _format_first_difference(pred_text: str, gold_text: str) -> str | None:
     """Two texts around their first difference; None for equal ones.
 
     >>> _format_first_difference("a" * 99 + " Project C", "a" * 99 + " Project C.")
-    'ends …"Project C", gold …"Project C." (character 110)'
+    'ends …"Project C", expected …"Project C." (character 110)'
     """
     if pred_text == gold_text:
         return None
@@ -889,8 +886,8 @@ def _format_first_difference(pred_text: str, gold_text: str) -> str | None:
         _window(text, start, offset + _CONTEXT_AFTER) for text in (pred_text, gold_text)
     )
     if near_end:
-        return f"ends {pred_window}, gold {gold_window} (character {offset + 1:,})"
-    return f"differs at character {offset + 1:,}: {pred_window}, gold {gold_window}"
+        return f"ends {pred_window}, expected {gold_window} (character {offset + 1:,})"
+    return f"differs at character {offset + 1:,}: {pred_window}, expected {gold_window}"
 
 
 def _window(text: str, start: int, end: int) -> str:
@@ -911,7 +908,7 @@ def _common_prefix_length(first: str, second: str) -> int:
 
 
 _QUOTED_TEXT = r'…?"((?:[^"\\]|\\.)*+)(?:"…?|…)'
-_TWO_TEXTS = rf"{_QUOTED_TEXT}, (?:gold (?:gives )?|expected ){_QUOTED_TEXT}(?= \(|$| \[)"
+_TWO_TEXTS = rf"{_QUOTED_TEXT}, expected {_QUOTED_TEXT}(?= \(|$| \[)"
 _WORD = r"\w+|\s+|[^\w\s]"
 
 
@@ -921,7 +918,7 @@ def mark_differences(sentence: str) -> list[tuple[str, bool]]:
     Args:
         sentence: What an edit says, in any line.
 
-    >>> [piece for piece, differs in mark_differences('x is "to Rome", gold gives "to Oslo"') if differs]
+    >>> [piece for piece, differs in mark_differences('x is "to Rome", expected "to Oslo"') if differs]
     ['Rome', 'Oslo']
     """
     match = re.search(_TWO_TEXTS, sentence)

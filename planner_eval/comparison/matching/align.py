@@ -294,7 +294,7 @@ class Matching(NamedTuple):
         terms: What the gold plan leaves open.
         counted: As figures count them, see :mod:`planner_eval.comparison.counted`.
         by_name: What figures count, where partners are as they are told, see
-            :mod:`planner_eval.comparison.explanation.unlike_pairs`; None where both are one.
+            :mod:`planner_eval.comparison.explanation.partners`; None where both are one.
     """
 
     pred: Plan

@@ -21,7 +21,7 @@ from planner_eval.curation.audit import (
     votes,
 )
 from planner_eval.curation.audit.subject import AuditedRecord
-from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
+from planner_eval.results.findings import CONFIDENCES, TOOL_CODES, Confidence, GoldFinding
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
@@ -51,8 +51,6 @@ Types are often told carelessly: a number that stands for a text is a fault of t
 often as one of gold, and what tools return is told worst of all.
 """
 
-TOOL_CODES = ("gold.tool_default", "gold.tool_enum")
-"""Faults of a tool's description, which are told once for a set."""
 CATALOG_CODES = (*(code.replace("check.", "gold.") for code in CONFIDENCE_BY_CODE), *TOOL_CODES)
 
 
@@ -69,9 +67,12 @@ def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
     >>> [found.code for found in contradictions(parse("pay(#to='Ann')"), tools)]
     ['gold.unknown_argument']
     """
+    computed = {(d.call, d.argument) for d in plan.diagnostics if d.code == "value.computed"}
     for finding in check_plan(plan, catalog):
         if finding.code not in CONFIDENCE_BY_CODE:
             continue
+        if finding.code == "check.wrong_type" and (finding.call, finding.argument) in computed:
+            continue  # its text stands for what a program computes
         fault = _find_tool_fault(plan, catalog, finding)
         if fault is not None:
             yield fault
@@ -282,7 +283,23 @@ def audit(
     ['gold.unresolved']
     """
     findings = [finding for row in audits for finding in row.find(subject) if has(finding.code)]
-    yield from sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0))
+    by_call = sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0))
+    yield from _fold_items(subject.plan, by_call)
+
+
+def _fold_items(plan: Plan, findings: Sequence[GoldFinding]) -> Iterator[GoldFinding]:
+    """The findings with those about the items of one argument as one: the first, and how many are like it."""
+    by_argument: dict[object, list[GoldFinding]] = {}
+    for index, finding in enumerate(findings):
+        is_whole = finding.call is None or finding.argument is None or finding.operations
+        value = (
+            None if is_whole else dict(plan.calls[finding.call or 0].arguments).get(finding.argument or "")
+        )
+        key = (finding.code, finding.call, finding.argument, finding.confidence)
+        by_argument.setdefault(key if isinstance(value, (list, dict)) else index, []).append(finding)
+    for first, *others in by_argument.values():
+        more = f" (and {len(others)} more of {first.argument})" if others else ""
+        yield first._replace(message=first.message + more)
 
 
 # ----------------------------------------------------------------------

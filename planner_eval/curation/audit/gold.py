@@ -51,6 +51,7 @@ from planner_eval.reading.files.task_fields import StateSource
 from planner_eval.results.findings import (
     CONFIDENCES,
     LEVELS,
+    TOOL_CODES,
     Confidence,
     Finding,
     GoldFinding,
@@ -251,7 +252,7 @@ class GoldAudit:
                 weighed = self._weigh(item.record, subject, finding)
                 if weighed is not None and not self._is_told(weighed):
                     self._keep(position, item, weighed, subject.query, subject)
-            self._has_references = self._has_references or bool(subject.plan.edges)
+            self._has_references = self._has_references or _marks_results(subject)
             for gathering in gatherings:
                 gathering.add(position, subject)
         self._settle_confidence()
@@ -296,7 +297,7 @@ class GoldAudit:
 
     def _is_told(self, finding: GoldFinding) -> bool:
         """Whether a finding is a fault of a tool's description that another record told."""
-        if finding.code not in audits.TOOL_CODES:
+        if finding.code not in TOOL_CODES:
             return False
         told = finding.message in self._told
         self._told.add(finding.message)
@@ -512,6 +513,15 @@ class GoldAudit:
             self._ran["failed"] += not trace.ok
 
 
+def _marks_results(subject: AuditedRecord) -> bool:
+    """Whether a plan writes results of calls otherwise than literals: by references, or by placeholders."""
+    holes = subject.catalog.holes if subject.catalog is not None else ()
+    return bool(subject.plan.edges) or any(
+        value in holes for call in subject.plan.calls[1:] for _, argument in call.arguments
+        for _, value in leaves(argument) if isinstance(value, str)
+    )  # fmt: skip
+
+
 def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:
     """Whether the question gives a value by the name of a variable, of any type: "the list `items`"."""
     if finding.call is None or finding.argument is None or subject.query is None:
@@ -526,7 +536,7 @@ def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:
     )
 
 
-_SUGGESTED_CODES = frozenset(audits.CATALOG_CODES).difference(audits.TOOL_CODES)
+_SUGGESTED_CODES = frozenset(audits.CATALOG_CODES).difference(TOOL_CODES)
 
 
 def _suggest_operations(subject: AuditedRecord, finding: GoldFinding) -> tuple[Mapping[str, Any], ...]:

@@ -9,7 +9,7 @@ in another language) is no finding.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -26,10 +26,12 @@ from planner_eval.curation.audit.literals import (
     is_arithmetic,
     is_code,
     is_constant,
+    is_stated_sequence,
 )
 from planner_eval.curation.audit.near_misses import (
     find_described_choice,
     find_near_name,
+    find_near_word,
     find_other_day,
     is_described,
     is_program_name,
@@ -426,6 +428,8 @@ def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) 
         declared = _declared_parameters(call, catalog)
         for name, argument_value in call.arguments:
             parameter = declared.get(name)
+            if is_stated_sequence(argument_value, question.amounts):
+                continue
             for path, value in leaves(argument_value):
                 if _needs_ground(argument_value, path, value) and not (catalog and value in catalog.holes):
                     type_ = (parameter.type.at(path) if parameter else None) or ANY
@@ -477,13 +481,21 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
             values_by_argument.setdefault((plan.calls[position].tool, literal.argument), []).append(
                 literal.value
             )
+    texts = [
+        text
+        for tool in (catalog.tools if catalog is not None else ())
+        for text in (tool.description, *(parameter.description for parameter in tool.parameters))
+    ]
     for position, call_literals in by_call.items():
         call = plan.calls[position]
         if (call_finding := find_unasked_call(call, position, call_literals, question, claimed)) is not None:
             yield call_finding
             continue
         for literal in call_literals:
-            if question.plain and (miss := _find_near_miss(literal, call, question, all_values)) is not None:
+            if (
+                question.plain
+                and (miss := _find_near_miss(literal, call, question, all_values, texts)) is not None
+            ):
                 yield miss
                 continue
             number = (
@@ -498,7 +510,7 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
 
 
 def _find_near_miss(
-    literal: Literal, call: Call, question: Question, others: Collection[Value]
+    literal: Literal, call: Call, question: Question, others: Collection[Value], texts: Iterable[str]
 ) -> GoldFinding | None:
     """The finding about a value that is nearly what the question says."""
     value, ground = literal.value, literal.ground
@@ -506,7 +518,11 @@ def _find_near_miss(
     if not isinstance(value, str):
         return None
     if ground is None or ground.how not in ("text", "result"):
-        miss = find_near_name(value, question, others) or find_other_day(value, question)
+        miss = (
+            find_near_name(value, question, others)
+            or find_near_word(value, question, texts)
+            or find_other_day(value, question)
+        )
     elif ground.how == "text" and is_program_name(value):
         miss = find_near_name(value, question, others)
     if miss is None and literal.parameter is not None and not literal.path and literal.type.enum is not None:
@@ -517,7 +533,7 @@ def _find_near_miss(
         f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the question says "{miss.text}"'
     )
     finding = GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
-    if literal.path or not is_program_name(miss.text):
+    if literal.path or not (is_program_name(miss.text) or miss.reason == "is a letter off"):
         return finding
     operation = {"op": "set", "id": call.id, "argument": literal.argument, "value": miss.text}
     return finding._replace(operations=({**operation, "why": finding.code},))

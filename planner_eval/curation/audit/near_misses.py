@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import calendar
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import islice
 
@@ -20,7 +21,11 @@ from planner_eval.results.findings import Confidence
 _TOKEN = re.compile(r"[A-Za-z_$][\w$]{3,80}")
 _PROGRAM_NAME = re.compile(r"[A-Za-z_$]*?(?:[a-z\d][A-Z]|_[A-Za-z\d]|\$)[\w$]*")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_MIN_PART_LETTERS = 5
+_MAX_NAME_DIGITS = 2
+_WORD = re.compile(r"[^\W\d_]{5,40}")
+_CALENDAR_WORDS = frozenset(
+    word.casefold() for word in (*calendar.month_name, *calendar.day_name) if len(word) > 4
+)
 
 
 class NearMiss(NamedTuple):
@@ -69,7 +74,9 @@ def find_near_name(value: Value, question: Question, others: Collection[Value] =
     for token in names:
         left, right = value.casefold(), token.casefold()
         if left != right and (is_misspelling(left, right) or left in (right + "s", right.removesuffix("s"))):
-            return NearMiss(token, "differs by one letter", "high")
+            return NearMiss(token, "is a letter off", "high")
+    if sum(c.isdecimal() for c in value) > _MAX_NAME_DIGITS:
+        return None  # an identifier, of which another may hold a part
     parts = [part.casefold() for part in _NAME_PART.findall(value)]
     for token in names:
         token_parts = [part.casefold() for part in _NAME_PART.findall(token)]
@@ -77,6 +84,39 @@ def find_near_name(value: Value, question: Question, others: Collection[Value] =
         if 2 <= len(short) < len(long) <= 2 * len(short) and _is_subsequence(short, long):
             return NearMiss(token, "is a part of it" if short is parts else "contains more than it", "medium")
     return None
+
+
+def find_near_word(value: Value, question: Question, texts: Iterable[str] = ()) -> NearMiss | None:
+    """A word that a question says and a value spells with another letter, where the question's is right.
+
+    It is where the tools' descriptions write it so and not the other way, or where it is a month or a day;
+    else either may be the slip. A plural is another word.
+
+    Args:
+        value: The value: a word.
+        question: What is asked.
+        texts: What the tools on offer say.
+
+    >>> question = Question("Is there anything new of the Arrivals chart in February?")
+    >>> [find_near_word(value, question, ["Departures, Arrivals"]).text for value in ("Arriivals", "Febuary")]
+    ['Arrivals', 'February']
+    >>> find_near_word("Arriivals", question), find_near_word("Arrival", question, ["Arrivals"])
+    (None, None)
+    """
+    if not isinstance(value, str) or _WORD.fullmatch(value) is None:
+        return None
+    left = value.casefold()
+    for match in islice(_WORD.finditer(question.text), MAX_MENTIONS):
+        right = match[0].casefold()
+        if is_misspelling(left, right) and left.removesuffix("s") != right.removesuffix("s"):
+            written = " ".join(texts).casefold()
+            if right in _CALENDAR_WORDS or (_has_word(written, right) and not _has_word(written, left)):
+                return NearMiss(match[0], "is a letter off", "medium")
+    return None
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:

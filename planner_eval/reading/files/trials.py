@@ -140,6 +140,24 @@ def _assumed_trials(file: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> li
     ]
 
 
+def format_ids_repeated_beyond_trials(records: Sequence[Record]) -> list[str]:
+    """As :func:`format_repeated_ids`; records whose own fields make them trials of one task repeat nothing.
+
+    >>> trials = [Record("p", n, "a", "f()", n + 1, fields={"trial": n % 2}) for n in range(3)]
+    >>> format_ids_repeated_beyond_trials(trials[:2]), len(format_ids_repeated_beyond_trials(trials))
+    ([], 1)
+    """
+    if is_stored(records) or not any(map(trial_of, records)):
+        return format_repeated_ids(records)
+    trials = [trial_of(record) for record in records]
+    return format_repeated_ids(
+        [
+            record if trial is None else record._replace(id=f"{trial.task}/{trial.number}")
+            for record, trial in zip(records, trials, strict=True)
+        ]
+    )
+
+
 def _with_own_task(record: Record) -> Record:
     trial = trial_of(record)
     return record if trial is None else record._replace(task=trial.task)
@@ -230,6 +248,6 @@ def _golds_of_trials(gold: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> l
 
 def _with_records(file: PlanFile, records: Sequence[Record]) -> PlanFile:
     """The file with other records; what was said of ids that stood several times holds no longer."""
-    stale = format_repeated_ids(file.records)
+    stale = {*format_repeated_ids(file.records), *format_ids_repeated_beyond_trials(file.records)}
     notes = (*(note for note in file.notes if note not in stale), *format_repeated_ids(records))
     return file._replace(records=tuple(records), notes=notes)

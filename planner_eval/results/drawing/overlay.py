@@ -153,6 +153,29 @@ def plan_scene(plan: Plan) -> Scene:
     return Scene(tuple(boxes), tuple(arrows), summary, legend, steps=plan.steps)
 
 
+def lanes_scene(plan: Plan, lanes: Sequence[str]) -> Scene:
+    """The scene of a plan that a conversation makes turn by turn: a frame a turn, below one another.
+
+    Args:
+        plan: The plan.
+        lanes: The title of each call's frame, those of a turn alike.
+
+    >>> from planner_eval.plan.model import Call
+    >>> calls = Call("c1", "search"), Call("c2", "book")
+    >>> [box.app for box in lanes_scene(Plan(calls), ("turn 1", "turn 2")).boxes]
+    ['turn 1', 'turn 2']
+    """
+    scene = plan_scene(plan)
+    boxes = [replace(box, app=lane, panel=LANES) for box, lane in zip(scene.boxes, lanes, strict=False)]
+    numbers = {lane: number for number, lane in enumerate(dict.fromkeys(lanes))}
+    steps = tuple(numbers[lane] for lane in lanes)
+    return replace(scene, boxes=(*boxes, *scene.boxes[len(boxes) :]), steps=steps)
+
+
+LANES = "conversation"
+"""The panel around the turns of a conversation."""
+
+
 def _guessed_sources(plan: Plan, titles: Sequence[str]) -> list[dict[str, str]]:
     """For each call its arguments that inferred edges lead to, with where the values may come from."""
     guesses: list[dict[str, str]] = [{} for _ in plan.calls]

@@ -142,9 +142,10 @@ def diff_text(
     diff: Diff, *, places: bool = False, structure: bool = False, named: bool = True, each: bool = False
 ) -> str:
     """A comparison in full, as :func:`explanation` tells it."""
-    lines = [_headline(diff)]
+    habit_lines = make_edit_lines(diff)
+    lines = [_headline(diff, habit_lines)]
     spans = {"pred": Spans(diff.pred), "gold": Spans(diff.gold)}
-    edit_lines = make_edit_lines(diff, each=each)
+    edit_lines = make_edit_lines(diff, each=True) if each else habit_lines
     selected_lines = edit_lines if each else _select_lines(edit_lines)
     for line in selected_lines:
         lead = "  " * line.depth + ("↳ " if line.depth else "")
@@ -185,11 +186,11 @@ def _locations(edit: Edit, spans: Mapping[str, Spans]) -> list[str]:
     return positions
 
 
-def _headline(diff: Diff) -> str:
+def _headline(diff: Diff, lines: list[EditLine]) -> str:
     bounded = "" if diff.proved else " (the pairing of calls is not proved optimal: the search was bounded)"
     if diff.same:
         return "same" + bounded
-    roots = [line for line in make_edit_lines(diff) if line.depth == 0]
+    roots = [line for line in lines if line.depth == 0]
     edits, causes = len(diff.edits), len(roots)
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
@@ -198,6 +199,8 @@ def _headline(diff: Diff) -> str:
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
+    if not diff.shortest:
+        bounded += " (a shorter explanation may exist: the search was bounded)"
     return text + bounded
 
 
