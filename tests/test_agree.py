@@ -187,7 +187,7 @@ def test_verdicts_of_the_library() -> None:
         pe.agree({"a": None}, {"a": None})
     assert pe.agree({"a": "yes", "b": None}, {"a": None, "b": "no"}).n == 0
     many = {str(n): f"because {n}" for n in range(150)}
-    with pytest.raises(InputError, match="150 different verdicts, at most 100 are classes"):
+    with pytest.raises(InputError, match="150 different verdicts, but at most 100 are possible"):
         pe.agree(many, many)
     left, right = [{"verdict": "yes"}, {"verdict": "no"}], [{"verdict": "no"}, {"verdict": "no"}]
     found = pe.agree(left, right)

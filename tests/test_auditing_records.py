@@ -39,7 +39,7 @@ def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
     assert (one.code, one.confidence, one.related) == ("gold.twin", "medium", ("r1", "r2", "r3"))
     assert one.message == (
         "the question matches r1, r2, r3, up to values, whose plans make the calls add, double and pass "
-        "their results on otherwise; this one makes them too"
+        "their results differently; this one makes them too"
     )
     told = find_differing_twins(items(*FOUR[:2], FOUR[3]))  # a majority of two is not much
     assert {name: one.confidence for name, (one,) in told.items()} == {"r4": "low"}

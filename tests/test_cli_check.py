@@ -189,7 +189,7 @@ def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, 
     ([{"api_name": "f", "required": "a"}], "tool 'f': required must be a list of names, found 'a'"),
     ([{"api_name": "f", "parameters": ["a"]}], "tool 'f': parameters: expected an object of names, fou"),
     ([{"api_name": "f", "responses": {"a": "str"}}], "tool 'f': responses: expected an object for 'a', "),
-    ([{"Name": "Bells", "Documentation": "{"}], "'Bells': its \"Documentation\" is a text that is no J"),
+    ([{"Name": "Bells", "Documentation": "{"}], "'Bells': its \"Documentation\" is a text that is not J"),
     ([{"Name": "Bells", "Documentation": None}], "'Bells': expected an OpenAPI document with \"paths\""),
     ({"result": {"tools": [{"name": "f", "inputSchema": {}}], "nextCursor": "2"}}, "a nextCursor, '2': "),
     ({"tools": {"name": "f"}, "name": "g"}, "expected a list of tools, found {'name': 'f'}"),
@@ -220,7 +220,7 @@ def test_misspelt_keywords_and_repeated_names_are_said(tmp_path: Path) -> None:
     assert done.stderr.splitlines() == [
         f"tools.json: search: 'requried' {told} 'required'?",
         f"tools.json: search: city: 'minimun' {told} 'minimum'?",
-        "tools.json: search stands 2 times: the one that a call violates least counts",
+        "tools.json: search is declared 2 times: the one that a call violates least counts",
         "1 plan checked against 2 tools: nothing found",
     ]
 

@@ -44,7 +44,7 @@ def test_a_patch_a_pair_and_each_plan_takes_that_of_its_id(many: tuple[str, str]
     patches, repaired = lines(tmp_path / "patches.jsonl", found[::-1]), tmp_path / "repaired.jsonl"
     done = planeval("convert", many[0], "--patch", patches, "-o", repaired)
     assert (done.returncode, "10 records: 9 written (5 unchanged), 1 not" in done.stderr) == (1, True)
-    assert "1 lines without a patch for no plan" in done.stderr
+    assert "1 lines without a patch match no plan" in done.stderr
     rows = loaded(repaired.read_text())
     assert [row["id"] for row in rows] == [f"q{i}" for i in range(10)]
     assert [row["id"] for row in rows if "error" in row] == ["q7"]
@@ -56,7 +56,7 @@ def test_plans_without_a_patch_and_patches_without_a_plan(many: tuple[str, str],
     made = loaded(planeval("diff", *many, "--patch").stdout)
     patches = lines(tmp_path / "p.jsonl", [made[1], made[3] | {"id": "elsewhere"}])
     done = planeval("convert", lines(tmp_path / "two.jsonl", same_call("q1", "q3")), "--patch", patches)
-    assert (done.returncode, "1 patches for no plan" in done.stderr) == (1, True)
+    assert (done.returncode, "1 patches match no plan" in done.stderr) == (1, True)
     assert "elsewhere" in done.stderr
     first, second = loaded(done.stdout)
     assert ('"x": 1' in first["text"], '"x": -1' in second["text"]) == (True, True)

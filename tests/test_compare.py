@@ -406,7 +406,7 @@ def test_what_cannot_be_read_stands_first_and_in_the_verdict(made: Mapping[str, 
     )
     mended = compared(made).splitlines()[1]
     assert mended.startswith("plain is worse than quoted in exact: 0.53 against 0.77, p = 0.00026")
-    assert "; quoted is unreadable in 5 of 120; over the 115 that both answered readably" in mended
+    assert "; quoted is unreadable in 5 of 120; over the 115 that are readable in both" in mended
     assert "because" not in mended
     found = pe.compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
     assert (found.both_read, "readabl" in found.verdict) == (None, False)

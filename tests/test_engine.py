@@ -266,7 +266,7 @@ def test_a_folder_of_another_version_is_refused(change: Any, said: str, tmp_path
     else:
         (folder / "run.json").write_text("{", encoding="utf-8")
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    with pytest.raises(InputError, match="name another folder") as caught:
+    with pytest.raises(InputError, match="use another folder") as caught:
         run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)
     assert said in str(caught.value)
     assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before

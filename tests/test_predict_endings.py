@@ -167,7 +167,7 @@ def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
     done = planeval(*asking, "-o", str(run), "--retries", "0", "--concurrency", "1", "--repeat", "2")
     assert done.returncode == 3
     errors = [row["error"]["message"] for row in rows(run)]
-    assert "not asked any more" in errors[-1]
+    assert "not asked again" in errors[-1]
     assert all("no connection to http://127.0.0.1:9/v1" in error for error in errors)
 
 

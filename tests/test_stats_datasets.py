@@ -120,8 +120,8 @@ def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
     (("nestful", "--cache", "nowhere"), "planeval data fetch nestful-v1 nestful-v2"),
     (("appbench", "--source", "nowhere"), "there is no such folder"),
     (("missing.json",), "there is no file missing.json"),
-    ((DEMO, "--plot", "x.txt"), "x.txt: the suffix names no format; it is one of .svg, .png, .pdf"),
-    ((DEMO, "--plot", "shapes=x"), "x: the suffix names no format"),
+    ((DEMO, "--plot", "x.txt"), "x.txt: unknown format; use one of .svg, .png, .pdf"),
+    ((DEMO, "--plot", "shapes=x"), "x: unknown format"),
 ])  # fmt: skip
 def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) -> None:
     done = planeval("stats", *argv)

@@ -103,7 +103,7 @@ def test_a_run_goes_on_in_the_store_it_was_begun_in(tmp_path: Path) -> None:
     kept("score", folder, "parquet")
     assert rows.read_bytes() == whole
     rows.unlink()
-    assert "the run is not done" in inside.planeval("score", folder).stderr
+    assert "the run is not finished" in inside.planeval("score", folder).stderr
 
 
 DIES = """

@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 @click.option("--gold", metavar="GOLD", help="The gold plans; not needed where A, B … are runs.")
 @scored_pair_options
 @judging_options(
-    "Break the differences down by calls, depth, pattern or scope of the gold plan, or by a field of its "
-    "record. When left out: all of these, and difficulty, domain and category where records have them."
+    "Break the differences down by calls, depth, pattern or scope of the gold plan, or "
+    "by a field of its record (default: all of these, and difficulty, domain and category)."
 )
 @click.option(
     "--fail-if-worse",
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     help="Exit with 1 if a figure is worse than A's; with a margin, unless the "
     "interval of the difference rules out a larger loss. Repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
+@click.option("--all", "every", is_flag=True, help="Also show figures that are undefined on these data.")
 @gold_doubts_option
 @seed_option
 @picture_option("--mistaken", DRAWING_FORMATS, "Draw which tools were confused; the suffix sets the format.")

@@ -84,7 +84,7 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Convert plans to another notation, or apply patches: one plan as text, several as JSON lines of id and text.
+    """Convert plans to another notation, or apply patches: one plan as text, several as JSON lines.
 
     FILE may be a directory or a quoted pattern of files; lines of several files name their file. A record
     that cannot be read or written becomes a line of id and error. What the notation cannot express is an

@@ -89,7 +89,7 @@ class Judging(NamedTuple):
 def judging_options(
     by: str,
     *,
-    metric: str = "A metric or a group; may be given again.",
+    metric: str = "A metric or a group of metrics; repeatable.",
     cluster: bool = True,
     causes: str = "",
 ) -> Decorator:

@@ -93,10 +93,10 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--gold", metavar="GOLD", help="The gold plans; not needed with RUN.")
 @scored_pair_options
 @judging_options(
-    "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a field "
-    "of its record. When left out: calls, and difficulty, domain and category where records have them.",
+    "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold "
+    "plan, or by a field of its record (default: calls, difficulty, domain and category).",
     cluster=False,
-    causes="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
+    causes="Compute what each root cause costs and what fixing it would gain (slower).",
 )
 @page_options
 @work_options
@@ -148,10 +148,8 @@ def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | Non
     """The page of a benchmark's own results, or of a run that was scored under one: the exit code."""
     paths, benchmark = systems.paths, systems.benchmark
     if len(paths) > 1:
-        raise click.UsageError(
-            "a page shows one system under a benchmark; planeval compare shows several beside one another"
-        )
-    rules = "to figures of our own: a benchmark has its own notation, and its data say what was asked"
+        raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
+    rules = "without --benchmark, which has its own notation and questions"
     refuse_idle(
         [
             OptionScope((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),

@@ -67,9 +67,10 @@ if TYPE_CHECKING:
 @scored_pair_options
 @judging_options(
     "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
-    metric="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
-    "may be given again. When left out text has the main ones, other formats all but the published.",
-    causes="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
+    metric="A metric or a group (plan, calls, arguments, references, order, structure, "
+    "published, all); repeatable (default: the main ones as text, else all but published).",
+    causes="Show what each root cause costs, by code, tool, argument and depth, and which fixes would gain "
+    "most.",
 )
 @click.option(
     "--fail-under",
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 @click.option(
     "--all", "every", is_flag=True, help="Show all figures, including those undefined on these data."
 )
-@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
+@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that differ.")
 @gold_doubts_option
 @benchmark_options
 @chart_options

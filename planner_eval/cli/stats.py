@@ -63,11 +63,10 @@ if TYPE_CHECKING:
 @infer_option
 @click.option("--explain", is_flag=True, help="Explain the terms below the tables.")
 @format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
-@picture_option("--plot", PICTURE_FORMATS, "Plot distributions (.svg, .png, .pdf), sources side by side.")
 @picture_option(
     "--plot",
     PICTURE_FORMATS,
-    "Plot distributions into FILE (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
+    "Plot distributions (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
 )
 @picture_option("--tool-graph", DRAWING_FORMATS, "Draw which tools use which tools' outputs.")
 @picture_option("--app-graph", DRAWING_FORMATS, "Draw the same for apps.")

@@ -533,7 +533,7 @@ def _find_near_miss(
         f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the question says "{miss.text}"'
     )
     finding = GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
-    if literal.path or not (is_program_name(miss.text) or miss.reason == "is a letter off"):
+    if literal.path or not (is_program_name(miss.text) or miss.reason == "differs by one letter"):
         return finding
     operation = {"op": "set", "id": call.id, "argument": literal.argument, "value": miss.text}
     return finding._replace(operations=({**operation, "why": finding.code},))
