@@ -410,7 +410,7 @@ def test_lanes_are_frames_below_one_another(tmp_path: Path) -> None:
     assert "turn 2: Yes." in planeval("render", file, "--format", "mermaid").stdout
 
 
-# ---------------------------------------------------------------- files of other agents, and two weeks of logs
+# ---------------------------------------------------------------- files of other agents; two weeks of logs
 TOOLS = '''
 def find_loan(member: str) -> dict:
     """The loan of a member."""

@@ -131,6 +131,9 @@ def _text_of(message: Mapping[str, Any]) -> str:
     content = next(
         (message[key] for key in ("content", "parts", "output", "value") if message.get(key) is not None), ""
     )
+    if isinstance(content, list) and content and all(map(_is_tool_answer, content)):
+        content = [part.get("content", part) for part in content]
+        content = content[0] if len(content) == 1 else content
     words = "\n".join(texts_of(content))
     if words or isinstance(content, str):
         return words or content
