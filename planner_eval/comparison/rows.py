@@ -26,7 +26,7 @@ from planner_eval.reading.files.pairing import (
     warn_invalid_ids,
     warn_taken_pair_names,
 )
-from planner_eval.reading.files.record import DEFAULT_STORE, Record, Store, pair_name
+from planner_eval.reading.files.record import DEFAULT_STORE, JoinedTurns, Record, Store, pair_name
 from planner_eval.reading.files.several import prefix_ids_by_file
 from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.parse import Source, enable_inference, read_as
@@ -244,7 +244,8 @@ class Evaluation(NamedTuple):
             row = row._replace(mended=cut_plan if self.repair else repaired)
         if row.diff is not None and row.pred is not None and row.gold is not None:
             plans = row.pred, row.gold
-            if may_have_turns(*plans):
+            joined = any(record is not None and type(record.source) is JoinedTurns for record in (pred, gold))
+            if joined or may_have_turns(*plans):
                 from planner_eval.comparison.turn_by_turn import compare_turns
 
                 row = row._replace(turns=compare_turns(row.diff, plans, (pred, gold)))

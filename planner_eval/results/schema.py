@@ -102,6 +102,25 @@ class CausesData(_Written):
     fixes: list[FixData]
 
 
+class RecordedData(_Written):
+    """A verdict that a run recorded of an answer."""
+
+    field: str
+    value: float = Field(description="From 0, wrong, to 1, right.")
+
+
+class TurnsData(_Written):
+    """A conversation held against gold turn by turn."""
+
+    unit: Literal["turn", "step"] = Field(description="The user's turns, or the assistant's messages.")
+    total: int
+    wrong: list[int] = Field(description="The turns in which something differs.")
+    follow: list[int] = Field(description="Those of them that follow from the first.")
+    late: int = Field(description="Right calls that are made in another turn than gold's.")
+    asked: str = Field(description="What the user said in the first wrong turn.")
+    first: int | None = Field(description="The first wrong turn.")
+
+
 class RowData(_Written):
     """One pair of a prediction and a gold plan."""
 
@@ -116,6 +135,10 @@ class RowData(_Written):
     choices: bool = optional_key("Whether its record held several choices, of which the first was read.")
     unread: bool = optional_key("Whether no call was read although the prediction may contain one.")
     credits: CreditsData = optional_key("What its root causes cost, with --causes.")
+    task: str = optional_key("The task that it is one of several trials of.")
+    recorded: RecordedData = optional_key("The verdict that its run recorded.")
+    turns: TurnsData = optional_key("What differs turn by turn, of a conversation of several turns.")
+    costs: dict[str, float] = optional_key("What the run cost, as far as the record says it.")
 
 
 class EffectsData(_Written):
@@ -151,6 +174,11 @@ class ReportData(_Written):
     )
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
     attribution: CausesData = optional_key("What root causes cost, with --causes.")
+    trials: dict[str, Any] = optional_key("pass^k, pass@k and recorded verdicts, where there are any.")
+    turns: dict[str, dict[str, Any]] = optional_key("By unit which turns are wrong first, and how many.")
+    costs: dict[str, dict[str, float | None]] = optional_key(
+        "By figure the sum, the mean, and per right answer."
+    )
     rows: list[RowData] = optional_key("One a pair; of the report of a run they stand in its rows.jsonl.")
 
 

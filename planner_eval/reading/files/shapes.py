@@ -39,6 +39,7 @@ from planner_eval.reading.files.fields import (
 )
 from planner_eval.reading.files.frames import TableRow
 from planner_eval.reading.files.frameworks import framework_of
+from planner_eval.reading.files.record import JoinedTurns
 
 # ----------------------------------------------------------------------
 # What a value of a users' file is, learnt once: a call, a plan, or a record that holds one in a field.
@@ -210,6 +211,8 @@ def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> PlanSour
         return _take_from_list(data, value, chosen)
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
         joined = join_turns(value)
+        if isinstance(joined, list) and len(value) > 1:
+            joined = JoinedTurns(joined, value)
         return PlanSource(value if joined is None else joined)
     if isinstance(value, str) and value.startswith(_BFCL_FAILURE_PREFIX):
         state = failure_state(value)
