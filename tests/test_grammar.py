@@ -120,8 +120,8 @@ CATALOGS: dict[str, Any] = {
                 "f": {"type": "object", "additionalProperties": False},
                 "h": {**TEXT, "anyOf": [{"pattern": "x"}, {"enum": ["y"]}]}})}],
 }  # fmt: skip
-SIZES = [(name, 20) for name in CATALOGS if name != "own"]
-DRAWN = [pytest.param(*one, marks=pytest.mark.more) for one in (("own", 150), *SIZES)]
+SIZES = [(name, 12) for name in CATALOGS if name != "own"]
+DRAWN = [pytest.param(*one, marks=pytest.mark.more) for one in (("own", 80), *SIZES)]
 DRAWN.append(pytest.param("own", 10_000, marks=pytest.mark.long))
 
 

@@ -540,6 +540,8 @@ def format_duration(time: int) -> str:
     ('1.23 s', '8.2 ms', '75.0 s')
     >>> format_duration(3_000), format_duration(999_990_000), format_duration(7_230 * NANOSECONDS_PER_SECOND)
     ('3 µs', '1.00 s', '2 h 0 min')
+    >>> format_duration(0), format_duration(7)
+    ('0 µs', '7 ns')
     """
     if time < 999_500:
         return f"{round(time / 1e3)} µs" if time >= 1000 or not time else f"{time} ns"

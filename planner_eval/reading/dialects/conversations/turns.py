@@ -222,7 +222,11 @@ def _detection_text(source: ConversationSource, turns: tuple[Turn, ...]) -> str:
 
 
 def _shorten_texts(value: Any, depth: int) -> Any:
-    """A tool's answer with its long texts cut."""
+    """A tool's answer with its long texts cut.
+
+    >>> _shorten_texts(["a", {"b": "c"}], 3)
+    ['a', {'b': 'c'}]
+    """
     if isinstance(value, str):
         return value[:_BRIEF_TEXT_LENGTH]
     if depth and isinstance(value, list):
