@@ -72,9 +72,9 @@ class Systems(NamedTuple):
             refuse_incomplete_run(path)
             refuse_absent(path)
             if os.path.isdir(path):
-                from planner_eval.benchmarks.benchmark import RESULT_FILES
+                from planner_eval.benchmarks.benchmark import result_files
 
-                patterns = ", ".join(RESULT_FILES.values())
+                patterns = ", ".join(result_files().values())
                 raise InputError(f"{path} holds no results that name their gold ({patterns}): name the gold")
         raise missing_argument("gold")
 
@@ -252,10 +252,10 @@ def benchmark_of_results(paths: Sequence[str], gold: str | None) -> str | None:
     """
     if (gold is not None and os.path.exists(gold)) or any(map(is_run, paths)):
         return None
-    from planner_eval.benchmarks.benchmark import RESULT_FILES
+    from planner_eval.benchmarks.benchmark import result_files
 
     wanted = (
-        (name, files) for name, files in RESULT_FILES.items() if gold in (None, name, f"dataset:{name}")
+        (name, files) for name, files in result_files().items() if gold in (None, name, f"dataset:{name}")
     )
     return next((name for name, files in wanted if all(_holds_file(path, files) for path in paths)), None)
 

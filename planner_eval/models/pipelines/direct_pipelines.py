@@ -499,7 +499,7 @@ FUNCTION_CALLING = Pipeline(
     "function-calling",
     "the endpoint's own tools",
     function_calling_steps,
-    {"nestful": (), "functionchat": ("functionchat/system",), "bfcl": (), "own": ()},
+    {"nestful": (), "functionchat": ("functionchat/system",), "own": ()},
     acts=True,
 )
 DIALOG = Pipeline(
@@ -521,6 +521,6 @@ PROMPT = Pipeline(
     "prompt",
     "calls in text, as the benchmark's own runner asks",
     partial(dialog_steps, "prompt"),
-    {"bfcl": ()},
+    {},
     acts=True,
 )

@@ -327,7 +327,7 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
     if setup.steps is not None and not makes_calls and asking_of(form) is None:
         raise InputError(
             "--run max-steps=N applies only where calls are made: react, stepwise, function-calling with "
-            f"--tools, BFCL's questions of several turns; not to {target}"
+            f"--tools, a benchmark's questions of several turns; not to {target}"
         )
     if form != "appbench" and setup.today != Setup().today:
         raise InputError(

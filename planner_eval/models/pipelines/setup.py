@@ -16,6 +16,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
 from planner_eval.base.text import close_names, did_you_mean, shorten
+from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.judging import PromptFile, Template, fill, find_template
 from planner_eval.catalogs.grammars.grammar import make_grammar, refuse_unknown
 from planner_eval.models.pipelines.pipeline import Message
@@ -286,9 +287,9 @@ SAMPLING: Mapping[str, Mapping[str, Any]] = {
     "appbench": {"temperature": 0.0, "max_tokens": 1024},
     "nestful": {"temperature": 0.0, "max_tokens": 1000},
     "functionchat": {"temperature": 0.1, "max_tokens": 2048},
-    "bfcl": {"temperature": 0.001},
 }
-"""What the published code asks with; others get :data:`DEFAULT_SAMPLING`."""
+"""What the published code asks with, where the benchmark itself does not say it; others get
+:data:`DEFAULT_SAMPLING`."""
 
 MAX_STEPS, MAX_TURNS = 10, 200
 """The most replies of a sample whose calls are made, and of a recorded conversation that ends by itself."""
@@ -487,7 +488,8 @@ def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) ->
     >>> sampling_of("nestful", {"seed": 7, "max_tokens": None})
     {'temperature': 0.0, 'seed': 7}
     """
-    chosen = {**SAMPLING.get(form, DEFAULT_SAMPLING), **changes}
+    published = BENCHMARKS[form].sampling if form in BENCHMARKS else None
+    chosen = {**(published or SAMPLING.get(form, DEFAULT_SAMPLING)), **changes}
     return {name: value for name, value in chosen.items() if value is not None}
 
 

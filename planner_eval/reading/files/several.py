@@ -96,8 +96,12 @@ def list_files(path: str) -> FileListing | None:
     return FileListing(tuple(files), notes)
 
 
+_RESULTS = "*_result.json"
+"""What runners call a part's results."""
+
+
 def _list_results(path: str) -> tuple[str, ...]:
-    """The results of a model that BFCL keeps in folders below its own, a file a category; () for others.
+    """The results of a model whose runner keeps them in folders below its own, a file a part; () for others.
 
     Raises:
         InputError: they are of several models.
@@ -106,7 +110,7 @@ def _list_results(path: str) -> tuple[str, ...]:
     """
     from pathlib import Path
 
-    files = sorted(Path(path).rglob("BFCL_v4_*_result.json"))
+    files = sorted(Path(path).rglob(_RESULTS))
     if len({file.name for file in files}) < len(files):
         models = sorted({file.relative_to(path).parts[0] for file in files})
         raise InputError(
