@@ -77,6 +77,20 @@ def said(question: str, value: Any, **properties: Any) -> dict[str, Any]:
     (record("List the files, hidden and not hidden ones", call("ls", hidden=True), call("ls", hidden=False),
             tools=[tool("ls", hidden=FLAG)]), {"gold.ungrounded low"}),
     (said("Sort the items of the list `items` for me", "items", **LIST), {"gold.wrong_type low"}),
+    # what may be left out inside of an object; sequences; what a program computes; volumes
+    ({"id": "q", "question": "Set the air conditioner to dry",
+      "function": [tool("set", body={"type": "object"})],
+      "ground_truth": [{"set": {"body": [{"mode": ["dry"], "heat": ["", 24]}]}}]}, set()),
+    (said("The mean of the values from 22 to 30, incrementing by 2", [22, 24, 26, 28, 30], **LIST), set()),
+    (said("The mean of the values from 22 to 30 by 2", [22, 24, 25, 30], **LIST), {"gold.ungrounded low"}),
+    (record("A chance of one in six please", "f(x=1/6)", tools=[tool("f", x=NUMBER)]), set()),
+    (said("The cube of 300 grams has 50 cubic centimeters", 0.00005, **NUMBER), set()),
+    (said("The price of all items whose category is Electronics", "UPDATE", type="string",
+          enum=["SELECT", "UPDATE"]), {"gold.ungrounded low"}),
+    # part of another identifier; another letter than what is quoted; one finding for the items of a list
+    (said("Dispute the transaction txn_e9d195fe8e_001 please", "e9d195fe8e"), {"gold.ungrounded medium"}),
+    (said("Is there anything new of the 'Arrivals' chart?", "Arriivals"), {"gold.contradicted low"}),
+    (said("What is new of 'Arrivals'? Show me the arrivals", "Arriivals"), {"gold.contradicted medium"}),
     # what is missed although the words are there
     ({"id": "q", "question": "How warm is Rome?",
       "ground_truth": [{"f": {"city": ["Rome", ""], "unit": ["C", "c"]}}],

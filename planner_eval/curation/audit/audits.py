@@ -69,9 +69,12 @@ def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
     >>> [found.code for found in contradictions(parse("pay(#to='Ann')"), tools)]
     ['gold.unknown_argument']
     """
+    computed = {(d.call, d.argument) for d in plan.diagnostics if d.code == "value.computed"}
     for finding in check_plan(plan, catalog):
         if finding.code not in CONFIDENCE_BY_CODE:
             continue
+        if finding.code == "check.wrong_type" and (finding.call, finding.argument) in computed:
+            continue  # its text stands for what a program computes
         fault = _find_tool_fault(plan, catalog, finding)
         if fault is not None:
             yield fault
@@ -282,7 +285,23 @@ def audit(
     ['gold.unresolved']
     """
     findings = [finding for row in audits for finding in row.find(subject) if has(finding.code)]
-    yield from sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0))
+    by_call = sorted(findings, key=lambda finding: (finding.call is None, finding.call or 0))
+    yield from _fold_items(subject.plan, by_call)
+
+
+def _fold_items(plan: Plan, findings: Sequence[GoldFinding]) -> Iterator[GoldFinding]:
+    """The findings with those about the items of one argument as one: the first, and how many are like it."""
+    by_argument: dict[object, list[GoldFinding]] = {}
+    for index, finding in enumerate(findings):
+        is_whole = finding.call is None or finding.argument is None or finding.operations
+        value = (
+            None if is_whole else dict(plan.calls[finding.call or 0].arguments).get(finding.argument or "")
+        )
+        key = (finding.code, finding.call, finding.argument, finding.confidence)
+        by_argument.setdefault(key if isinstance(value, (list, dict)) else index, []).append(finding)
+    for first, *others in by_argument.values():
+        more = f" (and {len(others)} more of {first.argument})" if others else ""
+        yield first._replace(message=first.message + more)
 
 
 # ----------------------------------------------------------------------

@@ -249,7 +249,7 @@ class GoldAudit:
                 weighed = self._weigh(item.record, subject, finding)
                 if weighed is not None and not self._is_told(weighed):
                     self._keep(position, item, weighed, subject.query, subject)
-            self._has_references = self._has_references or bool(subject.plan.edges)
+            self._has_references = self._has_references or _marks_results(subject)
             for gathering in gatherings:
                 gathering.add(position, subject)
         self._settle_confidence()
@@ -508,6 +508,15 @@ class GoldAudit:
         else:
             self._ran["plans"] += 1
             self._ran["failed"] += not trace.ok
+
+
+def _marks_results(subject: AuditedRecord) -> bool:
+    """Whether a plan writes results of calls otherwise than literals: by references, or by placeholders."""
+    holes = subject.catalog.holes if subject.catalog is not None else ()
+    return bool(subject.plan.edges) or any(
+        value in holes for call in subject.plan.calls[1:] for _, argument in call.arguments
+        for _, value in leaves(argument) if isinstance(value, str)
+    )  # fmt: skip
 
 
 def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:

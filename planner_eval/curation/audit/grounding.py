@@ -26,10 +26,12 @@ from planner_eval.curation.audit.literals import (
     is_arithmetic,
     is_code,
     is_constant,
+    is_stated_sequence,
 )
 from planner_eval.curation.audit.near_misses import (
     find_described_choice,
     find_near_name,
+    find_near_quote,
     find_other_day,
     is_described,
     is_program_name,
@@ -423,6 +425,8 @@ def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) 
         declared = _declared_parameters(call, catalog)
         for name, argument_value in call.arguments:
             parameter = declared.get(name)
+            if is_stated_sequence(argument_value, question.amounts):
+                continue
             for path, value in leaves(argument_value):
                 if _needs_ground(argument_value, path, value) and not (catalog and value in catalog.holes):
                     type_ = (parameter.type.at(path) if parameter else None) or ANY
@@ -503,7 +507,11 @@ def _find_near_miss(
     if not isinstance(value, str):
         return None
     if ground is None or ground.how not in ("text", "result"):
-        miss = find_near_name(value, question, others) or find_other_day(value, question)
+        miss = (
+            find_near_name(value, question, others)
+            or find_near_quote(value, question)
+            or find_other_day(value, question)
+        )
     elif ground.how == "text" and is_program_name(value):
         miss = find_near_name(value, question, others)
     if miss is None and literal.parameter is not None and not literal.path and literal.type.enum is not None:
@@ -514,7 +522,7 @@ def _find_near_miss(
         f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the query says "{miss.text}"'
     )
     finding = GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
-    if literal.path or not is_program_name(miss.text):
+    if literal.path or not (is_program_name(miss.text) or miss.reason == "is a letter off"):
         return finding
     operation = {"op": "set", "id": call.id, "argument": literal.argument, "value": miss.text}
     return finding._replace(operations=({**operation, "why": finding.code},))

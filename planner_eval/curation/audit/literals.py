@@ -425,6 +425,7 @@ _ADDITION = re.compile(
 _NEXT_WORD = re.compile(r"[ -]?[\w'’-]{1,20}")
 _CURRENCY_BEFORE = re.compile(r"(?:[$€£¥₹]|\b(?:usd|eur|gbp))\ ?$", re.IGNORECASE)
 _CURRENCY = re.compile(r"[$€£¥₹]|\b(?:euro|buck|dollar|pound|rupee|yen|usd|eur|gbp)s?\b", re.IGNORECASE)
+_MAX_SEQUENCE = 1_000
 _MAX_SHARE = 2.0
 """Of a percentage no share is larger."""
 _MAX_DISTANCE = 40
@@ -452,6 +453,30 @@ def find_stated_number(number: float, amounts: Sequence[Amount]) -> Ground | Non
         ):
             return Ground("unit", amount.span)
     return None
+
+
+def is_stated_sequence(value: Value, amounts: Sequence[Amount]) -> bool:
+    """Whether a list holds numbers at equal distances, of which a question says the ends and the distance.
+
+    Args:
+        value: The list.
+        amounts: The numbers that the question says.
+
+    >>> said = [Amount(22.0, (0, 2)), Amount(28.0, (6, 8)), Amount(2.0, (12, 13))]
+    >>> is_stated_sequence([22, 24, 26, 28], said), is_stated_sequence([22, 24, 27, 28], said)
+    (True, False)
+    """
+    if not isinstance(value, list) or not 3 <= len(value) <= _MAX_SEQUENCE:
+        return False
+    if not all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in value):
+        return False
+    step = value[1] - value[0]
+    stated = {amount.value for amount in amounts}
+    return (
+        {float(value[0]), float(value[-1])} <= stated
+        and (abs(step) == 1 or float(abs(step)) in stated)
+        and all(are_equal(right - left, step) for left, right in pairwise(value))
+    )
 
 
 def find_inferred_number(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:

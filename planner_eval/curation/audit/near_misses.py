@@ -20,7 +20,11 @@ from planner_eval.results.findings import Confidence
 _TOKEN = re.compile(r"[A-Za-z_$][\w$]{3,80}")
 _PROGRAM_NAME = re.compile(r"[A-Za-z_$]*?(?:[a-z\d][A-Z]|_[A-Za-z\d]|\$)[\w$]*")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_MIN_PART_LETTERS = 5
+_MAX_NAME_DIGITS = 2
+_MAX_QUOTE = 80
+_QUOTED = re.compile(
+    r"(?<!\w)(?P<quote>['\"`])(?P<text>[^'\"`\n]{5,80})(?P=quote)(?!\w)|[‘“](?P<other>[^’”\n]{5,80})[’”]"
+)
 
 
 class NearMiss(NamedTuple):
@@ -70,12 +74,37 @@ def find_near_name(value: Value, question: Question, others: Collection[Value] =
         left, right = value.casefold(), token.casefold()
         if left != right and (is_misspelling(left, right) or left in (right + "s", right.removesuffix("s"))):
             return NearMiss(token, "is a letter off", "high")
+    if sum(c.isdecimal() for c in value) > _MAX_NAME_DIGITS:
+        return None  # an identifier, of which another may hold a part
     parts = [part.casefold() for part in _NAME_PART.findall(value)]
     for token in names:
         token_parts = [part.casefold() for part in _NAME_PART.findall(token)]
         short, long = sorted((parts, token_parts), key=len)
         if 2 <= len(short) < len(long) <= 2 * len(short) and _is_subsequence(short, long):
             return NearMiss(token, "is a part of it" if short is parts else "is more than it", "medium")
+    return None
+
+
+def find_near_quote(value: Value, question: Question) -> NearMiss | None:
+    """What a question quotes and a value spells with another letter; a plural is another word.
+
+    Args:
+        value: The value.
+        question: What is asked.
+
+    >>> question = Question("Is there anything new of the 'Arrivals' chart?")
+    >>> [find_near_quote(value, question) is not None for value in ("Arriivals", "Arrivals", "Arrival")]
+    [True, False, False]
+    """
+    if not isinstance(value, str) or len(value) > _MAX_QUOTE or any(c.isdecimal() for c in value):
+        return None
+    left = value.casefold().strip()
+    for match in islice(_QUOTED.finditer(question.text), MAX_MENTIONS):
+        text = match["text"] or match["other"]
+        right = text.casefold().strip()
+        if is_misspelling(left, right) and left.removesuffix("s") != right.removesuffix("s"):
+            is_repeated = question.text.casefold().count(right) > 1  # else it may be a slip of the user
+            return NearMiss(text, "is a letter off", "medium" if is_repeated else "low")
     return None
 
 

@@ -90,20 +90,23 @@ def drop_blank_arguments(plan: Plan, open_values: OpenValues) -> Plan:
     >>> drop_blank_arguments(plan, OpenValues(omittable={"c1": ["b", "c"]})).calls[0].arguments
     (('a', 1),)
     """
-    if not open_values.omittable:
+    if not (open_values.omittable or open_values.accepted):
         return plan
     return replace(plan, calls=tuple(_drop_blanks(call, open_values) for call in plan.calls))
 
 
 def _drop_blanks(call: Call, open_values: OpenValues) -> Call:
+    shortest = tuple(
+        (name, _drop_members(value, open_values, call.id, name)) for name, value in call.arguments
+    )
     retained = [
         not open_values.is_omittable(call.id, name) or value not in ("", None, [""])
-        for name, value in call.arguments
+        for name, value in shortest
     ]
     if all(retained):
-        return call
+        return replace(call, arguments=shortest) if shortest != call.arguments else call
     arguments = tuple(
-        argument for argument, is_retained in zip(call.arguments, retained, strict=True) if is_retained
+        argument for argument, is_retained in zip(shortest, retained, strict=True) if is_retained
     )
     spans = (
         tuple(span for span, is_retained in zip(call.spans, retained, strict=True) if is_retained)
@@ -111,6 +114,18 @@ def _drop_blanks(call: Call, open_values: OpenValues) -> Call:
         else ()
     )
     return replace(call, arguments=arguments, spans=spans)
+
+
+def _drop_members(value: Value, open_values: OpenValues, call: str, name: str) -> Value:
+    """An object without the members that gold lets be left out: the smallest accepted one within it."""
+    if not isinstance(value, dict):
+        return value
+    accepted = (open_values.accepted.get(call) or {}).get(name)
+    parts = [
+        other for other in (accepted if isinstance(accepted, list) else [])
+        if isinstance(other, dict) and all(key in value and value[key] == item for key, item in other.items())
+    ]  # fmt: skip
+    return min([value, *parts], key=len)
 
 
 def is_finding_allowed(open_values: OpenValues, plan: Plan, finding: GoldFinding, query: str | None) -> bool:

@@ -21,7 +21,9 @@ _UNITS: tuple[dict[str, float], ...] = (
     {"mg": 1, "g": 1e3, "gram": 1e3, "oz": 28349.523125, "ounce": 28349.523125, "lb": 453592.37,
      "pound": 453592.37, "kg": 1e6, "kilo": 1e6, "kilogram": 1e6, "ton": 1e9, "tonne": 1e9},
     {"ml": 1, "milliliter": 1, "millilitre": 1, "cl": 10, "l": 1e3, "liter": 1e3, "litre": 1e3,
-     "gallon": 3785.411784, "quart": 946.352946, "pint": 473.176473},
+     "gallon": 3785.411784, "quart": 946.352946, "pint": 473.176473, "cc": 1, "cm3": 1, "cm³": 1,
+     "cubic centimeter": 1, "cubic centimetre": 1, "dm3": 1e3, "dm³": 1e3, "m3": 1e6, "m³": 1e6,
+     "cubic meter": 1e6, "cubic metre": 1e6},
     {"ms": 1, "millisecond": 1, "s": 1e3, "sec": 1e3, "second": 1e3, "min": 6e4, "minute": 6e4, "h": 36e5,
      "hr": 36e5, "hour": 36e5, "day": 864e5, "week": 6048e5},
     {"pf": 1, "picofarad": 1, "nf": 1e3, "nanofarad": 1e3, "µf": 1e6, "μf": 1e6, "uf": 1e6, "microfarad": 1e6,
@@ -40,7 +42,7 @@ _UNITS: tuple[dict[str, float], ...] = (
 )  # fmt: skip
 _QUANTITY = re.compile(
     r"(?<![\w.])(?P<number>\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,9})?)[ -]?"
-    r"(?P<unit>[A-Za-zµμ]{1,12}(?:/[hs])?|['’\"”])(?![A-Za-z])"
+    r"(?P<unit>cubic (?:centi)?met(?:er|re)s?|[A-Za-zµμ]{1,12}(?:/[hs]|[3³])?|['’\"”])(?![A-Za-z])"
 )
 _BETWEEN = re.compile(r"[ ,]{0,2}(?:and )?")
 """What stands between the parts of one quantity: "6 feet 2 inches", "1 hour and 30 minutes"."""

@@ -284,8 +284,9 @@ class Question:
                 if starts[first] == offset and self._ends(last, offset, compact)
                 else None
             )
-        is_whole = starts[first] == offset and self.words[last].plain == compact[starts[last] - offset :]
-        return self._span(first, last) if is_whole or len(compact) > _MIN_JOINED_CHARACTERS else None
+        is_whole = starts[first] == offset and self._ends(last, offset, compact)
+        is_inside = first == last and len(compact) > _MIN_JOINED_CHARACTERS
+        return self._span(first, last) if is_whole or is_inside else None
 
     def _ends(self, last: int, offset: int, compact: str) -> bool:
         """Whether a value ends where a word does."""
