@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from planner_eval.results.compare_systems import compare
     from planner_eval.results.drawing import render_many
     from planner_eval.results.drawing.plans import render
+    from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.page.report import report
     from planner_eval.results.score import score
     from planner_eval.results.selftest import selftest
@@ -97,6 +98,7 @@ _WHERE = {
     "export_dataset": "models.predict.export",
     "fetch_dataset": "benchmarks.datasets.fetch",
     "grammar": "catalogs.grammars.grammar",
+    "leave_out_doubts": "results.gold_doubts",
     "list_datasets": "benchmarks.datasets.published",
     "list_dialects": "reading.dialects.listing",
     "open_sources": "benchmarks.datasets.sources",
@@ -162,6 +164,7 @@ __all__ = [
     "export_dataset",
     "fetch_dataset",
     "grammar",
+    "leave_out_doubts",
     "list_datasets",
     "list_dialects",
     "make",

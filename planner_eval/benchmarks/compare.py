@@ -465,16 +465,15 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
     counts: list[dict[str, Any]] = [
         {"repeated": len(result.matched.repeated), "repairable": None} for result in results
     ]
-    return Comparison(
-        tuple(
-            replace(
-                contrast,
-                read={"first": first.read, "second": result.read, "gold": gold},
-                records=(contrast.records[0]._replace(**counts[0]), contrast.records[1]._replace(**more)),
-            )
-            for contrast, result, more in zip(compared.contrasts, results[1:], counts[1:], strict=True)
+    contrasts = tuple(
+        replace(
+            contrast,
+            read={"first": first.read, "second": result.read, "gold": gold},
+            records=(contrast.records[0]._replace(**counts[0]), contrast.records[1]._replace(**more)),
         )
+        for contrast, result, more in zip(compared.contrasts, results[1:], counts[1:], strict=True)
     )
+    return replace(compared, contrasts=contrasts)
 
 
 # ----------------------------------------------------------------------

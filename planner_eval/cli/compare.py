@@ -19,6 +19,7 @@ from planner_eval.cli.options import (
     cluster_option,
     emit,
     format_option,
+    gold_doubts_option,
     note,
     output_option,
     picture_option,
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
 )
 @click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
 @cluster_option
+@gold_doubts_option
 @seed_option
 @picture_option("--mistaken", DRAWING_FORMATS, "Draw which tool was taken for which; the suffix says how.")
 @benchmark_options
@@ -109,6 +111,7 @@ def command(
     fail_if_worse: tuple[str, ...],
     every: bool,
     cluster: str | None,
+    gold_doubts: str | None,
     seed: int,
     mistaken: str | None,
     published: BenchmarkOptions,
@@ -177,7 +180,7 @@ def command(
     from planner_eval.results.compare import unjudged_totals
 
     problems, cases = _check_allowances(comparison, allowed)
-    _emit(comparison, form, output, metrics, cases, all_figures=every)
+    _emit(comparison, form, output, metrics, cases, all_figures=every, doubts=gold_doubts)
     _say_unreadable(comparison, strict=not how.repair)
     say_unjudged(unjudged_totals(comparison))
     for problem in problems:
@@ -207,6 +210,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
                 named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
                 "with --by depth or --by pattern: no metric counts inferred edges",
             ),
+            OptionScope(("gold_doubts",), form in ("text", "md", "json"), "to --format text, md and json"),
             OptionScope(
                 ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
             ),
@@ -355,7 +359,9 @@ def _emit(
     cases: list[Case],
     *,
     all_figures: bool,
+    doubts: str | None,
 ) -> None:
+    from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.compare import compare_cases, write_comparison
 
     metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
@@ -368,7 +374,8 @@ def _emit(
         )
         emit_cases(test_cases, output, summary, "planeval compare", [more], limited=False)
         return
-    emit(write_comparison(comparison, form, every=metric_names, limits=cases), output)
+    without = leave_out_doubts(comparison, doubts) if doubts is not None else None
+    emit(write_comparison(comparison, form, every=metric_names, limits=cases, without=without), output)
 
 
 def _say_unreadable(comparison: Comparison, *, strict: bool) -> None:

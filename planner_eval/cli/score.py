@@ -20,6 +20,7 @@ from planner_eval.cli.options import (
     cluster_option,
     emit,
     format_option,
+    gold_doubts_option,
     note,
     output_options,
     parse_threshold,
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     help="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
 )
 @cluster_option
+@gold_doubts_option
 @benchmark_options
 @chart_options
 @click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
@@ -132,6 +134,7 @@ def command(
     only: str | None,
     causes: bool,
     cluster: str | None,
+    gold_doubts: str | None,
     published: BenchmarkOptions,
     charted: ChartOptions,
     details: bool,
@@ -220,6 +223,11 @@ def command(
                 in_folder or form not in ("junit", CI_FORMATS[0]),
                 "to other formats: JUnit has test cases alone, and github annotations",
             ),
+            OptionScope(
+                ("gold_doubts",),
+                form in ("text", "md", "json") and not stored_benchmark,
+                "to --format text, md and json, and to runs without a benchmark",
+            ),
             OptionScope(("store",), in_folder and not named, "to a run that is kept: -o DIR/"),
             OptionScope(
                 ("output",), not in_folder or gold is not None, "as a file here, and DIR/ is a folder"
@@ -230,7 +238,7 @@ def command(
         raise click.UsageError(
             "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
         )
-    limits, only_failures = [parse_threshold(text) for text in fail_under], only is not None
+    limits, only_failures = [*map(parse_threshold, fail_under)], only is not None
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         code = score_benchmark(
@@ -245,6 +253,7 @@ def command(
             charted,
             failures=only_failures,
             ids=predicted and predicted.ids,
+            doubts=gold_doubts,
         )
         return say_unanswered(predicted) or code
     if stored_benchmark:
@@ -274,7 +283,9 @@ def command(
         else:
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
             report = pe.score(paired, **chosen, **work_settings(running, paired, **folder))
-    code = _write_report(report, form, None if in_folder else output, limits, view, only=only_failures)
+    code = _write_report(
+        report, form, None if in_folder else output, limits, view, only=only_failures, doubts=gold_doubts
+    )
     return say_unanswered(predicted) or code
 
 
@@ -347,8 +358,10 @@ def _write_report(
     view: FigureView,
     *,
     only: bool,
+    doubts: str | None,
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
+    from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.report import left_out_figures, report_cases, write_report
 
     checked = [
@@ -367,9 +380,11 @@ def _write_report(
             limited=bool(limits),
         )
     elif form != PAGE_FORMAT:
+        without = leave_out_doubts(report, doubts) if doubts is not None else None
         pieces = write_report(
-            report, form, failures=only, view=view, limits=cases, beside=_left_out_cases(about)
-        )
+            report, form, failures=only, view=view, limits=cases, beside=_left_out_cases(about),
+            without=without,
+        )  # fmt: skip
         emit(pieces, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(report.totals)

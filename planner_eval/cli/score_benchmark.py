@@ -156,6 +156,7 @@ def score_benchmark(
     *,
     failures: bool,
     ids: Collection[str] | None = None,
+    doubts: str | None = None,
 ) -> int:
     """Score a file of answers under a benchmark; the exit code.
 
@@ -171,6 +172,7 @@ def score_benchmark(
         charted: Which chart is wanted.
         failures: List the answers that are not perfect.
         ids: The samples that were asked, where that is not all of them.
+        doubts: A file of records with doubtful gold: the figures are shown without them too.
     """
     from planner_eval.benchmarks.benchmark import benchmark
 
@@ -194,6 +196,17 @@ def score_benchmark(
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
         draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, run=run))
         more = _details(scored, form, run) if published.details else ""
+        if doubts is not None:
+            from planner_eval.benchmarks.doubts import format_without_doubts
+
+            if form == "json":
+                raise InputError(
+                    "--gold-doubts with --benchmark: --format text or md shows the figures without them"
+                )
+            more += format_without_doubts(
+                scored, doubts, lambda names: pe.score_benchmark(
+                    pred, gold, bench.name, reading=how, ids=names, **options), form
+            )  # fmt: skip
         code = write_scores(
             scored, pred, limits, form, None if folder else output, more, failures=failures, run=run
         )

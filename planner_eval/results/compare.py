@@ -221,7 +221,7 @@ def make_comparison(
         )
         for contrast, second in zip(contrasts, tasks[1:], strict=True)
     ]
-    return Comparison(_correct_contrasts(contrasts))
+    return Comparison(_correct_contrasts(contrasts), tuple(metrics), seed, cluster)
 
 
 def make_contrast(
@@ -363,7 +363,7 @@ def comparison_of(
         read["gold"] = other.about.read["gold"]
         lacks = first.totals.lacking
         contrasts.append(replace(contrast, records=(records[0], records[1]), read=read, lacks=lacks))
-    return Comparison(tuple(contrasts))
+    return replace(comparison, contrasts=tuple(contrasts))
 
 
 def _correct_contrasts(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:

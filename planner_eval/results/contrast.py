@@ -133,9 +133,15 @@ class Comparison:
 
     Args:
         contrasts: One for each system but the first.
+        metrics: The metrics they were scored with.
+        seed: Where random numbers started.
+        cluster: By which of the rows' keys samples lie in clusters.
     """
 
     contrasts: tuple[Contrast, ...]
+    metrics: tuple[str, ...] = ()
+    seed: int = 0
+    cluster: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

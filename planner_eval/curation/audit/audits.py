@@ -21,7 +21,7 @@ from planner_eval.curation.audit import (
     votes,
 )
 from planner_eval.curation.audit.subject import AuditedRecord
-from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
+from planner_eval.results.findings import CONFIDENCES, TOOL_CODES, Confidence, GoldFinding
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.catalog import Catalog
@@ -51,8 +51,6 @@ Types are often told carelessly: a number that stands for a text is a fault of t
 often as one of gold, and what tools return is told worst of all.
 """
 
-TOOL_CODES = ("gold.tool_default", "gold.tool_enum")
-"""Faults of a tool's description, which are told once for a set."""
 CATALOG_CODES = (*(code.replace("check.", "gold.") for code in CONFIDENCE_BY_CODE), *TOOL_CODES)
 
 

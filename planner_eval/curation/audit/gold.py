@@ -51,6 +51,7 @@ from planner_eval.reading.files.task_fields import StateSource
 from planner_eval.results.findings import (
     CONFIDENCES,
     LEVELS,
+    TOOL_CODES,
     Confidence,
     Finding,
     GoldFinding,
@@ -294,7 +295,7 @@ class GoldAudit:
 
     def _is_told(self, finding: GoldFinding) -> bool:
         """Whether a finding is a fault of a tool's description that another record told."""
-        if finding.code not in audits.TOOL_CODES:
+        if finding.code not in TOOL_CODES:
             return False
         told = finding.message in self._told
         self._told.add(finding.message)
@@ -533,7 +534,7 @@ def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:
     )
 
 
-_SUGGESTED_CODES = frozenset(audits.CATALOG_CODES).difference(audits.TOOL_CODES)
+_SUGGESTED_CODES = frozenset(audits.CATALOG_CODES).difference(TOOL_CODES)
 
 
 def _suggest_operations(subject: AuditedRecord, finding: GoldFinding) -> tuple[Mapping[str, Any], ...]:

@@ -15,6 +15,7 @@ from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
+from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Records, record_rows
@@ -245,6 +246,7 @@ def write_comparison(
     flips: int = 10,
     every: Collection[str] = (),
     limits: Sequence[Case] = (),
+    without: WithoutDoubts | None = None,
 ) -> str:
     """A comparison as text, ``json``, ``jsonl`` (a line a sample), ``csv``, ``md`` or ``junit``.
 
@@ -256,9 +258,13 @@ def write_comparison(
         flips: How many ids of flipped samples text names on each side; JSON names all.
         every: Metrics whose figures text and ``md`` show although they do not exist.
         limits: What the user allows as test cases: where there are some they decide in JUnit.
+        without: The comparison without the records of doubtful gold, for text, ``md`` and ``json``.
     """
     if form == "json":
-        return json.dumps(comparison_data(comparison), ensure_ascii=False, indent=1)
+        data = comparison_data(comparison)
+        if without is not None:
+            data["without_gold_doubts"] = doubt_data(comparison, without)
+        return json.dumps(data, ensure_ascii=False, indent=1)
     if form == "jsonl":
         return "\n".join(json.dumps(sample, ensure_ascii=False) for sample in _samples(comparison))
     if form == "junit":
@@ -275,19 +281,19 @@ def write_comparison(
         more = [table(breakdown_rows(comparison, key, comparison.names), form) for key in keys]
         return "\n\n".join(
             [
-                *_opening_lines(comparison),
+                *_opening_lines(comparison, without),
                 table(flat_rows(comparison, selected, comparison.names), form),
                 *filter(None, more),
             ]
         )
-    text = _text(comparison, selected, comparison.names, flips)
+    text = _text(comparison, selected, comparison.names, flips, without)
     if max(map(len, text.tables.splitlines()), default=0) <= TERMINAL_WIDTH:
         return text.whole
     letters = [
         chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(comparison.names))
     ]
     legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, comparison.names, strict=True))
-    return f"{legend}\n\n{_text(comparison, selected, letters, flips).whole}"
+    return f"{legend}\n\n{_text(comparison, selected, letters, flips, without).whole}"
 
 
 class _Text:
@@ -300,7 +306,13 @@ class _Text:
         )
 
 
-def _text(comparison: Comparison, selected: Sequence[int], names: Sequence[str], flips: int) -> _Text:
+def _text(
+    comparison: Comparison,
+    selected: Sequence[int],
+    names: Sequence[str],
+    flips: int,
+    without: WithoutDoubts | None,
+) -> _Text:
     contrasts = comparison.contrasts
     tables = [
         table(record_rows(names, comparison.records), width=TERMINAL_WIDTH),
@@ -327,12 +339,13 @@ def _text(comparison: Comparison, selected: Sequence[int], names: Sequence[str],
     lines = contrasts[0].lines
     missing = [line.name for index, line in enumerate(lines) if index not in selected]
     tail += left_out_lines(missing, contrasts[0].lacks)
-    return _Text(_opening_lines(comparison), tables, [*tail, *_method_lines(comparison)])
+    return _Text(_opening_lines(comparison, without), tables, [*tail, *_method_lines(comparison)])
 
 
-def _opening_lines(comparison: Comparison) -> list[str]:
-    """What stands before all tables: what could not be read, then the verdicts."""
-    return [*filter(None, [comparison.unreadable]), *comparison.verdicts]
+def _opening_lines(comparison: Comparison, without: WithoutDoubts | None) -> list[str]:
+    """What stands before all tables: what could not be read, the verdicts, and whether they turn."""
+    doubts = [] if without is None else doubt_sentences(comparison, without)
+    return [*filter(None, [comparison.unreadable]), *comparison.verdicts, *doubts]
 
 
 def _method_lines(comparison: Comparison) -> list[str]:

@@ -24,6 +24,7 @@ from planner_eval.results.conversations import (
     cost_rows,
     turn_lines,
 )
+from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_rows
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_blocks, trial_data, trial_lines, trial_rows
@@ -124,6 +125,7 @@ def write_report(
     view: FigureView = ALL_FIGURES,
     limits: Sequence[Case] = (),
     beside: Sequence[Case] = (),
+    without: WithoutDoubts | None = None,
 ) -> Iterator[str]:
     """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv``, ``md`` or ``junit``.
 
@@ -137,13 +139,14 @@ def write_report(
         view: Which figures text and ``md`` show.
         limits: Thresholds as test cases: where there are some they decide in JUnit, and a pair may differ.
         beside: What is no pair, as test cases: records that were left out.
+        without: The figures without the records of doubtful gold, which text, ``md`` and ``json`` show too.
 
     Returns:
         The text in pieces, without a last line end; pairs are asked for as they are written.
     """
     rows = (row for row in report.rows if not failures or row.state != "same")
     if form == "json":
-        return _json_pieces(report, rows)
+        return _json_pieces(report, rows, without)
     if form == "jsonl":
         return join_pieces("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
     if form == "junit":
@@ -167,9 +170,12 @@ def write_report(
             *_trial_blocks(report, form),
             *_breakdowns(report, selected, form),
             *_cause_blocks(report, form),
+            *_doubt_blocks(report, selected, without, form),
         ]
         return _blocks(_table_lines(rows) if listed else None, blocks)
-    return _blocks(_lines(rows, report.totals.width) if listed else None, _text(report, selected, view))
+    *tables, lines = _text(report, selected, view)
+    blocks = [*tables, *_doubt_blocks(report, selected, without, form), lines]
+    return _blocks(_lines(rows, report.totals.width) if listed else None, blocks)
 
 
 def report_cases(
@@ -192,9 +198,13 @@ def join_pieces(between: str, pieces: Iterable[str]) -> Iterator[str]:
         lead = between
 
 
-def _json_pieces(report: Report, rows: Iterable[ScoredRow]) -> Iterator[str]:
+def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoubts | None) -> Iterator[str]:
     """The whole as ``json.dumps`` writes it, whose last key is the rows."""
-    head = json.dumps(report_data(report, ()), ensure_ascii=False, indent=1)
+    data = report_data(report, ())
+    if without is not None:
+        empty_rows = data.pop("rows")
+        data = {**data, "without_gold_doubts": doubt_data(report, without), "rows": empty_rows}
+    head = json.dumps(data, ensure_ascii=False, indent=1)
     yield head.removesuffix("[]\n}")
     empty = True
     for row in rows:
@@ -337,6 +347,16 @@ def beside_cards(report: Report) -> list[dict[str, Any]]:
         for title, rows, lines in cards
         if rows or lines
     ]
+
+
+def _doubt_blocks(
+    report: Report, selected: Sequence[Estimate], without: WithoutDoubts | None, form: str
+) -> list[str]:
+    """The figures without the records of doubtful gold, where that was asked for."""
+    if without is None:
+        return []
+    rows = doubt_rows(report, without, [figure.name for figure in selected])
+    return [f"{without.message}{chr(10) * (1 + (form == 'md'))}{table(rows, form)}"]
 
 
 def _cause_blocks(report: Report, form: str) -> list[str]:

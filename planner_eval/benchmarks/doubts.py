@@ -1,0 +1,69 @@
+"""How far the figures of a benchmark hang on doubtful gold: the same without its records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.tables import table
+from planner_eval.base.text import format_count
+from planner_eval.results.gold_doubts import read_gold_doubts
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.score import Scored
+
+
+def format_without_doubts(
+    scored: Scored, doubts: Any, score: Callable[[Collection[str]], Scored], form: str = "text"
+) -> str:
+    """Each figure of a benchmark, and beside it that without the records of doubtful gold, as a table.
+
+    Args:
+        scored: What it said of all samples.
+        doubts: The records, as :func:`planner_eval.results.gold_doubts.read_gold_doubts` takes them.
+        score: Scores the samples with these ids.
+        form: ``"text"`` or ``"md"``.
+
+    Raises:
+        InputError: the file cannot be read, or none of its records is a sample, or all samples are.
+    """
+    read = read_gold_doubts(doubts)
+    samples = [row.id for row in next(iter(scored.reports.values())).rows]
+    others = [name for name in samples if name not in read.records]
+    unknown = read.records.difference(samples)
+    if read.records and len(unknown) == len(read.records):
+        raise InputError(
+            f"{read.name}: none of its {format_count(len(unknown), 'record')} is a sample here: "
+            f"{min(unknown)!r}"
+        )
+    if not others:
+        raise InputError(f"{read.name}: gold is doubtful in all {len(samples)} samples: no figure is left")
+    rest = score(others)
+    rows = []
+    for variant, report in scored.reports.items():
+        values = {figure.name: figure.value for figure in rest.reports[variant].figures}
+        for figure in report.figures:
+            other = values.get(figure.name)
+            rows.append(
+                {
+                    "variant": variant,
+                    "figure": figure.name,
+                    "value": _round(figure.value),
+                    "without": _round(other),
+                    "difference": _difference(figure.value, other),
+                }
+            )
+    more = f"; {format_count(len(unknown), 'doubtful record')} not among them" if unknown else ""
+    count = len(samples) - len(others)
+    head = f"gold is doubtful in {count} of {format_count(len(samples), 'sample')} ({read.name}){more}"
+    return f"\n\n{head}\n{chr(10) * (form == 'md')}{table(rows, form)}"
+
+
+def _difference(value: Any, other: Any) -> str | None:
+    numbers = isinstance(value, (int, float)) and isinstance(other, (int, float))
+    return f"{other - value:+.4f}" if numbers else None
+
+
+def _round(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value
