@@ -92,7 +92,7 @@ def test_what_data_check_writes_is_read(tmp_path: Path) -> None:
         assert read_gold_doubts(file).records == {"x"}
     assert read_gold_doubts(pe.check_dataset(source)).records == {"x"}
     pred = write(tmp_path / "pred.jsonl", [{"id": n, "prediction": [right]} for n in "xyz"])
-    without = pe.leave_out_doubts(pe.score(pred, source, metrics=["exact"]), found)
+    without = pe.leave_out_doubts(pe.score(Path(pred), Path(source), metrics=["exact"]), found)
     assert (without.left_out, without.of, without.rest.figure("exact")) == (1, 3, 1.0)
 
 

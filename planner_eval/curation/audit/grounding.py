@@ -9,7 +9,7 @@ in another language) is no finding.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +31,7 @@ from planner_eval.curation.audit.literals import (
 from planner_eval.curation.audit.near_misses import (
     find_described_choice,
     find_near_name,
-    find_near_quote,
+    find_near_word,
     find_other_day,
     is_described,
     is_program_name,
@@ -478,13 +478,21 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
             values_by_argument.setdefault((plan.calls[position].tool, literal.argument), []).append(
                 literal.value
             )
+    texts = [
+        text
+        for tool in (catalog.tools if catalog is not None else ())
+        for text in (tool.description, *(parameter.description for parameter in tool.parameters))
+    ]
     for position, call_literals in by_call.items():
         call = plan.calls[position]
         if (call_finding := find_unasked_call(call, position, call_literals, question, claimed)) is not None:
             yield call_finding
             continue
         for literal in call_literals:
-            if question.plain and (miss := _find_near_miss(literal, call, question, all_values)) is not None:
+            if (
+                question.plain
+                and (miss := _find_near_miss(literal, call, question, all_values, texts)) is not None
+            ):
                 yield miss
                 continue
             number = (
@@ -499,7 +507,7 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
 
 
 def _find_near_miss(
-    literal: Literal, call: Call, question: Question, others: Collection[Value]
+    literal: Literal, call: Call, question: Question, others: Collection[Value], texts: Iterable[str]
 ) -> GoldFinding | None:
     """The finding about a value that is nearly what the question says."""
     value, ground = literal.value, literal.ground
@@ -509,7 +517,7 @@ def _find_near_miss(
     if ground is None or ground.how not in ("text", "result"):
         miss = (
             find_near_name(value, question, others)
-            or find_near_quote(value, question)
+            or find_near_word(value, question, texts)
             or find_other_day(value, question)
         )
     elif ground.how == "text" and is_program_name(value):

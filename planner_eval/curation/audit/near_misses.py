@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import calendar
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import islice
 
@@ -21,9 +22,9 @@ _TOKEN = re.compile(r"[A-Za-z_$][\w$]{3,80}")
 _PROGRAM_NAME = re.compile(r"[A-Za-z_$]*?(?:[a-z\d][A-Z]|_[A-Za-z\d]|\$)[\w$]*")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MAX_NAME_DIGITS = 2
-_MAX_QUOTE = 80
-_QUOTED = re.compile(
-    r"(?<!\w)(?P<quote>['\"`])(?P<text>[^'\"`\n]{5,80})(?P=quote)(?!\w)|[‘“](?P<other>[^’”\n]{5,80})[’”]"
+_WORD = re.compile(r"[^\W\d_]{5,40}")
+_CALENDAR_WORDS = frozenset(
+    word.casefold() for word in (*calendar.month_name, *calendar.day_name) if len(word) > 4
 )
 
 
@@ -85,27 +86,37 @@ def find_near_name(value: Value, question: Question, others: Collection[Value] =
     return None
 
 
-def find_near_quote(value: Value, question: Question) -> NearMiss | None:
-    """What a question quotes and a value spells with another letter; a plural is another word.
+def find_near_word(value: Value, question: Question, texts: Iterable[str] = ()) -> NearMiss | None:
+    """A word that a question says and a value spells with another letter, where the question's is right.
+
+    It is where the tools' descriptions write it so and not the other way, or where it is a month or a day;
+    else either may be the slip. A plural is another word.
 
     Args:
-        value: The value.
+        value: The value: a word.
         question: What is asked.
+        texts: What the tools on offer say.
 
-    >>> question = Question("Is there anything new of the 'Arrivals' chart?")
-    >>> [find_near_quote(value, question) is not None for value in ("Arriivals", "Arrivals", "Arrival")]
-    [True, False, False]
+    >>> question = Question("Is there anything new of the Arrivals chart in February?")
+    >>> [find_near_word(value, question, ["Departures, Arrivals"]).text for value in ("Arriivals", "Febuary")]
+    ['Arrivals', 'February']
+    >>> find_near_word("Arriivals", question), find_near_word("Arrival", question, ["Arrivals"])
+    (None, None)
     """
-    if not isinstance(value, str) or len(value) > _MAX_QUOTE or any(c.isdecimal() for c in value):
+    if not isinstance(value, str) or _WORD.fullmatch(value) is None:
         return None
-    left = value.casefold().strip()
-    for match in islice(_QUOTED.finditer(question.text), MAX_MENTIONS):
-        text = match["text"] or match["other"]
-        right = text.casefold().strip()
+    left = value.casefold()
+    for match in islice(_WORD.finditer(question.text), MAX_MENTIONS):
+        right = match[0].casefold()
         if is_misspelling(left, right) and left.removesuffix("s") != right.removesuffix("s"):
-            is_repeated = question.text.casefold().count(right) > 1  # else it may be a slip of the user
-            return NearMiss(text, "is a letter off", "medium" if is_repeated else "low")
+            written = " ".join(texts).casefold()
+            if right in _CALENDAR_WORDS or (_has_word(written, right) and not _has_word(written, left)):
+                return NearMiss(match[0], "is a letter off", "medium")
     return None
+
+
+def _has_word(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:
