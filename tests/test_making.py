@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
+from planner_eval.catalogs.formats import as_catalog
 from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.curation.make.make import MadePlans
 from planner_eval.curation.make.record import Made, skeleton
@@ -390,3 +391,36 @@ def test_a_value_is_one_that_the_catalog_allows(kind: Type, texts: bool) -> None
         value = draw_literal(Tool("f", parameters=(each,)), each, Random(seed), texts=texts)
         assert value is not NO_VALUE
         assert find_problem(value, kind, texts=texts) is None
+
+
+def _typed_tool(name: str, about: str, **properties: str) -> dict[str, Any]:
+    fields = {key: {"type": kind} for key, kind in properties.items()}
+    schema = {"type": "object", "properties": fields, "required": [*fields]}
+    return {"name": name, "description": about, "arguments": schema, "results": {}}
+
+
+def test_tools_whose_gold_writes_numbers_as_text_get_typed_values_and_calls_share_a_topic() -> None:
+    tools = [
+        _typed_tool("alarm_set", "Set an alarm", volume="integer", loud="boolean"),
+        _typed_tool("alarm_delete", "Delete an alarm", number="integer"),
+        _typed_tool("stock_buy", "Buy a stock", shares="number"),
+        _typed_tool("stock_sell", "Sell a stock", shares="number"),
+        *(_typed_tool(f"tool{letter}", f"Do {letter * 4}", size="integer") for letter in "klmnop"),
+    ]
+    made = pe.make(
+        40,
+        catalog=as_catalog([{"toolset": tools, "reference": []}]),
+        calls=2,
+        width=2,
+        distinct="values",
+        seed=3,
+    )
+    records = made.records()
+    values = [v for r in records for call in r["gold"]["calls"] for v in call["arguments"].values()]
+    assert values
+    assert not any(isinstance(value, str) for value in values)
+    assert not any("text_values" in record or record["tools"].get("text_values") for record in records)
+    pairs = [{call["name"].partition("_")[0] for call in r["gold"]["calls"]} for r in records]
+    related = [pair for pair in pairs if pair & {"alarm", "stock"}]
+    assert len(related) > 5
+    assert sum(len(pair) == 1 for pair in related) > len(related) / 2

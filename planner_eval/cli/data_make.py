@@ -376,15 +376,15 @@ def command(
         **make_options,
     )
     asked_for = questions.to(made_plans.made)
-    made_plans = replace(made_plans, made=add_reasons(asked_for, keep_refused=made_plans.form == OWN_LAYOUT))
+    keep_refused = made_plans.form == OWN_LAYOUT and questions.model is not None
+    made_plans = replace(made_plans, made=add_reasons(asked_for, keep_refused=keep_refused))
     if made_plans.made:
         emit(_format_records(made_plans, output), output, plain=True)
     if left := len(asked_for) - len(made_plans.made):
         message = f"{said_of(left, 'plan')} without a query: left out"
-        note(
-            f"{message}, for records of {made_plans.form} have no place for the reason; --to "
-            f"{OWN_LAYOUT} keeps it"
-        )
+        if made_plans.form != OWN_LAYOUT:
+            message += f", for records of {made_plans.form} have no place for the reason"
+        note(message)
     if card is not None:
         emit(_format_card(made_plans, card), card)
     for message in made_plans.notes:

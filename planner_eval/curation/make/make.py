@@ -43,7 +43,7 @@ from planner_eval.curation.make.sources import (
     wishes_from_options,
 )
 from planner_eval.curation.make.tools import OFFER_KINDS, Offer, ToolGraph
-from planner_eval.curation.make.writing import Record, make_layout_step, records
+from planner_eval.curation.make.writing import Record, make_layout_step, records, writes_texts
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.plan.structure import shape
 
@@ -203,7 +203,7 @@ def make(  # noqa: PLR0913 - the options of a public function
         graph,
         MakingContext(
             graph.tools,
-            material.catalog.text_values,
+            writes_texts(material.catalog, form),
             runs,
             material.stateful,
             material.world,

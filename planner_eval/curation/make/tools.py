@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,6 +74,17 @@ class ToolGraph:
         if join != "name":
             self._by_type(by_type_alone=join == "type")
         self.consumers: tuple[tuple[int, ...], ...] = self._joined_to()
+
+    @cached_property
+    def topics(self) -> tuple[frozenset[str], ...]:
+        """What each tool is about: the words of its name and its description that few others have."""
+        words_by_tool = [
+            {word for word in words_of(f"{tool.name} {tool.description}") if len(word) > 2}
+            for tool in self.tools
+        ]
+        counts = Counter(word for words in words_by_tool for word in words)
+        most = max(2, len(self.tools) * MAX_TOPIC_SHARE)
+        return tuple(frozenset(word for word in words if counts[word] <= most) for words in words_by_tool)
 
     def _joined_to(self) -> tuple[tuple[int, ...], ...]:
         consumers: list[list[int]] = [[] for _ in self.tools]
@@ -219,6 +231,12 @@ def words_of(name: str) -> list[str]:
 Fillable: TypeAlias = Callable[[int, Parameter], bool]
 """Whether a tool's parameter can be given a value that no call makes."""
 
+MAX_TOPIC_SHARE = 0.2
+"""A word that a larger share of the tools have says nothing of a topic."""
+
+TOPIC_RATE = 0.9
+"""How often a call that needs no other is of the topic of one that is there."""
+
 MAX_STEPS = 300
 """How many tools one search tries."""
 
@@ -346,7 +364,23 @@ class _ToolSearch:
             and self._in_scope(tool)
         ]
         self.random.shuffle(tools)
-        return tools
+        if producers or not self.nodes:
+            return tools
+        related = [tool for tool in tools if self._shares_topic(tool)]
+        if len(related) in (0, len(tools)) or self.random.random() > TOPIC_RATE:
+            return tools
+        return [*related, *(tool for tool in tools if tool not in related)]
+
+    def _shares_topic(self, tool: int) -> bool:
+        """Whether a tool is of the topic of one that is called already, by its words, or says its outputs.
+
+        What tools say of their outputs makes plans by itself that a person would ask for.
+        """
+        graph = self.graph
+        others = [node.tool for node in self.nodes]
+        if graph.tools[tool].returns.fields and all(graph.tools[other].returns.fields for other in others):
+            return True
+        return any(graph.topics[tool] & graph.topics[other] for other in others)
 
     def _in_scope(self, tool: int) -> bool:
         app = self.graph.tools[tool].app

@@ -29,6 +29,18 @@ _PLAIN_KINDS = {
 }  # fmt: skip
 
 
+def writes_texts(catalog: Catalog, form: str) -> bool:
+    """Whether made plans write numbers and flags as text: AppBench's notation has nothing else.
+
+    Plans over other tools whose gold does so (UltraTool, Seal-Tools) have values of the declared types.
+
+    Args:
+        catalog: The tools.
+        form: The layout of the records.
+    """
+    return catalog.text_values and (form == "appbench" or any(tool.app is not None for tool in catalog.tools))
+
+
 def make_layout_step(form: str) -> MakeStep:
     """What makes a plan one that a layout can say, or refuses it.
 
@@ -83,11 +95,27 @@ def _comparable_plan(form: str, plan: Plan) -> Plan:
 # ---------------------------------------------------------------- our own
 def _own_record(task: Made, catalog: Catalog | None = None) -> Record:
     task_catalog = replace(catalog, tools=task.tools) if catalog is not None else Catalog(task.tools)
+    task_catalog = replace(task_catalog, text_values=writes_texts(task_catalog, "planeval"))
     record = {"id": task.id, "query": task.query, "gold": json.loads(write(task.plan, "plan"))}
+    if task_catalog.text_values and _has_text_for_number(task):
+        record["text_values"] = True
     record["tools"] = write_tools(task_catalog, "planeval")
     if task.answer is not None:
         record["gold_answer"] = task.answer
     return {**record, "notes": dict(task.notes)}
+
+
+def _has_text_for_number(task: Made) -> bool:
+    """Whether a text stands where a tool declares a number or a flag."""
+    declared = {
+        (tool.app, tool.name, parameter.name): parameter.type.kinds
+        for tool in task.tools for parameter in tool.parameters
+    }  # fmt: skip
+    return any(
+        isinstance(value, str) and (kinds := declared.get((call.app, call.name, name), ()))
+        and {*kinds} <= {"integer", "number", "boolean", "null"}
+        for call in task.plan.calls for name, value in call.arguments
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- NESTful
