@@ -42,7 +42,9 @@ def test_a_verdict_turns_without_them_and_each_figure_stands_beside(files: list[
     doubts = doubts_file(tmp_path / "doubts.json", *DOUBTFUL, "elsewhere")
     told = planeval("score", first, gold, "--metric", "exact", "--gold-doubts", doubts)
     assert told.returncode == 0
-    assert f"gold is doubtful in 12 of 40 samples ({doubts}); 1 doubtful record not among them" in told.stdout
+    assert (
+        "gold is doubtful in 12 of 40 samples (doubts.json); 1 doubtful record not among them" in told.stdout
+    )
     # 27 of 40 are right, 27 of the 28 others
     assert ["exact", "0.675", "0.9643", "+0.2893", "40", "28"] in [*map(str.split, told.stdout.splitlines())]
     data = json.loads(planeval("score", first, gold, "--format", "json", "--gold-doubts", doubts).stdout)

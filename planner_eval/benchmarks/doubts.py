@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,8 @@ def format_without_doubts(
             )
     more = f"; {format_count(len(unknown), 'doubtful record')} not among them" if unknown else ""
     count = len(samples) - len(others)
-    head = f"gold is doubtful in {count} of {format_count(len(samples), 'sample')} ({read.name}){more}"
+    of, name = format_count(len(samples), "sample"), os.path.basename(read.name)
+    head = f"gold is doubtful in {count} of {of} ({name}){more}"
     return f"\n\n{head}\n{chr(10) * (form == 'md')}{table(rows, form)}"
 
 

@@ -54,7 +54,7 @@ class WithoutDoubts(NamedTuple):
         unknown = len(self.unknown)
         more = f"; {format_count(unknown, 'doubtful record')} not among them" if unknown else ""
         of = format_count(self.of, "sample")
-        return f"gold is doubtful in {self.left_out} of {of} ({self.doubts.name}){more}"
+        return f"gold is doubtful in {self.left_out} of {of} ({os.path.basename(self.doubts.name)}){more}"
 
 
 def read_gold_doubts(source: Any) -> GoldDoubts:
