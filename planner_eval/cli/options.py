@@ -226,16 +226,6 @@ def gold_doubts_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def gold_doubts_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--gold-doubts FILE``, whose records are also left out of the figures."""
-    return click.option(
-        "--gold-doubts",
-        metavar="FILE",
-        help="Show each figure also without the records whose gold FILE calls doubtful, as data check "
-        "--format json or --fix wrote it.",
-    )(command)
-
-
 def output_options(
     *forms: str, folder: bool = False, into: str = "a file a record into a directory"
 ) -> Decorator:

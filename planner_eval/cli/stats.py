@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     PICTURE_FORMATS,
     "Plot distributions (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
 )
+@picture_option("--shapes", DRAWING_FORMATS, "Draw the commonest shapes of plans.")
 @picture_option("--tool-graph", DRAWING_FORMATS, "Draw which tools use which tools' outputs.")
 @picture_option("--app-graph", DRAWING_FORMATS, "Draw the same for apps.")
 @drawing_options
