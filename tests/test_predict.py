@@ -339,7 +339,7 @@ CALLNAVI = ("data/samples/callnavi", "--benchmark", "callnavi")
     (["data/samples/appbench", "--benchmark", "appbench"], "name them with --catalog FILE"),
     ([*CALLNAVI, "--set", "x"], "expected NAME=VALUE"),
     ([*CALLNAVI, "--run", "prompts=data"], "data holds no prompt"),
-    ([*CALLNAVI, "--replay"], "--replay applies only with --cache"),
+    ([*CALLNAVI, "--replay"], "--run replay applies only with --cache"),
     *((["data/samples/appbench", "--benchmark", "appbench", "--catalog", "CATALOG",
         "--run", f"today={day}"],
        f"--run today is '{day}', expected a day, yyyy-mm-dd")
@@ -499,7 +499,7 @@ def test_a_wait_that_the_server_asks_for_is_told(server: ModelServer, tmp_path: 
     first, last = done.stderr.splitlines()
     said = r"0 of 3 samples, 1 request waits, [23] s at most \(status 429\), 1 answer of 429 so far"
     assert re.fullmatch(said, first)
-    assert last == "the server said 3 times that there were too many requests (429): see --concurrency"
+    assert last == "the server said 3 times that there were too many requests (429): see --run concurrency"
     server.bodies.clear()
     argv = ["predict", str(tmp_path / "tasks.jsonl"), "--model", "m", "--url", server.url]
     shown = on_terminal(*argv, "-o", str(tmp_path / "other"), OPENAI_API_KEY="k", COLUMNS="120").err

@@ -412,7 +412,7 @@ def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_pat
     (["--shots", "1", "--pipeline", "function-calling"], "the prompts of function-calling show no demon"),
     (["--shots", "1", "--run", "demos=no/such"], "no/such: there is no such file"),
     (["--run", "closeness=close"], "--run closeness applies only with --run distractors=N"),
-    (["--seed", "1"], "--seed applies only with"),
+    (["--seed", "1"], "--run seed applies only with"),
     (["--run", "explain-references", "--pipeline", "react"],
      "applies only to NESTful's prompt of flat, not to"),
     (["--run", "budget=5"], "tokens with gold's tools alone, and --run budget is 5"),
