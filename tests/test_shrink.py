@@ -390,7 +390,7 @@ def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
     (("--id", "trip-value"), 2, "say what the pair shows by one of --code, --while and --differs"),
     (("--while", "true {pred}", "--try-deadline", "nan"), 2, "'nan' is no number of seconds"),
     (("--id", "trip-value", "--while", "false {pred}"), 3, "does not end with 0 for the pair as it is"),
-    (("--id", "trip-value", "--code", "argument.value", "--figure", "f1"), 2, "--run figure applies only with"),
+    (("--id", "x", "--code", "argument.value", "--figure", "f1"), 2, "--run figure applies only with"),
     (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the tries ran out"),
     (("--id", "a", "--id", "b", "--code", "call.extra"), 2, "--id names one pair here"),
     (
