@@ -491,7 +491,8 @@ def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, opti
     file.write_text('[{"name": "f"}]')
     done = planeval("diff", file, file, option, "nothing")
     assert done.returncode == 2
-    assert f"{option} applies only to records, and {file} is one plan" in done.stderr
+    key = "gold." * option.startswith("--gold") + option.split("-")[-2]
+    assert f"--field {key} applies only to records, and {file} is one plan" in done.stderr
     project.write_text(f'[fields]\n{option[2:]} = "nothing"\n')  # a project's settings serve many files
     assert planeval("--config", project, "diff", file, file).returncode == 0
     record = lines(tmp_path / "one.jsonl", [{"nothing": "f()"}])

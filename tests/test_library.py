@@ -107,7 +107,8 @@ ALLOWED = {
     "rows",
     "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
     "results": "compare contrast drawing drawing.charts drawing.graphs drawing.layout "
-    "drawing.overlay drawing.themes findings page.report runs.folder runs.jobs runs.pairs "
+    "drawing.overlay drawing.themes findings page.report runs.diff_job runs.folder runs.jobs "
+    "runs.pairs "
     "runs.ray runs.run runs.stored runs.work runs.worker views.agreement views.ci "
     "views.compare views.junit views.report views.rows views.table",
     "benchmarks": "benchmark compare datasets.fetch datasets.published page runs score",

@@ -390,7 +390,7 @@ def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
     (("--id", "trip-value"), 2, "say what the pair must show: --code, --while or --differs"),
     (("--while", "true {pred}", "--try-deadline", "nan"), 2, "'nan' is no number of seconds"),
     (("--id", "trip-value", "--while", "false {pred}"), 3, "does not exit with 0 for the original pair"),
-    (("--id", "trip-value", "--code", "argument.value", "--figure", "f1"), 2, "--figure applies only with"),
+    (("--id", "x", "--code", "argument.value", "--figure", "f1"), 2, "--run figure applies only with"),
     (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the limit of --run tries was "
     "reached"),
     (("--id", "a", "--id", "b", "--code", "call.extra"), 2, "--id names one pair here"),

@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from planner_eval.comparison.rows import Row
     from planner_eval.reading.files.record import Record
     from planner_eval.results.pair_sums import DiffSums
-    from planner_eval.results.runs.jobs import DiffJob, Effects
+    from planner_eval.results.runs.diff_job import DiffJob
+    from planner_eval.results.runs.jobs import Effects
 
 
 # ----------------------------------------------------------------------
@@ -297,7 +298,7 @@ def _make_job(
     gold_named: bool,
 ) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
-    from planner_eval.results.runs.jobs import DiffJob
+    from planner_eval.results.runs.diff_job import DiffJob
     from planner_eval.results.views.rows import PATCH, RowSettings
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form

@@ -232,9 +232,10 @@ def command(
         report = _report_of_run(pred, form, output, judging.cluster, only=only_failures)
         view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
     else:
-        (paired,) = systems.pair()
-        if alone and paired.pred.content == paired.gold.content:  # the file has no gold beside its plans
+        answers, golds = systems.read()
+        if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
             raise missing_argument("gold")
+        paired = pe.pair(answers[0], golds, reading=systems.how)
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
         judging = judging._replace(metrics=judging.metrics or _counted(view, limits, in_folder=in_folder))
         if form == PAGE_FORMAT:
