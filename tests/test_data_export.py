@@ -134,7 +134,7 @@ def test_what_cannot_be_written_is_named_and_counted(tmp_path: Path) -> None:
         assert said in done.stderr
     done = planeval(*argv, "chat-jsonl")
     assert done.returncode == 1
-    assert "is a reference, which the dialect 'json' cannot say" in done.stderr
+    assert "is a reference, which the dialect 'json' cannot express" in done.stderr
     done = planeval(*argv, "chat-jsonl", "--dialect", "nestful", "--id", "b")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)["messages"][-1]["content"]

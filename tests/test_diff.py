@@ -582,7 +582,7 @@ def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: in
 
 @pytest.mark.parametrize(("operation", "said"), [
     ({"op": "burn"}, "the patch, operations 1: op is 'burn', expected one of set, unset"),
-    ({"op": "remove", "id": "z"}, "(remove) does not fit the plan: 'z' is not there; the plan's calls are a"),
+    ({"op": "remove", "id": "z"}, "does not fit the plan: 'z' does not exist; the plan's calls are a"),
     ({"op": "set", "id": "a"}, "the patch, operations 1: 'argument' is missing"),
     ({"op": "add", "call": 1}, "the patch, operations 1: call is 1, expected an object"),
 ])  # fmt: skip
@@ -603,7 +603,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert planeval("convert", pred, "--patch", patch, "-o", new).returncode == 0
     assert planeval("diff", new, gold).returncode == 0
     wrong = planeval("convert", pred, "--patch", pred)
-    assert (wrong.returncode, "this is no patch" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "not a patch" in wrong.stderr) == (2, True)
 
 
 def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> None:

@@ -408,7 +408,7 @@ def test_no_common_id_says_which_lines_are_broken(tmp_path: Path) -> None:
     broken = ['{"output": "f(", "id": "a', '{"output": "g()"', '{"id": "z", "output": "f()"}']
     done = planeval("diff", lines(tmp_path / "pred.jsonl", broken), gold)
     assert done.returncode == 3
-    said = "2 of its 3 records could not be read; the first is line 1, record 1: the line is no JSON"
+    said = "2 of its 3 records could not be read; the first is line 1, record 1: the line is not JSON"
     assert said in done.stderr
     done = planeval("diff", lines(tmp_path / "alone.json", ['[{"name": "f", "arguments": {"a": ']), gold)
     assert done.returncode == 3
@@ -602,7 +602,7 @@ def test_fields_that_may_be_the_answer_and_those_that_never_are(tmp_path: Path) 
     pred = lines(tmp_path / "p.jsonl", [{**row, "response": "text"} for row in plans(2, "prediction")])
     for files, said in (
         ((pred, gold), "an answer may be in 'prediction' (2 records) or 'response' (2 records)"),
-        ((gold, gold), "a field that is known to hold an answer; the first has 'id', 'gold'"),
+        ((gold, gold), "a field known to hold an answer; the first has 'id', 'gold'"),
     ):
         done = planeval("score", *files)
         assert (done.returncode, said in done.stderr, "--field text" in done.stderr) == (2, True, True)

@@ -176,7 +176,7 @@ def test_states_come_from_a_file_a_field_or_nowhere(folder: Path, tools: str) ->
 @pytest.mark.parametrize(("text", "said"), [
     ("[1", "line 1, column 3"), ("3", "expected an object, the state of all records, found 3"),
     ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state"),
-    ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a has a state already"),
+    ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a already has a state"),
     ("[]", "there is no state in it"),
 ])  # fmt: skip
 def test_a_file_of_states_that_is_none_is_told(folder: Path, tools: str, text: str, said: str) -> None:

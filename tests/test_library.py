@@ -233,7 +233,7 @@ def test_a_policy_may_be_named_and_a_gold_records_own_terms_count(tmp_path: Path
     for policy in (own, str(own)):
         assert pe.diff(rome, ROME, policy).same
         assert pe.score([rome], [ROME], policy, metrics=["exact"]).figure("exact") == 1
-    with pytest.raises(pe.PlanevalError, match="there is no policy 'lenyent'"):
+    with pytest.raises(pe.PlanevalError, match="unknown policy 'lenyent'"):
         pe.diff(rome, ROME, "lenyent")
     calls = [{"id": "a", "name": "f", "arguments": {}}, {"id": "b", "name": "g", "arguments": {}}]
     gold.write_text(json.dumps({"calls": calls, "optional": ["b"]}), encoding="utf-8")
@@ -294,7 +294,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "words": (lambda: pe.selftest(command="nosuch -x"), r"expected its words: \['nosuch', '-x'\]"),
     "no plan": (lambda: pe.check(None), "the plan is None, as in a trace without tool calls"),
     "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "no gold record has that field"),
-    "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "there is no metric 'callz'"),
+    "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "unknown metric 'callz'"),
     "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms are those of one pair"),
     "many": (lambda: pe.parse(GOLDS), r"holds 13 records, expected one plan: pe\.read gives them"),
     "no file": (lambda: pe.parse(Path("nowhere.json")), "there is no file"),

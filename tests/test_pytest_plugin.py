@@ -208,7 +208,7 @@ def test_assert_scores_says_which_figures_fall_short() -> None:
     with pytest.raises(AssertionError, match="1 of 1 gold plans is words that call nothing"):
         pe.assert_scores(["I cannot."], ["to be done"], {"exact": 0.1})
     pe.assert_scores(["I cannot."], ["[]"], {"exact": 1})
-    with pytest.raises(pe.PlanevalError, match="there is no metric 'exakt'"):
+    with pytest.raises(pe.PlanevalError, match="unknown metric 'exakt'"):
         pe.assert_scores(preds, golds, {"exakt": 0.5})
 
 

@@ -505,7 +505,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     cases: list[tuple[Any, list[str], int, str]] = [
         ([LINES[0]], [], 0, ""), ([LINES[1]], [], 1, ""), ([LINES[0]], ["--replay"], 2, ""),
         ([LINES[0]], ["--field", "query=nosuch"], 2, ""),
-        ([LINES[0] | {"query": ""}], ["--field", "query=query"], 2, "there: its values are no words"),
+        ([LINES[0] | {"query": ""}], ["--field", "query=query"], 2, "there: its values are not text"),
         ([[]], [], 1, "1 without any call"),
     ]  # fmt: skip
     for lines, more, code, said in cases:

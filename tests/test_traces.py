@@ -402,7 +402,7 @@ def run(*spans: Part, root: int, under: str = "", inner: tuple[str, ...] = ()) -
 
 
 MODEL = ("model", "m1", 0, 100)
-FASTER = "; what is not on it makes nothing faster"
+FASTER = "; speeding up other steps does not help"
 OVERLAP = f": two 300.0 ms → m 350.0 ms{FASTER}, unless the run waited for one in 300.0 ms of the rest"
 OWN_TIME = "the critical path is 600.0 ms of 1.00 s: m1 100.0 ms → f 400.0 ms → m2 100.0 ms" + FASTER
 BESIDE = [
@@ -606,7 +606,7 @@ def test_a_broken_line_says_its_place(tmp_path: Path) -> None:
     path.write_text(rows(ONE) + CUT + "\n" + rows(OTHER))
     done = planeval("stats", str(path))
     assert done.returncode == 1
-    assert "t.jsonl, line 3, record 3: the line is no JSON: column 147" in done.stderr
+    assert "t.jsonl, line 3, record 3: the line is not JSON: column 147" in done.stderr
     path.write_text("Hello\n" + pretty([*ONE, *OTHER]))
     assert "line 1, record 3: found 'Hello', expected a record" in planeval("stats", str(path)).stderr
 

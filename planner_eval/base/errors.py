@@ -57,7 +57,7 @@ class PlanevalError(Exception):
     ...     pe.diff("f()", "f()", policy="nosuch")
     ... except pe.PlanevalError as error:
     ...     print(error.exit_code, str(error).partition(":")[0])
-    2 there is no policy 'nosuch'
+    2 unknown policy 'nosuch'
     """
 
     exit_code = 2

@@ -248,7 +248,7 @@ class ValueChecker:
     >>> number, text = Type(("integer",)), Type(("string",))
     >>> point = Type(("object",), fields=(Parameter("x", number),), open=False)
     >>> [wrong.text for wrong in ValueChecker().wrong({"y": 1}, Type(any_of=(point, text)))]
-    ["there is no field 'y'; the fields are x", "the field 'x' is needed"]
+    ["there is no field 'y'; the fields are x", "the field 'x' is required"]
     """
 
     texts: bool = False

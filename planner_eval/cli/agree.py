@@ -82,7 +82,7 @@ def command(
     if not agreement.n:
         note(
             "nothing could be compared: no record has a verdict on both sides; name the fields with "
-            "--verdict-field and --field id=NAME"
+            "--field id=NAME and --field verdict=NAME"
         )
         return 3
     return int(bool(below) or bool(agreement.left_over))

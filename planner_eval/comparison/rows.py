@@ -87,10 +87,10 @@ STATES = {
     "unreadable": "the prediction cannot be read; it counts as wrong",
     "cut": "the answer was cut off before its end; it counts as wrong",
     "refused": "the answer was refused; it counts as wrong",
-    "failed": "the API gave an error in place of an answer; it counts as wrong",
-    "absent": "gold has a record for which there is no prediction; it counts as wrong",
-    "gold_unreadable": "the gold plan cannot be read; nothing can be said",
-    "gold_absent": "there is no gold plan for this prediction; nothing can be said",
+    "failed": "the API returned an error instead of an answer; it counts as wrong",
+    "absent": "gold has no prediction; it counts as wrong",
+    "gold_unreadable": "the gold plan cannot be read; not counted",
+    "gold_absent": "the prediction has no gold plan; not counted",
 }
 """What can become of a pair."""
 
@@ -460,7 +460,7 @@ class Reading(NamedTuple):
         id_field: The field of a record that names it; recognised when left out.
         text_field: The field of a record that holds its plan; recognised when left out.
         gold_dialect: The notation of the gold plans, where it is another.
-        gold_id_field: The field that names a gold record, where it is another.
+        gold_id_field: The gold records' id field, if different.
         gold_text_field: The field of a gold record that holds its plan.
         by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
         repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,

@@ -21,7 +21,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     ),
     "theme": ("results.schema", "ThemeFile", "the theme of drawings: --theme FILE"),
     "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, convert --patch"),
-    "prices": ("models.prices", "PricesFile", "what models cost: predict --prices FILE"),
+    "prices": ("models.prices", "PricesFile", "prices of models: predict --run prices=FILE"),
     "datasets": (
         "benchmarks.datasets.schema",
         "DatasetsFile",

@@ -38,7 +38,7 @@ def convert(
     Raises:
         WriteError: the notation cannot say what the plan says.
         ParseError: the plan cannot be read.
-        InputError: there is no dialect of that name.
+        InputError: unknown notation of that name.
 
     >>> convert("a = f(#x='1')", "json").text
     '[{"name": "f", "arguments": {"x": "1"}}]'

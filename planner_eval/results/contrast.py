@@ -381,7 +381,7 @@ def check_threshold(name: str, value: Any, least: float, *, lower: bool = False)
     >>> check_threshold("exact", 0.899999, 0.9)
     ThresholdResult(met=False, said='exact is 0.899999, expected at least 0.9')
     >>> check_threshold("exact", 0.95, 90).said
-    'exact is 0.9500, expected at least 90; figures end at 1: 90 % is 0.9'
+    'exact is 0.9500, expected at least 90; figures go up to 1: 90 % is 0.9'
     """
     expectation = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):

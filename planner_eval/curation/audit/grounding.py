@@ -459,7 +459,7 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
     >>> from planner_eval.reading.dialects.read import parse
     >>> gold = parse("book(city='Rome', day='2024-03-06')")
     >>> for found in ungrounded(gold, "A room in Rome for March 5th."): print(found.confidence, found.message)
-    high day is '2024-03-06', but the question speaks of another day ("March 5th")
+    high day is '2024-03-06', but the question mentions another day ("March 5th")
     """
     question = Question(query) if isinstance(query, str) else query
     if not question.words:

@@ -312,7 +312,7 @@ def find_differing_twins(items: Iterable[QuestionRecord]) -> dict[str, list[Gold
     >>> asked = [QuestionRecord(name, f"Take {len(name)} off.", parse(plan)) for name, plan in plans.items()]
     >>> for name, (found,) in find_differing_twins(asked).items(): print(name, found.confidence,
     ...     found.message)
-    d medium the question is that of a, b, c, up to values, whose plans make the calls f; this one makes g
+    d medium the question matches a, b, c, up to values, whose plans make the calls f; this one makes g
     """
     twins, names = TwinFinder(), list[str]()
     for number, item in enumerate(items):

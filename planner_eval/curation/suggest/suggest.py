@@ -151,7 +151,7 @@ def search_suggestions(
     >>> from planner_eval.reading.dialects.read import parse
     >>> found = search_suggestions(parse("ad()"), ToolIndex(Catalog((Tool("add"), Tool("sin")))))
     >>> [(one.says, one.reason) for one in found.faults[0].suggestions]
-    [('call add', 'its name is 80% alike')]
+    [('call add', 'its name is 80% similar')]
     """
     catalog = tools.catalog
     plan_faults = faults(plan, catalog)

@@ -80,7 +80,7 @@ def apply_types(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPl
         return raw._replace(calls=calls)
     message = (
         f"{dialect} writes values without types; those of {', '.join(dict.fromkeys(lacking))} stay texts: "
-        "give a tool schema to type them"
+        "name a tool catalog with --catalog to type them"
     )
     return raw._replace(calls=calls, notes=(*raw.notes, Diagnostic("value.untyped", message, "info")))
 

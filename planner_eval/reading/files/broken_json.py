@@ -1,4 +1,4 @@
-"""JSON of which some is broken, as items: a record that is no JSON is one with an error, and loses no other.
+"""JSON of which some is broken, as items: a record that is not JSON is one with an error, and loses no other.
 
 Where a broken record ends cannot be known, only guessed. The guess is the next place where a record begins
 as the others do and can be read; without one, the next comma of the array around it.
@@ -93,7 +93,7 @@ def line_objects(text: str, start: int) -> list[Item]:
                     next_one = newline if newline >= 0 else end
                 end = spans.first(offset + 1, next_one)
             refused = (
-                decoding_error(error, "the record is no JSON", text.rfind("\n", 0, offset) + 1)
+                decoding_error(error, "the record is not JSON", text.rfind("\n", 0, offset) + 1)
                 if text[offset] == "{"
                 else ParseError(
                     f"found {text[offset:end][:20]!r}, expected a record, an object that begins a line"
@@ -160,7 +160,7 @@ class _ValueExtractor:
             end = self._next(start)
             self.column = self.text.rfind("\n", self.seen, start) + 1 or self.column
             self.seen = start
-            self.fail(start, decoding_error(error, "the record is no JSON", self.column), end)
+            self.fail(start, decoding_error(error, "the record is not JSON", self.column), end)
             return end
         if first:
             self.key = first[1]
@@ -172,7 +172,7 @@ class _ValueExtractor:
         end = self._next(start)
         excerpt = self.text[start : start + 20]
         self.fail(
-            start, ParseError(f"the record is no JSON: found {excerpt!r} after it, expected a comma"), end
+            start, ParseError(f"the record is not JSON: found {excerpt!r} after it, expected a comma"), end
         )
         return end
 
@@ -223,7 +223,7 @@ class _ValueExtractor:
 
 
 def find_id(text: str, key: str | None) -> str | None:
-    """The id in a record that is no JSON, so that it still meets its gold plan; None unless it is certain.
+    """The id in a record that is not JSON, so that it still meets its gold plan; None unless it is certain.
 
     Only a member of the record itself counts: an argument of the same name deeper inside is no id.
 

@@ -346,20 +346,20 @@ def line_item(number: int, text: str, text_field: str | None = None) -> Item:
     """The value of one line.
 
     >>> line_item(3, '{"id": 1,').error.reason
-    'the line is no JSON: column 10: expecting property name enclosed in double quotes'
+    'the line is not JSON: column 10: expecting property name enclosed in double quotes'
     """
     start = skip_whitespace(text, 0)
     try:
         data, end = decode(text, start)
     except (ValueError, RecursionError) as error:
-        return Item(None, line=number, error=decoding_error(error, "the line is no JSON", 0), text=text)
+        return Item(None, line=number, error=decoding_error(error, "the line is not JSON", 0), text=text)
     if end < len(text):
         end = skip_whitespace(text, end)
         if text[end : end + 1] == ",":  # as in an array; the record is there all the same
             end = skip_whitespace(text, end + 1)
     if end < len(text):
         excerpt = text[end : end + 20]
-        reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {excerpt!r}"
+        reason = f"the line is not JSON: column {end + 1}: expected the end of the line, found {excerpt!r}"
         return Item(None, line=number, error=ParseError(reason), text=text)
     return Item(data, shape_of(data, text_field), number)
 

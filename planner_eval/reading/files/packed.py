@@ -131,7 +131,7 @@ def unpack_blocks(
             if total > least and total > ratio * size:
                 raise InputError(
                     f"{name}: {size:,} bytes of {packed} unpack to more than {ratio} times as many, "
-                    "which no file of plans does; if you trust it, unpack it first"
+                    "more than files of plans do; if you trust it, unpack it first"
                 )
             if total > MAX_STREAM_BYTES:
                 raise InputError(

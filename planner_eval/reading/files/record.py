@@ -445,5 +445,5 @@ def refuse_changed(origin: Origin, action: str = "read") -> None:
     if now != origin._replace(digest=""):
         raise InputError(
             f"{origin.path} changed while it was {action}: {origin.size:,} bytes then, {now.size:,} now; "
-            "do it again when nobody writes it"
+            "repeat when it is no longer being written"
         )

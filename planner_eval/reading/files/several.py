@@ -80,14 +80,14 @@ def list_files(path: str) -> FileListing | None:
         files = [entry.path for entry in plain]
         if not files and (results := _list_results(path)):
             return FileListing(results, ())
-        nothing = f"{path} is a directory, and holds no file of plans"
+        nothing = f"{path} is a directory without files of plans"
     elif any(mark in path for mark in "*?[") and not os.path.lexists(path):
         from glob import glob
 
         matched = sorted(glob(path, recursive=True))
         files = [name for name in matched if not os.path.isdir(name)]
         skipped = [name for name in matched if os.path.isdir(name)]
-        nothing = f"there is no file {path}, and none that matches it as a pattern"
+        nothing = f"no such file or pattern: {path}"
     else:
         return None
     notes = _format_other_files(path, skipped)

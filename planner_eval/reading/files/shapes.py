@@ -190,7 +190,7 @@ def _take_field_content(data: Object, chosen: ChosenFields) -> PlanSource:
             return PlanSource(data)
         names = ", ".join(map(repr, list(data)[:6])) or "no fields"
         return _no_plan_source(
-            f"the record has {names}; none of them is known to hold a plan: name it with --field text"
+            f"the record has {names}; none is known to hold a plan: name it with --field text=NAME"
         )
     if isinstance(data, RepeatedKeyDict) and sum(key == content for key, _ in data.pairs) > 1:
         return _no_plan_source(f"the record has the field {content!r} more than once")

@@ -38,9 +38,9 @@ STATE_KEYS = frozenset({*REASON_KEYS, *METADATA_KEYS, "refusal", "error"})
 """All keys under which an answer may say that it is not whole."""
 
 _REASON_MESSAGES = (
-    (CUT_REASONS, "answer.cut", "the answer was cut off before its end"),
+    (CUT_REASONS, "answer.cut", "the answer was cut off"),
     (REFUSAL_REASONS, "answer.refused", "the answer was refused"),
-    (FAILURE_REASONS, "answer.failed", "there is no answer: the API failed"),
+    (FAILURE_REASONS, "answer.failed", "no answer: the API failed"),
 )
 
 
@@ -63,7 +63,7 @@ def stop_reason_state(value: Any, key: str) -> AnswerState | None:
         key: The key it stands under, for the sentence.
 
     >>> stop_reason_state("MAX_TOKENS", "finishReason").reason
-    "the answer was cut off before its end: finishReason is 'MAX_TOKENS'"
+    "the answer was cut off: finishReason is 'MAX_TOKENS'"
     >>> stop_reason_state("stop", "finish_reason")
     """
     if not isinstance(value, str):
@@ -110,11 +110,11 @@ def failure_state(error: Any) -> AnswerState:
     """The state of an answer in whose place an API gives an error.
 
     >>> failure_state({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
-    'there is no answer: the API failed: "Overloaded"'
+    'no answer: the API failed: "Overloaded"'
     """
     code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
     if isinstance(code, str) and code in _NO_PLAN_CODES and isinstance(message, str):
-        return AnswerState("answer.failed", f"there is no answer: {_format_json(message)}")
+        return AnswerState("answer.failed", f"no answer: {_format_json(message)}")
     for _ in range(3):
         if isinstance(error, dict):
             error = next(
@@ -125,7 +125,7 @@ def failure_state(error: Any) -> AnswerState:
                 ),
                 error,
             )
-    return AnswerState("answer.failed", f"there is no answer: the API failed: {_format_json(error)}")
+    return AnswerState("answer.failed", f"no answer: the API failed: {_format_json(error)}")
 
 
 def _format_json(value: Any) -> str:

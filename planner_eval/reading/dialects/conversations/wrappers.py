@@ -46,8 +46,8 @@ FRAMEWORK_ROLES = ASSISTANT_ROLES | TOOL_ROLES | OTHER_ROLES
 _HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
 
-JOIN_ADVICE = "join the pieces into one message first, as the vendor's package does, or ask without streaming"
-STREAM_PIECE_MESSAGE = f"this is a piece of a stream, no whole answer: {JOIN_ADVICE}"
+JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
+STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a whole answer: {JOIN_ADVICE}"
 """What is said of an event of a stream."""
 
 TakeFunction = Callable[["TurnCollector", dict[str, Any], int], None]
@@ -202,7 +202,7 @@ def _first_choice(walk: TurnCollector, options: Any, key: str) -> dict[str, Any]
     """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
     if not isinstance(options, list) or not options:
         found = "empty" if options == [] else format_value(options)
-        raise AnswerError(f"there is no answer: {key!r} is {found}", code="answer.absent")
+        raise AnswerError(f"no answer: {key!r} is {found}", code="answer.absent")
     if not isinstance(options[0], dict):
         raise wrong_shape_error(options[0], f"one of {key!r}: an object")
     if len(options) == 1:
@@ -645,7 +645,7 @@ def read_conversation(data: Any) -> Conversation | None:
     walk.all(items, 0)
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
-        raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
+        raise AnswerError(f"no assistant turn: {who} spoke", code="answer.absent")
     return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
 
 
@@ -764,9 +764,7 @@ def _part_state(content: Any) -> AnswerState | None:
         inner = item.get("toolInvocation")
         state = (inner if isinstance(inner, dict) else item).get("state")
         if state in ("input-streaming", "partial-call"):
-            return AnswerState(
-                "answer.cut", f"the answer was cut off before its end: the state of a call is {state!r}"
-            )
+            return AnswerState("answer.cut", f"the answer was cut off: the state of a call is {state!r}")
     return None
 
 

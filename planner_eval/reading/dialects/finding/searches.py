@@ -214,7 +214,7 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
             extents, other.extents(text)
         ):
             chosen = first.dialect
-            message = f"the text also reads as {other.read.dialect!r}, with other calls; {chosen!r} was taken"
+            message = f"the text also reads as {other.read.dialect!r}, with other calls; {chosen!r} was used"
             search.notes.append(Diagnostic("dialect.ambiguous", message))
             break
     if not extents:
