@@ -19,8 +19,10 @@ import pytest
 
 from planner_eval.base.output_files import SUFFIX_ALIASES, SUFFIX_FORMATS, format_of_suffix
 from planner_eval.cli.terminal import Target
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
+
+TABLES = tables(__file__)
 
 __all__ = ("folder",)  # a fixture for every test here
 CALLS = {
@@ -236,24 +238,7 @@ def test_a_full_disk_leaves_what_was_there() -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize(("script", "code", "said"), [
-    ("p parse plan.json > /dev/full", 2, "standard output cannot be written: No space left on device"),
-    ("p --version > /dev/full", 2, "No space left on device"),
-    ("p --help > /dev/full", 2, "No space left on device"),
-    ("p parse plan.json -o /dev/full", 2, "/dev/full cannot be written: No space left on device"),
-    ("p parse plan.json >&-", 2, "standard output cannot be written: Bad file descriptor"),
-    ("p --version >&-", 2, "Bad file descriptor"), ("p parse plan.json -o x.txt >&-", 0, ""),
-    ("p parse - <&-", 2, "standard input is closed"), ("p parse plan.json <&- | grep -q add", 0, ""),
-    ("p data fetch mathqa --source $SAMPLES/mathqa <&-", 2, "the file was not kept"),
-    ("p parse nosuch 2>&-", 2, ""), ("p nosuch 2>&-", 2, ""),
-    ("p diff sub.json plan.json 2>&- | grep -q different", 1, ""),
-    ("p parse nosuch 2>/dev/full", 2, ""), ("p diff sub.json plan.json 2>/dev/full >x", 1, ""),
-    ("p parse plan.json <&- >&- 2>&-", 2, ""),
-    ("p execute chain.json --tools nestful <&- 2>&- | grep -q 10", 0, ""),
-    ("p diff sub.json plan.json 2>&1 | true", 1, ""), ("p diff nosuch plan.json 2>&1 | true", 2, ""),
-    ("p diff plan.json plan.json | true", 0, ""), ("p --help | true", 0, ""), ("p --version | true", 0, ""),
-    ("p parse wide.json -o >(true)", 0, ""),
-])  # fmt: skip
+@pytest.mark.parametrize(("script", "code", "said"), TABLES["a_stream_that_is_full_or_closed"])
 def test_a_stream_that_is_full_or_closed_is_no_difference(script: str, code: int, said: str) -> None:
     done = shell(script.replace("$SAMPLES", str(SAMPLES)))
     assert done.returncode == code, done.stderr
