@@ -288,6 +288,22 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
     assert line.said.endswith('is "K1", expected "K2"; [1].day is "2024-05-01", expected "2024-05-03"')
 
 
+def test_what_one_call_or_the_answer_leaves_out_is_one_line() -> None:
+    (line,) = make_edit_lines(diff(calls("pay(by='card')"), calls("pay(by='card', sum=7, to='Ada')")))
+    assert line.head == "argument.missing ×2 (call 1)"
+    assert (
+        line.said == "pay (call 1): argument 'sum' is missing, expected 7; 'to' is missing, expected \"Ada\""
+    )
+    (line,) = make_edit_lines(diff(of(A, B), of(A, B, answer={"first": Ref(0), "then": Ref(1)})))
+    assert (line.head, line.said) == ("answer.missing ×2", "the answer lacks 'first' and 'then'")
+
+
+def test_an_agent_that_acts_where_gold_only_looks_up_did_so_first() -> None:
+    looks = [f"get_room(id='r{number}')" for number in range(4)]
+    found = diff(calls("get_user(id='u1')", *looks, "send_gift(to='u1')"), calls("get_user(id='u1')"))
+    assert found.roots[0].pred == Place(5)
+
+
 def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     gold = calls("get_user(id='u1')", "book(room='attic')")
     talk = [
