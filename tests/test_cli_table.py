@@ -95,7 +95,7 @@ FILES: dict[str, str] = {
     "twice.json": _plan(("add", 1, 4), ("add", 1, 4), ("multiply", "$var_1.result$", "$var_2.result$")),
     "bare.json": json.dumps([_tool("add")]),
     "doubts.json": json.dumps({"doubts": [{"record": "b", "code": "gold.ungrounded"}]}),
-    "rewarded.jsonl": _lines({"id": "a", "output": ADD, "gold": ADD, "reward": 1},
+    "rewarded.jsonl": _lines({"id": "a", "output": _plan(("add", "1", 4)), "gold": ADD, "reward": 1},
                              {"id": "b", "output": SUB, "gold": ADD, "reward": 0}),
     "known.json": json.dumps({"schema": "planeval.baseline/1", "findings": [], "irregularities": {},
                               "imperfect": {}}),
