@@ -270,6 +270,8 @@ def test_types_inside_themselves_and_of_fields_that_nobody_listed_are_checked() 
         (call("count", a=1, b=2.5), ["b: expected integer, found number 2.5"]),
     ]  # fmt: skip
     unnamed = f"{deep}[0].nam: there is no field 'nam'; the fields are name, kids"
-    calls.append((call("grow", tree=tree({"nam": "d"})), [unnamed, f"{deep}[0]: the field 'name' is needed"]))
+    calls.append(
+        (call("grow", tree=tree({"nam": "d"})), [unnamed, f"{deep}[0]: the field 'name' is required"])
+    )
     for made, expected in calls:
         assert [one.message for one in check_plan(parse(json.dumps([made])), catalog)] == expected

@@ -89,7 +89,10 @@ def test_arguments_together_are_held_too(tmp_path: Path) -> None:
         "maxProperties": 2,
     }  # fmt: skip
     for arguments, said in (
-        ({}, "find: fits none of 2 alternatives: the field 'city' is needed or the field 'zip' is needed"),
+        (
+            {},
+            "find: fits none of 2 alternatives: the field 'city' is required or the field 'zip' is required",
+        ),
         ({"city": "Oslo"}, "find needs the argument 'from' where 'city' is given [check.missing_argument]"),
         ({"city": "oslo", "from": ""}, "city: expected a text that matches '^[A-Z]', found string 'oslo'"),
         ({"city": "O", "from": "soon"}, "warning: from: expected a date (yyyy-mm-dd), found string 'soon'"),
@@ -314,13 +317,13 @@ def test_functions_are_held_to_their_annotations() -> None:
     assert said(what=3, first={"name": "c"}, span={"start": "now"}, kind="b", tags=["a", "b"]) == []
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"files": ["a"]}, "files[0]: expected object, found string 'a'"),
-        ({"files": [{"size": 1}]}, "files[0]: the field 'name' is needed"),
+        ({"files": [{"size": 1}]}, "files[0]: the field 'name' is required"),
         ({"by": {"k": {"name": 1}}}, "by.k.name: expected string, found integer 1"),
         ({"pair": ["a", "b"]}, "pair[0]: expected integer, found string 'a'"),
         ({"even": 3}, "even: expected a multiple of 2, found 3"),
         ({"board": "none"}, "board: expected one of 'half', 'full', found string 'none'"),
-        ({"at": {}}, "at: the field 'x' is needed"),
-        ({"first": {"size": 2}}, "first: the field 'name' is needed"),
+        ({"at": {}}, "at: the field 'x' is required"),
+        ({"first": {"size": 2}}, "first: the field 'name' is required"),
         ({"kind": "c"}, "kind: expected one of 'a', 'b', found string 'c'"),
         ({"tags": ["a", "a"]}, "tags[1]: 'a' is repeated, but items must be unique"),
         ({"more": [[1, 1]]}, "more[0][1]: 1 is repeated, but items must be unique"),

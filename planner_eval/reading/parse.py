@@ -202,8 +202,8 @@ def parse(  # noqa: PLR0913 - the options of a public function
     ('appbench', ['Hotels.search', 'Hotels.book'], 1)
     >>> parse("gold.json")
     Traceback (most recent call last):
-    planner_eval.base.errors.InputError: 'gold.json' is the name of a file, not a plan; Path('gold.json') \
-stands for the file: pe.parse(Path('gold.json')) reads it
+    planner_eval.base.errors.InputError: 'gold.json' is the name of a file, not a plan: \
+use pe.parse(Path('gold.json'))
     """
     if isinstance(source, Plan):
         return source

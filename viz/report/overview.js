@@ -195,7 +195,7 @@ function causesView(run, number) {
           el("h3", { text: TITLES[kind] }),
           bars(
             found.map(row => ({
-              label: foreign(nameText(row.name)),
+              label: foreign(nameText(row.name), kind === "code" && head.codes[row.name] ? { title: head.codes[row.name] } : {}),
               length: known ? row.credit : row.pairs,
               words: known ? `${count(row.pairs)} · ${row.credit.toFixed(3)}` : count(row.pairs),
               change: known ? picked(row, number) : { [kind]: row.name, ...ofRun(number) },

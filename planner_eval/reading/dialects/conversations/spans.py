@@ -407,8 +407,8 @@ def refuse_several_runs(data: Any) -> None:
     >>> span = {"name": "execute_tool f", "attributes": {}}
     >>> refuse_several_runs([span | {"traceId": "a"}, span | {"traceId": "b"}])
     Traceback (most recent call last):
-    planner_eval.base.errors.ParseError: found spans of 2 traces, expected those of one: runs are no plan \
-together; in a file of spans alone each trace is a record
+    planner_eval.base.errors.ParseError: found spans of 2 traces, expected those of one: several runs \
+are not one plan; put each trace in its own record
     """
     traces = group_by_trace(item for item in _flatten_objects(data) if spans_in(item))
     count = len(traces.keys() - {None})  # one that does not say its own may be of any
