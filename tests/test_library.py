@@ -99,19 +99,20 @@ def test_each_command_calls_its_verb(command: str, monkeypatch: pytest.MonkeyPat
 
 ALLOWED = {
     "plan": "model statistics",
-    "reading": "dialects dialects.conversations.turns dialects.detect dialects.finding.find dialects.listing "
+    "reading": "conversation dialects dialects.conversations.turns dialects.detect dialects.finding.find "
+    "dialects.listing "
     "dialects.notations.plan dialects.read files.fields files.frameworks files.pairing files.record "
     "files.several files.task_fields parse question_templates",
     "catalogs": "check formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
     "rows",
     "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
-    "results": "compare contrast drawing drawing.charts drawing.graphs drawing.layout "
-    "drawing.overlay drawing.themes findings page.report runs.diff_job runs.folder runs.jobs "
+    "results": "codes gold_doubts trials compare contrast drawing drawing.charts drawing.graphs "
+    "drawing.layout drawing.overlay drawing.themes findings page.report runs.diff_job runs.folder runs.jobs "
     "runs.pairs "
     "runs.ray runs.run runs.stored runs.work runs.worker views.agreement views.ci "
     "views.compare views.junit views.report views.rows views.table",
-    "benchmarks": "benchmark compare datasets.fetch datasets.published page runs score",
+    "benchmarks": "doubts benchmark compare datasets.fetch datasets.published page runs score",
     "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
     "predict.predict predict.prepare prices report_runs table_sources",
     "curation": "make.ask_questions make.skeletons suggest.suggest",
