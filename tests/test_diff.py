@@ -604,7 +604,7 @@ def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: in
 ])  # fmt: skip
 def test_bad_patches(operation: dict[str, object], said: str) -> None:
     wrong = {"schema": SCHEMA, "operations": [operation]}
-    for patch, why in ((wrong, said), ([], "is no patch"), ({"schema": SCHEMA}, "'operations' is missing")):
+    for patch, why in ((wrong, said), ([], "not a patch"), ({"schema": SCHEMA}, "'operations' is missing")):
         with pytest.raises(InputError) as caught:
             apply_patch(Plan((Call("a", "f"),)), patch)
         assert why in str(caught.value)
