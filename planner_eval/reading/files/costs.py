@@ -159,6 +159,8 @@ def _first(item: Any, keys: tuple[str, ...]) -> str | None:
 
 def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """The figures that an object says itself, under its own keys or in its object of usage."""
+    if _OWN_KEYS.isdisjoint(data) and "attributes" not in data:
+        return
     usage = [data[key] for key in _USAGE_KEYS if isinstance(data.get(key), Mapping)]
     attributes = data.get("attributes")
     if isinstance(attributes, Mapping):
