@@ -12,12 +12,6 @@ from typing import Any
 from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.dialects.conversations.api_answers import (
-    AnswerState,
-    answer_state,
-    are_answer_pieces,
-    failure_state,
-)
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
     PART_KEYS,
@@ -25,7 +19,13 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_call,
 )
 from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
-from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
+from planner_eval.reading.dialects.conversations.wrappers import (
+    AnswerState,
+    answer_state,
+    are_answer_pieces,
+    failure_state,
+    find_marker_key,
+)
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.fields import (
     ABSENT,

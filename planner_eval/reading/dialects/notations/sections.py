@@ -127,7 +127,7 @@ def run_row_grammar(row: Wrapper, text: str, terminals: dict[str, str], *, place
     Raises:
         ParseError: the text does not follow the grammar.
     """
-    from planner_eval.reading.dialects.notations.grammars import FramedTransformer, PlacedTransformer
+    from planner_eval.reading.dialects.programs.grammars import FramedTransformer, PlacedTransformer
 
     transformer = PlacedTransformer if placed else FramedTransformer
     parser = grammar.load(row.shape, transformer, tuple(terminals.items()))
