@@ -231,6 +231,11 @@ def may_hold_token(text: str) -> bool:
     return any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))
 
 
+def bracketed_words() -> tuple[str, ...]:
+    """Words of which one stands wherever an opening token with a bracket does."""
+    return _token_table(custom_rows()).bracketed
+
+
 def _token_pattern(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
     """A pattern for the tokens that may stand in a text: one for all of them is slow."""
     return _compile_alternatives(tuple([pattern for word, pattern in patterns if word in text]))
@@ -248,11 +253,14 @@ class _TokenTable(NamedTuple):
         words: Words of which one stands wherever a pattern finds something, for which a look is cheap;
             those with an angle bracket apart.
         patterns: What finds each token, the longest first, with a word that stands wherever it does.
+        rows: Each row's tokens.
+        bracketed: The words of tokens with a bracket.
     """
 
     words: tuple[tuple[str, ...], tuple[str, ...]]
     patterns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
+    bracketed: tuple[str, ...]
 
 
 @cache
@@ -271,7 +279,8 @@ def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
     words_by_kind = tuple(
         tuple(word for word in least if ("<" in word) is angled) for angled in (False, True)
     )
-    return _TokenTable((words_by_kind[0], words_by_kind[1]), patterns, rows)
+    bracketed = tuple({_longest_fixed_text(token) for token, _ in longest if "[" in token})
+    return _TokenTable((words_by_kind[0], words_by_kind[1]), patterns, rows, bracketed)
 
 
 def _longest_fixed_text(token: str) -> str:

@@ -1,4 +1,4 @@
-"""Reading one block of a text, strictly and mended: JSON, Python, JavaScript, fences, lines that hold calls."""
+"""Reading one block of a text, strictly and mended: JSON, programs, fences, lines that hold calls."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ from planner_eval.reading.dialects.finding.segments import (
     span_of,
     split_blocks,
 )
-from planner_eval.reading.dialects.finding.unread_calls import CutError, find_cut_call
+from planner_eval.reading.dialects.finding.unread_calls import CutError, find_cut_call, open_brackets
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations import appbench_prose, callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
@@ -141,7 +141,7 @@ class BlockReader:
         self.held: dict[str, Value | Unknown] = {}
         self.bound: list[PieceVariables] = []
         self.pieces = 0
-        self._tree: tuple[str, ast.Module | SyntaxError | None] = ("", None)
+        self._trees: dict[str, ast.Module | SyntaxError | None] = {}
 
     # ------------------------------------------------------------ JSON
     def json(self, view: TextView, *, required: bool = False) -> ReadCalls | None:
@@ -286,10 +286,12 @@ class BlockReader:
 
     # ------------------------------------------------------------ code
     def syntax(self, text: str) -> ast.Module | SyntaxError | None:
-        """What :func:`python_ast.syntax` makes of a text; the last one is asked for again and again."""
-        if text != self._tree[0]:
-            self._tree = text, parse_syntax(text)
-        return self._tree[1]
+        """What :func:`python_ast.parse_syntax` makes of a text; short ones are asked for again and again."""
+        if text not in self._trees:
+            if len(text) > _MAX_KEPT_TREE_LENGTH or len(self._trees) > _MAX_KEPT_TREES:
+                self._trees.clear()  # a tree takes a thousand times the memory of its text
+            self._trees[text] = parse_syntax(text)
+        return self._trees[text]
 
     def as_python(self, view: TextView) -> ast.Module | None:
         """The tree of a text that is Python as a whole; None where it is not."""
@@ -469,8 +471,8 @@ class BlockReader:
             self.parts = True
             late = self._late(failed)
             raise (late if refused is not None else self.cut(view, late)) from None
-        tried = self.repair or len(view.text) <= LARK_CHARS
-        self.parts |= not tried
+        tried = self.repair or (len(view.text) <= LARK_CHARS and not _ends_inside_data(view.text))
+        self.parts |= not self.repair and len(view.text) > LARK_CHARS
         for repaired, notes in repairs(view) if tried else ():
             try:
                 read = self.strict(repaired)
@@ -925,6 +927,19 @@ class BlockReader:
 
 
 # ---------------------------------------------------------------- helpers
+_MAX_KEPT_TREES, _MAX_KEPT_TREE_LENGTH = 8, 2_000
+
+
+def _ends_inside_data(text: str) -> bool:
+    """Whether data ends inside two brackets or more: no repair closes so many, and none is worth its time."""
+    if _OBJECT_START.match(text) is None or any(sign in text for sign in _REQUOTED_SIGNS):
+        return False
+    return len(open_brackets(text)) > 1
+
+
+_REQUOTED_SIGNS = ("'", '\\"', "“", "”", "#", "//")
+"""Signs at which a repair may take for quoted, or for a comment, what is neither, or the other way round."""
+
 _TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
 _QUOTED = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))

@@ -191,7 +191,7 @@ class _Cutter:
 
 # ----------------------------------------------------------------------
 # Long Python text as a tree whose long lists are made part by part, and dropped once they were looked at.
-_WARNING_CAUSE = lazy_pattern(r"[\\0-9](?:(?<=\\)|[A-Za-z])")
+_WARNING_CAUSE = lazy_pattern(r"\\(?!['\"\\\nabfnrtv0-3x])|[0-9][A-Za-z]")
 """What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
 LINE_END = lazy_pattern(r"\r\n|\r|\n")
 _FORMATTED_STRING = lazy_pattern(r"[FTft](?:(?<!\w.)[Rr]?|(?<=[Rr].)(?<!\w..))['\"]")
