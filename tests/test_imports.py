@@ -43,7 +43,7 @@ DEFERRED: dict[str, str] = {
     "conversations and answers of APIs alone need them: 3 and 40 ms":
         "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
-        "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
+        "reading.dialects.table reading.dialects.dialect reading.files.shapes",
     "a notation is loaded when it is first met: 4 to 15 ms each":
         "reading.dialects.notations.appbench reading.dialects.programs.python_ast "
         "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
@@ -52,9 +52,9 @@ DEFERRED: dict[str, str] = {
     "only conversations of several turns need it: 4 ms": "comparison.turn_by_turn",
     "only traces need them: 4 ms": "reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
-        "reading.dialects.finding.answer_text plan.inference catalogs.record_tools "
+        "plan.inference catalogs.record_tools "
         "reading.dialects.notations.plan reading.dialects.conversations.prompts "
-        "reading.dialects.reference_reading reading.dialects.value_types reading.dialects.round_trip",
+        "reading.dialects.reference_reading reading.dialects.round_trip",
     "they are made with Lark, which takes 17 ms; errors and places alone need it":
         "base.grammar reading.dialects.programs.grammars base.json_places "
         "reading.dialects.programs.grammars",
@@ -97,7 +97,7 @@ DEFERRED: dict[str, str] = {
     "only answers that are run need it: 30 ms": "execution.nestful",
     "files are read without it: 2 ms": "benchmarks.datasets.published",
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
-    "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.packed reading.files.tables",
+    "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.tables",
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
         "reading.files.disk_records",
     "one way of writing a drawing is wanted: 3 to 25 ms each":

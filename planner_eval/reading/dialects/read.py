@@ -42,7 +42,7 @@ from planner_eval.reading.dialects.finding.whole_texts import read_whole_text, r
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
     from planner_eval.reading.dialects.conversations.turns import ConversationSource
-    from planner_eval.reading.dialects.value_types import ToolTypes
+    from planner_eval.reading.dialects.round_trip import ToolTypes
 
 
 def parse(  # noqa: PLR0913 - each says one thing about how a text is read
@@ -179,7 +179,7 @@ def _normalize_calls(
     if odd and any("<|" in call.name for call in odd):
         raw = _drop_chat_tokens(raw)
     if name is not None and not dialects.get(name).typed:
-        from planner_eval.reading.dialects.value_types import apply_types
+        from planner_eval.reading.dialects.round_trip import apply_types
 
         raw = apply_types(raw, tools, dialect=name)
     return resolve_repeated_keys(raw, limits) if odd and any(call.has_result for call in odd) else raw

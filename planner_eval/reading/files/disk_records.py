@@ -247,7 +247,7 @@ def spool(path: str, kind: str, target: str, limit: int) -> bool:
 
 
 def _unpack_blocks(path: str, packed: str) -> Iterator[bytes]:
-    from planner_eval.reading.files.packed import unpack_blocks
+    from planner_eval.reading.files.tables import unpack_blocks
 
     with open(path, "rb") as file:
         yield from unpack_blocks(file, os.path.getsize(path), packed, path, refuse_foreign)

@@ -25,10 +25,9 @@ from planner_eval.reading.files.fields import (
     id_text,
     value_at,
 )
-from planner_eval.reading.files.frameworks import most_common_framework
 from planner_eval.reading.files.items import find_id
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.shapes import ChosenFields, Item
+from planner_eval.reading.files.shapes import ChosenFields, Item, most_common_framework
 
 # ----------------------------------------------------------------------
 # Fields that list the values or calls that are right as well.

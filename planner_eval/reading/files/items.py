@@ -44,15 +44,18 @@ from planner_eval.reading.files.fields import (
     id_text,
 )
 from planner_eval.reading.files.frames import TableRow
-from planner_eval.reading.files.frameworks import (
+from planner_eval.reading.files.shapes import (
+    RECORD_SHAPE,
     FrameworkRecord,
+    Item,
     are_one_plan,
+    are_parts,
     field_names,
     group_runs,
     is_trace_record,
+    shape_of,
     unfold,
 )
-from planner_eval.reading.files.shapes import RECORD_SHAPE, Item, are_parts, shape_of
 
 LINE_SUFFIXES = (".jsonl", ".ndjson")
 """Names that say that a file holds a record a line, whatever its lines look like."""

@@ -279,8 +279,6 @@ def format_record_name(name: str | int) -> str:
 
 
 # ----------------------------------------------------------------------
-# From which size on the records of a file are kept on disk, and where.
-# ----------------------------------------------------------------------
 # Where large files are kept while they are read, and from which size on.
 class Store(NamedTuple):
     """How files are read that are too large to be held in memory: by an index of their records on disk.

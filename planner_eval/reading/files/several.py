@@ -11,7 +11,7 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.files.files import PlanFile, read_file
+from planner_eval.reading.files.files import PlanFile, find_mark, read_file
 from planner_eval.reading.files.opening import bare_name
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import (
@@ -27,7 +27,6 @@ from planner_eval.reading.files.record import (
     is_sharded,
     prefix_id,
 )
-from planner_eval.reading.files.task_fields import find_mark
 
 
 class FileListing(NamedTuple):

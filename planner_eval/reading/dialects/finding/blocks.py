@@ -70,8 +70,8 @@ from planner_eval.reading.dialects.finding.segments import (
 from planner_eval.reading.dialects.finding.unread_calls import CutError, find_cut_call, open_brackets
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations import appbench_prose, callnavi
+from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.notations.sections import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax

@@ -232,8 +232,6 @@ def _ends_in_tool_name(remainder: str, row: Wrapper) -> bool:
 
 
 # ----------------------------------------------------------------------
-# What looks like a call and was not read: in an unknown notation, or begun and not ended.
-# ----------------------------------------------------------------------
 # What looks like a call in a text of which none was read: in a notation that is not known, or not quite so.
 _MAX_SEARCHED_LENGTH = 20_000
 """How much of a text is looked at."""
