@@ -349,11 +349,11 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
             if not _TOOL_DEFINITION.search(text, m.start(), m.end() + 100)
         )
         yield from _NAME_ABOVE_FENCE.finditer(text) if "```" in text else ()
-        yield from _NAME_BEFORE_OBJECT.finditer(_blank_fences(text))
-    if "(" in text and "=" in text:
-        yield from (
-            m for m in _NAMED_ARGUMENT_CALL.finditer(_blank_fences(text)) if _is_tool_call(text, m, own_names)
-        )
+    outside = _blank_fences(text)
+    if "{" in outside:
+        yield from _NAME_BEFORE_OBJECT.finditer(outside)
+    if "(" in outside and "=" in outside:
+        yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
 
 
 def _blank_fences(text: str) -> str:
