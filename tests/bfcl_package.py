@@ -8,7 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
+
+TABLES = tables(__file__)
 
 PROMPTS = """
 STEPS = 20
@@ -68,18 +70,7 @@ def tool(name: str, **properties: str) -> dict[str, Any]:
 
 TOOLS = [tool("dim", lamp="string", level="float"), tool("read", lamp="string"), tool("end")]
 
-QUESTION = {
-    "id": "multi_turn_miss_func_0",
-    "question": [
-        [{"role": "user", "content": "Dim the hall."}],
-        [{"role": "user", "content": "And now read it."}],
-        [],
-    ],
-    "involved_classes": ["MessageAPI"],
-    "initial_config": {"MessageAPI": {"lamps": {"hall": 0}}},
-    "path": ["MessageAPI.dim"],
-    "missed_function": {"2": ["read"]},
-}
+QUESTION = TABLES["QUESTION"]
 TRUTH = [["dim(lamp='hall', level=4.5)"], [], ["read(lamp='hall')"]]
 
 

@@ -62,7 +62,7 @@ OWN_TOOLS = [
 
 
 def own_samples(form: str) -> list[Sample]:
-    """The bundled samples of a benchmark, or tasks of one's own."""
+    """The bundled samples of a benchmark, or tasks of your own."""
     if form == OWN_TASKS:
         asks = ["What is a euro worth?", "Roll, then roll again.", "Guten Tag „Ä“ {tools}"]
         golds = [[{"name": "get_rate", "arguments": {"cur": "EUR"}}], [], "f()"]

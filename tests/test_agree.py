@@ -129,11 +129,12 @@ def test_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
     states = sorted(json.loads(line)["state"] for line in done.stdout.splitlines())
     once = ["same", "no verdict", "only in first", "only in second", "repeated"]
     assert states == sorted([*once, *["unreadable"] * 3])
-    assert (done.returncode, "7 of 8 records are in no figure" in done.stderr) == (1, True)
+    assert (done.returncode, "7 of 8 records are not counted" in done.stderr) == (1, True)
     text = planeval(str(judge), str(human)).stdout
     said = ("1 record with both verdicts", "1 without a verdict on one side, not counted: b", ": e",
             f"1 only in {human}, not counted: z", "'verdict' is a list, expected a yes, a no or a class",
-            "line 5, record 5: it has no id", "record 3 (id a): an earlier record has its id")  # fmt: skip
+            "line 5, record 5: it has no id",
+            "record 3 (id a): an earlier record has the same id")  # fmt: skip
     assert [one for one in said if one not in text] == []
 
 
@@ -171,7 +172,8 @@ def test_thresholds_and_codes(files: tuple[str, str], tmp_path: Path) -> None:
     none = planeval(*files, "--fail-under", "kappa=0.41", "--format", "junit").stdout
     assert 'name="kappa=0.41"' in none
     other = tmp_path / "other.json"
-    nothing = "nothing could be compared: no record has a verdict on both sides"
+    nothing = "nothing could be compared: no record has a verdict on both sides; name the fields with "
+    "--verdict-field and --field id=NAME"
     for verdicts, said in (({"x": "yes"}, "no id of"), (dict.fromkeys(map(str, range(50))), nothing)):
         other.write_text(json.dumps(verdicts))
         done = planeval(files[0], str(other))
@@ -185,12 +187,12 @@ def test_verdicts_of_the_library() -> None:
         pe.agree({"a": None}, {"a": None})
     assert pe.agree({"a": "yes", "b": None}, {"a": None, "b": "no"}).n == 0
     many = {str(n): f"because {n}" for n in range(150)}
-    with pytest.raises(InputError, match="150 different verdicts, at most 100 are classes"):
+    with pytest.raises(InputError, match="150 different verdicts, but at most 100 are possible"):
         pe.agree(many, many)
     left, right = [{"verdict": "yes"}, {"verdict": "no"}], [{"verdict": "no"}, {"verdict": "no"}]
     found = pe.agree(left, right)
     assert (found.by, found.cells) == ("position", ((0, 1), (0, 1)))
-    with pytest.raises(InputError, match="give them ids, or as many on both sides"):
+    with pytest.raises(InputError, match="add ids, or use as many records on both sides"):
         pe.agree(left, right[:1])
 
 

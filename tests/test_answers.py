@@ -92,7 +92,7 @@ def test_one_turn_may_be_read(turn: Any, called: list[str]) -> None:
 
 
 def test_a_turn_that_is_not_there_or_not_whole_is_said() -> None:
-    with pytest.raises(AnswerError, match="there is no turn 4: the assistant has 3 turns"):
+    with pytest.raises(AnswerError, match="no turn 4: the assistant has 3 turns"):
         pe.parse(TALK, turn=4)
     for wrong in (0, -1, "second", True, 1.5):
         with pytest.raises(InputError, match="expected 'first', 'last' or a number"):
@@ -121,7 +121,7 @@ def test_a_notation_that_is_named_reads_the_words_of_an_answer() -> None:
     talk = CASES["sharegpt_words"]
     assert [call.name for call in pe.parse(talk, dialect="hermes").calls] == ["find_room"]
     assert pe.parse(CASES["openai_chat_words"], dialect="openai-chat").calls == ()
-    with pytest.raises(ParseError, match="the dialect 'hermes' is text, found calls listed as JSON"):
+    with pytest.raises(ParseError, match="the dialect 'hermes' is text, found a JSON list of calls"):
         pe.parse(CASES["openai_chat"], dialect="hermes")
 
 

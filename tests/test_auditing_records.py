@@ -38,8 +38,8 @@ def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
     (one,) = told["r4"]
     assert (one.code, one.confidence, one.related) == ("gold.twin", "medium", ("r1", "r2", "r3"))
     assert one.message == (
-        "the question is that of r1, r2, r3, up to values, whose plans make the calls add, double and pass "
-        "their results on otherwise; this one makes them too"
+        "the question matches r1, r2, r3, up to values, whose plans make the calls add, double and pass "
+        "their results differently; this one makes them too"
     )
     told = find_differing_twins(items(*FOUR[:2], FOUR[3]))  # a majority of two is not much
     assert {name: one.confidence for name, (one,) in told.items()} == {"r4": "low"}
@@ -96,7 +96,7 @@ def test_what_is_a_pick(given: Any, query: str | None, found: list[tuple[str, st
         assert (told[0].call, told[0].argument) == (1, "hotel")
         assert told[0].message == (
             "hotel is 'h-2200', the 2nd of 3 that search answered (at data.hotels.*.id); "
-            "the query does not say which to take"
+            "the question does not say which"
         )
     answer = {"hotels": [{"city": "Bonn"}, {"city": "Bonn"}, {"city": "Ulm"}]}
     several = list(find_ambiguous_picks(recorded("Bonn", answer), query="Book me a hotel"))
@@ -175,7 +175,7 @@ def test_what_a_policy_takes_for_one_is_one_and_the_finding_says_who() -> None:
     assert not votes("f(x='rOmE')", answers, folded)
     assert not votes("f(x='rOmE')", answers)  # three camps of one
     (one,) = votes("f(x=1)", said("f(x=2)", "f(x=2)", "f(x=2)", "g(x=3)"))
-    assert one.message.startswith("3 of 4 models give one plan that is not gold's: ")
+    assert one.message.startswith("3 of 4 models agree on a plan that differs from gold: ")
     assert one.message.endswith("(run0, run1, run2)")
     gold = {"a": parse("f(x=1)"), "b": parse("f(x=2)"), "c": parse("f(x=3)")}
     given = {"a": said("g(x=1)", "g(x=1)"), "b": said("f(x=2)", "f(x=2)")}

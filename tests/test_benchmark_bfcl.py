@@ -46,8 +46,10 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.cli.systems import benchmark_of_results
 from planner_eval.reading.files.several import FileListing, list_files
 from tests import bfcl_mutations, bfcl_official
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 FOLDER = ROOT / "data" / "samples" / "bfcl"
 ANSWERS = ROOT / "data" / "samples" / "answers" / "bfcl.jsonl"
@@ -73,9 +75,6 @@ def boil(**arguments: Any) -> list[dict[str, str]]:
 
 COUNT = "simple_function_checker:wrong_count"
 PAIR = [*boil(eggs=4, minutes=10), *boil(eggs=2, minutes=5)]
-FORMAT = "ast_decoder:decoder_wrong_output_format"
-RING = [call("bell_ring", times=1)]
-MINUTES = [call("kitchen_boil", eggs=3)]
 BOTH = "front, back"
 JAVA = 'new ArrayList<>(Arrays.asList("front", "back"))'
 
@@ -83,130 +82,7 @@ JAVA = 'new ArrayList<>(Arrays.asList("front", "back"))'
 # Which question, what was answered, the kind of error, and that of the corrected verdict.
 @pytest.mark.parametrize(
     ("name", "result", "kind", "corrected"),
-    [
-        ("simple_python_0", boil(), None, None),
-        ("simple_python_0", boil(minutes=7.0, salt=False), None, None),
-        ("simple_python_0", "[kitchen.boil(eggs=3, minutes=7)]", None, None),
-        ("simple_python_0", "kitchen.boil(eggs=1+2, minutes=7)", None, None),
-        (
-            "simple_python_0",
-            "```python\n[kitchen.boil(eggs=3, minutes=7)]\n```",
-            "ast_decoder:decoder_failed",
-            None,
-        ),
-        ("simple_python_0", [], COUNT, COUNT),
-        ("simple_python_0", boil() * 2, COUNT, COUNT),
-        ("simple_python_0", [{"kitchen_boil": "[]"}], FORMAT, FORMAT),
-        ("simple_python_0", [{}], "ast_decoder:decoder_failed", "ast_decoder:decoder_failed"),
-        (
-            "simple_python_0",
-            [call("kitchen.boil", eggs=3, minutes=7)],
-            "simple_function_checker:wrong_func_name",
-            None,
-        ),
-        (
-            "simple_python_0",
-            MINUTES,
-            "simple_function_checker:missing_required",
-            "simple_function_checker:missing_required",
-        ),
-        (
-            "simple_python_0",
-            boil(sugar=1),
-            "simple_function_checker:unexpected_param",
-            "simple_function_checker:unexpected_param",
-        ),
-        ("simple_python_0", boil(eggs=3.0), "type_error:simple", "type_error:simple"),
-        ("simple_python_0", boil(eggs=4), "value_error:others", "value_error:others"),
-        ("simple_python_1", [call("paint_mix", colours=["RED", "blue."], parts=[2.0, 1.5])], None, None),
-        (
-            "simple_python_1",
-            [call("paint_mix", colours=["red", "blue"], parts=[2, 1.5])],
-            "type_error:nested",
-            None,
-        ),
-        (
-            "simple_python_1",
-            [call("paint_mix", colours=["blue", "red"], parts=[2.0, 1.5])],
-            "value_error:list/tuple",
-            "value_error:list/tuple",
-        ),
-        (
-            "simple_python_1",
-            [call("paint_mix", colours=["red", "blue"])],
-            "simple_function_checker:missing_optional",
-            "simple_function_checker:missing_optional",
-        ),
-        ("simple_python_2", [call("bell_ring", times=2, tone={"pitch": "c 6", "loud": True})], None, None),
-        (
-            "simple_python_2",
-            [call("bell_ring", times=2, tone={"loud": True})],
-            "value_error:dict_key",
-            "value_error:dict_key",
-        ),
-        (
-            "simple_python_2",
-            [call("bell_ring", times=2, tone={"pitch": "low"})],
-            "value_error:dict_value",
-            "value_error:dict_value",
-        ),
-        (
-            "simple_python_2",
-            [call("bell_ring", times=2, tone={"pitch": "high", "loud": 1})],
-            None,
-            "corrected:other_value",
-        ),
-        ("parallel_0", PAIR, None, None),
-        ("parallel_0", PAIR[::-1], None, None),
-        (
-            "parallel_0",
-            PAIR[:1],
-            "parallel_function_checker_no_order:wrong_count",
-            "parallel_function_checker_no_order:wrong_count",
-        ),
-        (
-            "parallel_0",
-            PAIR[:1] * 2,
-            "parallel_function_checker_no_order:cannot_find_match",
-            "parallel_function_checker_no_order:cannot_find_match",
-        ),
-        ("live_multiple_0-0-0", RING, None, None),
-        (
-            "live_multiple_0-0-0",
-            RING * 2,
-            "multiple_function_checker:wrong_count",
-            "multiple_function_checker:wrong_count",
-        ),
-        ("irrelevance_0", "Lima.", None, None),
-        ("irrelevance_0", [], None, None),
-        ("irrelevance_0", "", None, None),
-        ("irrelevance_0", boil(), "irrelevance_error:decoder_success", "irrelevance_error:decoder_success"),
-        ("irrelevance_0", "Eggs: [kitchen.boil(eggs=1, minutes=1)]", None, "corrected:called"),
-        ("live_relevance_0-0-0", boil(), None, None),
-        ("live_relevance_0-0-0", [call("other")], None, "corrected:not_offered"),
-        ("live_relevance_0-0-0", "No.", "relevance_error:decoder_failed", "relevance_error:decoder_failed"),
-        ("simple_java_0", [call("Door_lock", code="42L", doors=JAVA)], None, None),
-        ("simple_java_0", [call("Door_lock", code="42", doors=JAVA)], "type_error:simple", None),
-        ("simple_java_0", [call("Door_lock", code=42, doors=JAVA)], "type_error:java", "type_error:java"),
-        ("simple_java_0", f"[Door.lock(code=42L, doors={JAVA})]", None, None),
-        ("simple_javascript_0", [call("drawChart", points="[1.5, 2.0]", style="{dashed: true}")], None, None),
-        (
-            "simple_javascript_0",
-            [call("drawChart", points=[1.5], style="{}")],
-            "type_error:js",
-            "type_error:js",
-        ),
-        ("simple_javascript_0", "[drawChart(points=[1.5, 2.0], style={'dashed': true})]", None, None),
-        ("web_search_base_0", [[[{"search": "{}"}], "It is Ada Lovelace."]], None, None),
-        (
-            "web_search_base_0",
-            [[[{"search": "{}"}], "Nobody."]],
-            "agentic:answer_not_found",
-            "agentic:answer_not_found",
-        ),
-        ("web_search_base_0", [[[{"search": "{}"}]]], "agentic:no_last_message", "agentic:no_last_message"),
-        ("web_search_base_0", "Ada Lovelace", "agentic:inference_error", "agentic:inference_error"),
-    ],
+    TABLES["a_verdict"],
 )
 def test_a_verdict(name: str, result: Any, kind: str | None, corrected: str | None) -> None:
     text, settings = answer_text(result), Settings()
@@ -251,95 +127,15 @@ def test_gold_that_ends_the_published_code_is_a_row_and_no_traceback() -> None:
 
 # ----------------------------------------------------------------------
 # Reading.
+TUPLED = (
+    "a.b(x=-1, y=(1, 'c'), z={'k': [None]}, w=q)",
+    [{"a.b": {"x": -1, "y": (1, "c"), "z": {"k": [None]}, "w": "q"}}],
+)
+
+
 @pytest.mark.parametrize(
     ("style", "text", "calls"),
-    [
-        (
-            "python",
-            "a.b(x=-1, y=(1, 'c'), z={'k': [None]}, w=q)",
-            [{"a.b": {"x": -1, "y": (1, "c"), "z": {"k": [None]}, "w": "q"}}],
-        ),
-        (
-            "python",
-            "[f(1, x=g(2)), f(x=g(y=2), z=p[0])]",
-            [{"f": {"x": "g(2)"}}, {"f": {"x": {"g": {"y": 2}}, "z": "p[0]"}}],
-        ),
-        ("python", "[f(x=2**3 - 'a'.y)]", "not computed"),
-        ("python", "[f(x=10**10**9)]", "more than"),
-        ("python", "f(x", "does not match"),
-        ("python", "[f(x=lambda: 1)]", "subscriptable"),
-        ("python", "[f(x=open('a') + 1)]", "not defined"),
-        ("json", 'So: [{"function": "f", "parameters": {"a": [1]}}] Done', [{"f": {"a": [1]}}]),
-        ("json", "[{]", []),
-        ("json", '[{"name": "f"}]', "'function'"),
-        ("json", "[" + "{},{" * 60 + "]", []),
-        (
-            "concise_xml",
-            '<functions><function name="f"><param name="a" type="integer"> 1 </param></function></functions>',
-            [{"f": {"a": 1}}],
-        ),
-        (
-            "verbose_xml",
-            '<functions><function name="f"><params><param name="a" value="[1]" type="array"/></params>'
-            "</function></functions>",
-            [{"f": {"a": [1]}}],
-        ),
-        ("verbose_xml", "f(a=1)", "Missing <functions> tag"),
-        (
-            "java",
-            '[a.B.f(x="s", y=new HashMap<String, Object>() {{ put("k", 1); }}, z=x + 1)]',
-            [{"a.B.f": {"x": "s", "y": "new HashMap<String,Object>()", "z": "x+1"}}],
-        ),
-        ("java", "[f(alpha=1, beta]", "parsing java"),
-        ("java", "[new Foo(1, 2, 3, 4)]", {}),
-        (
-            "javascript",
-            "[f(a='s', b={k: [1, 2]}, c=(x) => x + 1)]",
-            [{"f": {"a": "s", "b": "{k: [1, 2]}", "c": "(x) => x + 1"}}],
-        ),
-        ("javascript", "[f(a=1), g(b=2)]", None),
-        ("javascript", "[f(a=1, a=2)]", "same name"),
-        ("javascript", "[f(a=5L)]", "js parsing"),
-        ("javascript", '[f(a="""t""")]', "js parsing"),
-        ("javascript", "[f(a=char[], b=٣)]", [{"f": {"a": "char[]", "b": "٣"}}]),
-        ("javascript", "[f(a=[3,)]", [{"f": {"a": "[3,"}}]),
-        ("javascript", "[f(a<b=1)]", [{"f": {}}]),
-        ("javascript", "[f(a=1) g(b=2)]", "js parsing"),
-        ("javascript", "[drawing(alpha=1) g(b=2)]", "js parsing"),
-        ("javascript", "[drawing(alpha=1) drawing_more(beta=2)]", [{"drawing": {"alpha": "1"}}]),
-        ("javascript", "[if (x) f(a=1)]", None),
-        ("javascript", "try { f(a=1) } catch { }\nf(a=2)", [{"f": {"a": "2"}}]),
-        ("javascript", "const {a, b: [c]} = await f(a=1);\nfunction g() { f(a=2); }\nlabel: f(a=3)", None),
-        (
-            "javascript",
-            "import a from 'b';\nclass A { m() { return 1 } x = 2 }\nf(a=1);",
-            [{"f": {"a": "1"}}],
-        ),
-        ("javascript", "for (const x of y) f(a=x)\nif (ready) { rotate", None),
-        ("javascript", "<TOOLCALL>{ f(a={b: 1}) }</TOOLCALL>", None),
-        ("javascript", "else { f(a=1) }", "js parsing"),
-        ("javascript", "switch (k) { }\nf(a=x[1, 2])", [{"f": {"a": "x[1, 2]"}}]),
-        ("javascript", "f(a=>{'b': 1})", [{"f": {}}]),
-        ("java", "if (x) f(a=1)", [{"f": {"a": "1"}}]),
-        ("java", "try { a.f(b=() -> { g(1, 2); }); } catch (E e) { }", [{"a.f": {"b": "()->{g(1, 2);}"}}]),
-        ("java", "class A { A() { super(); } int m(String... a) { return f(a=1); } }", [{"f": {"a": "1"}}]),
-        ("java", "switch (x) { case A, B -> f(a=1); default -> { } }", [{"f": {"a": "1"}}]),
-        ("java", "```java\nfinal Map<String, Object> x = f(a=1);\n```", [{"f": {"a": "1"}}]),
-        ("java", "for (String x : names) { f(a=1);", [{"f": {"a": "1"}}]),
-        ("java", "if (x) { f(a=1) }", "parsing java"),
-        ("java", "try { f(a=1); }", "parsing java"),
-        ("java", "```python\ntry { doors.lock(code=1); }\n```", [{"doors.lock": {"code": "1"}}]),
-        ("java", "```java\ntry { doors.lock(code=1); } catch (E e) { }\n```", "parsing java"),
-        ("java", "enum Kind { A; v { doors.lock(code=1); } }", [{"doors.lock": {"code": "1"}}]),
-        ("java", "Door.lock(a=1, b=2)\nDoor.lock(a=1, b=2)", "parsing java"),
-        ("java", "Door.lock(a=1, b=2)\nLongDoorName.lock(a=1, b=2)", [{"Door.lock": {"a": "1", "b": "2"}}]),
-        ("java", "[return [door.lock(code=1)];]", [{"door.lock": {"code": "1"}}]),
-        ("java", "[doors.lock(code=[1])]", "parsing java"),
-        ("java", "[{ doors.lock(code=1) }]", [{"doors.lock": {"code": "1"}}]),
-        ("java", "[doors.lock(code=1) 12345678901]", "parsing java"),
-        ("java", "[No function]", {}),
-        ("java", "[unlocking_it]", {}),
-    ],
+    [*TABLES["prompted_answers_are_decoded_as_published"], ("python", *TUPLED)],
 )
 def test_prompted_answers_are_decoded_as_published(style: str, text: str, calls: Any) -> None:
     if isinstance(calls, str):
@@ -482,30 +278,9 @@ def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
         assert benchmark_of_results([str(path) for path in paths], gold) == name, (paths, gold)
 
 
-RINGS = '{"id": "simple_python_0", "result": []}\n'
-
-
 @pytest.mark.parametrize(
     ("files", "code", "message"),
-    [
-        (
-            {"a/non_live/{}simple_python{}": RINGS, "b/live/{}irrelevance{}": RINGS},
-            2,
-            "several models (a, b)",
-        ),
-        ({"non_live/{}simple_python{}": RINGS, "live/{}simple_python{}": RINGS}, 2, "several models"),
-        (
-            {"{}simple_python{}": RINGS, "agentic/memory/kv/{}memory_kv{}": ""},
-            0,
-            "no answer; its category does",
-        ),
-        ({"{}simple_python{}": f"[{RINGS}]"}, 0, "1 result file of a model that calls functions"),
-        ({"{}simple_python{}.gz": RINGS}, 0, "1 result file of a model that calls functions"),
-        ({"{}simple_python{}": '{"result": 1}\n5\n'}, 3, "no answer can be read: "),
-        ({"{}simple_python{}": ""}, 3, "simple_python_result.json: no answer"),
-        ({"{}simple_cobol{}": RINGS}, 3, "files of no category that is scored: BFCL_v4_simple_cobol"),
-        ({"BFCL_v3_simple_result.json": RINGS}, 2, "holds no results that name their gold"),
-    ],
+    TABLES["folders_of_results_that_are_none_or_of_two_models"],
 )
 def test_folders_of_results_that_are_none_or_of_two_models(
     files: dict[str, str], code: int, message: str, tmp_path: Path

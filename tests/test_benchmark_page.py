@@ -91,8 +91,8 @@ def test_a_folder_of_results_has_a_page_by_itself(results: Path) -> None:
     assert {"category", "error type", "reason"} <= page.index["fields"].keys()
     assert "right" not in page_of("report", results, *CACHE, "--only", "failures").states()
     for argv, said in (
-        ((results, results), "planeval compare shows several"),
-        ((results, "--by", "calls"), "--by applies only to figures of our own"),
+        ((results, results), "use planeval compare for several"),
+        ((results, "--by", "calls"), "--by applies only without --benchmark"),
     ):
         done = planeval("report", *argv, *CACHE)
         assert (done.returncode, said in done.stderr) == (2, True)
@@ -150,7 +150,7 @@ def test_what_cannot_be_read_or_is_named_otherwise_is_told(results: Path) -> Non
 @pytest.mark.parametrize(
     ("named", "code", "said"),
     [
-        ("simple_python=0.5", 0, "held against the corrected figure; official.simple_python names the other"),
+        ("simple_python=0.5", 0, "applies to the corrected figure; official.simple_python names the other"),
         ("official.simple_python=0.5", 1, "simple_python (official) is 0.3333, expected at least 0.5"),
         ("corrected.simple_python=0.9", 1, "simple_python (corrected) is 0.6667"),
         ("parallel=1", 0, ""),

@@ -85,7 +85,7 @@ def test_a_run_holds_a_row_of_each_sample_and_of_each_answer_that_is_left_over(t
         assert seen("score", str(run), *option)[2] == 2, option
     assert seen("score", str(run), "--fail-under", "app_hit_f1=1.1")[2] == 1
     (run / "rows.jsonl").write_text("", encoding="utf-8")
-    assert "not as the run left them" in seen("score", str(run))[1]
+    assert "changed since the run" in seen("score", str(run))[1]
 
 
 @pytest.mark.parametrize("options", [

@@ -17,7 +17,6 @@ from planner_eval.benchmarks.bfcl.multi_turn import (
     NOT_JUDGED,
     MultiTurnChecker,
     MultiTurnRecord,
-    check_multi_turn,
 )
 from planner_eval.benchmarks.bfcl.verdict import RAISED
 
@@ -202,7 +201,7 @@ def test_tools_that_are_not_there(folder: Path, checker: MultiTurnChecker, tmp_p
     )
     assert checker.check(unknown).details == {"failure": "unknown-class"}
     with pytest.raises(DatasetError, match="no tools of BFCL are here"):
-        check_multi_turn(QUESTION, [[DIM]], [[step(DIMMED)]], category="multi_turn_base", source=tmp_path)
+        MultiTurnChecker(tmp_path).check(record([[DIM]], [[step(DIMMED)]]))
 
 
 @pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.more)])

@@ -27,7 +27,9 @@ from planner_eval.benchmarks.bfcl.data import installed_folder, read_category
 from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
 from planner_eval.benchmarks.bfcl.verdict import RAISED
 from tests.bfcl_official import official
-from tests.conftest import reference_folder
+from tests.conftest import reference_folder, tables
+
+TABLES = tables(__file__)
 
 CATEGORIES = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
 
@@ -68,52 +70,13 @@ VALUES: tuple[Any, ...] = (
     *("\ud800", "\x00", "'\"\\", "a\\nb", 10**400, -0.0, 1e400, [None], {"": ""}, {"mv(x)": 1}, "x" * 5000),
     *(["a"] * 300, {"a": [1, {"b": None}]}),
 )
-NAMES = (
-    *("shine", "diff<|channel|>", "kill", "a.cd", "", "cd ", "class", "len", "c-d", "\ufb01nd", "__debug__"),
-    *("commentary to=ls", "ls(", "x=1", "1", "multi_turn", "get_budget_fiscal_year", "cd", "ls", "mean"),
-    *(
-        "functions.ls",
-        "GorillaFileSystem.ls",
-        "GorillaFileSystem_ls",
-        "_load_scenario",
-        "__init__",
-        "__class__",
-    ),
-    *(
-        "exit",
-        "run",
-        "remove",
-        "print",
-        "eval",
-        "open",
-        "json.dumps",
-        "copy",
-        "self",
-        "None",
-        "lambda",
-        "a b",
-    ),
-    *("ls\n", "touch'", "post_tweet", "fillFuelTank", "book_flight", "add_to_watchlist"),
-)
+NAMES = TABLES["NAMES"]
 ARGUMENTS = (
     *("", "null", "[]", '"x"', "5", '{"a": NaN}', '{"a-b": 1}', '{"": 1}', '{"1": 1}', '{"class": 1}', "{"),
     *('{"a b": 1}', '{"self": 1}', '{"*x": [1]}', '{"**x": {}}', '{"a=1, b": 2}', '{"x": "ls()"}', "{}}"),
     *('{"folder": "a", "folder": "document"}', "{'folder': 'a'}", ' {"folder": "document"}'),
 )
-TEXTS = (
-    *("Done.", "", "[]", "`[]`", "[cd(folder=1 + 2)]", "[cd(folder=-'a')]", "ls(a=not True)", "['a']", "("),
-    *("[mean(numbers=[1, 2.5, -3])]", "cd(folder=pwd())", "[cd(folder=cat(file_name='a'))]", "[ls(), 1]"),
-    *("[cd(folder=x[1])]", "[cd(folder=...)]", "[cd(folder={'a': {'b': 1}})]", "[cd(**{'a': 1})]", "cd('a')"),
-    *(
-        "[cd(folder={})]",
-        "[cd(folder=(1, 'a'))]",
-        "[a.cd(folder='..')]",
-        "[cd(folder=lambda: 1)]",
-        "ls();ls()",
-    ),
-    *("[cd(folder=f'a')]", "'[ls()]'", "[echo(content='mv(a)', file_name='b')]", "[ls(a=b'x')]", "ls() ls()"),
-    *("[logarithm(value=10, base=3, precision=5)]", "[cd(folder='a', folder='b')]", "{ls(): 1}", "{ls()}"),
-)
+TEXTS = TABLES["TEXTS"]
 
 
 def changed_records(seed: int, count: int, records: list[MultiTurnRecord]) -> Iterator[MultiTurnRecord]:

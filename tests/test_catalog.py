@@ -116,7 +116,7 @@ def test_function_objects_with_rich_annotations() -> None:
 
 @pytest.mark.parametrize(("name", "text", "said"), [
     ("none.json", None, "no such file"), ("empty.json", "", "not JSON"),
-    ("number.json", "3", "no catalog that planeval knows"),
+    ("number.json", "3", "not a known catalog format"),
     ("half.jsonl", '{"name": "a"}\n{"name"', "line 2, column 8: not JSON"),
     ("deep.json", "[" * 100_000, "line 1, column 201: the text nests deeper than 200 levels"),
     ("noname.json", '[{"name": "a"}, {"type": "function", "function": {}}]', "tool 1: name"),
@@ -250,7 +250,7 @@ def test_a_type_inside_itself_is_read_once_however_often_it_comes_again() -> Non
 
 APPBENCH = str(CASES / "appbench.json")
 PLAN = '[{"name": "getrate", "app": "Rates", "arguments": {"base": "EUR", "day": "2024-01-01"}}]'
-PLACELESS = "how plans of this catalog are to be read (values as text, placeholders, unused results)"
+PLACELESS = "how its plans are read (values as text, placeholders, unused results)"
 OTHERS = [format for format in WRITABLE if format != "planeval"]
 
 
@@ -267,7 +267,7 @@ def test_what_a_format_cannot_say_is_given_up_only_when_asked_for(tmp_path: Path
     assert (done.returncode, done.stdout, target.exists()) == (3, "", False)
     told = done.stderr.splitlines()
     assert f"{format} has no place for {PLACELESS}" in told
-    assert told[-1] == "nothing is written: --loss writes the rest, --to planeval keeps everything"
+    assert told[-1].startswith("nothing written: add --loss to write the rest, or use --to planeval")
     done = planeval("catalog", APPBENCH, "--to", format, "--loss", "-o", str(target))
     assert done.returncode == 0
     lost = [line for line in done.stderr.splitlines() if line.endswith(": left out")]

@@ -136,7 +136,7 @@ def test_the_command_says_what_each_cause_costs_and_what_fixes_gain(tmp_path: Pa
     pred, gold = files(tmp_path)
     found = planeval("score", pred, gold, "--causes").stdout
     assert "what root causes cost: of exact 0.833" in found
-    assert "1. if get_rate's argument 'base' were right in both pairs that have it, exact would rise" in found
+    assert "1. fixing argument 'base' of get_rate (2 pairs) would raise exact" in found
     assert "(+0.333)" in found
     data = causes(pred, gold)
     costs = {(each["kind"], each["name"]): each for each in data["attribution"]["causes"]}

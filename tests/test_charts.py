@@ -148,7 +148,7 @@ OF_CALLNAVI = (str(ANSWERS / "callnavi.jsonl"), gold("callnavi"), "--benchmark",
     ((*OF_APPBENCH[:-2], "--figure", "appbench-4"), "--figure applies only with --plot FILE"),
     (("data/demo/pred.jsonl", "data/demo/gold.jsonl", "--plot", "OUT"), "--plot applies only with --bench"),
     (("KEPT", "--plot", "OUT"), "this figure needs the samples"),
-    (("OWN", "--plot", "OUT"), "charts are those of a benchmark's paper")
+    (("OWN", "--plot", "OUT"), "charts are of a benchmark's paper")
 ])  # fmt: skip
 def test_what_a_figure_lacks_is_said(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     out, own = tmp_path / "out.svg", str(tmp_path / "own")

@@ -322,8 +322,8 @@ def test_functions_are_held_to_their_annotations() -> None:
         ({"at": {}}, "at: the field 'x' is needed"),
         ({"first": {"size": 2}}, "first: the field 'name' is needed"),
         ({"kind": "c"}, "kind: expected one of 'a', 'b', found string 'c'"),
-        ({"tags": ["a", "a"]}, "tags[1]: 'a' stands twice, and items must be unique"),
-        ({"more": [[1, 1]]}, "more[0][1]: 1 stands twice, and items must be unique"),
+        ({"tags": ["a", "a"]}, "tags[1]: 'a' is repeated, but items must be unique"),
+        ({"more": [[1, 1]]}, "more[0][1]: 1 is repeated, but items must be unique"),
     ]
     for arguments, message in wrong:
         assert said(**arguments) == [message]

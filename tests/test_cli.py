@@ -42,7 +42,7 @@ def test_version_and_help() -> None:
 @pytest.mark.parametrize(("argv", "text", "code", "said"), [
     (("diff", GOLD, GOLD), "", 0, ""), (("diff", f"{DEMO}/pred.json", GOLD), "", 1, ""),
     (("diff", "missing.json", GOLD), "", 2, "there is no file missing.json"),
-    (("diff", f"{ROOT}/data/samples", GOLD), "", 2, "is a directory, and holds no file of plans"),
+    (("diff", f"{ROOT}/data/samples", GOLD), "", 2, "is a directory without files of plans"),
     (("diff", GOLD), "", 2, "GOLD"), (("dif",), "", 2, "Did you mean 'diff'?"),
     (("stats", GOLD, "--format", "nonsense"), "", 2, "nonsense"),
     (("stats", GOLD, "--from", "nestfull"), "", 2, "did you mean 'nestful'?"),
@@ -135,7 +135,7 @@ def test_what_cannot_be_written_is_said_and_is_no_difference(tmp_path: Path, com
     plan, lost = tmp_path / "plan.txt", tmp_path / "nowhere" / "out.txt"
     plan.write_text("f(#x='1')")
     for out, said in (
-        (lost, f"{lost} cannot be written: there is no folder {tmp_path / 'nowhere'}"),
+        (lost, f"{lost} cannot be written: there is not a folder {tmp_path / 'nowhere'}"),
         (Path("/dev/full"), "No space left"),
     ):
         done = planeval(command, str(plan), str(plan), "-o", str(out))

@@ -142,7 +142,7 @@ def test_a_plan_is_no_catalog(tmp_path: Path, content: Any) -> None:
     done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")
     assert "tools.json: entry 0, 'search', is a call, not a tool: it has" in done.stderr
-    assert "this seems to be a plan" in done.stderr
+    assert "this looks like a plan" in done.stderr
 
 
 def _doubling(step: str) -> str:
@@ -166,7 +166,7 @@ def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, 
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ([{"name": "Ann", "age": 3}], "entry 0, 'Ann', is no tool: expected a description or parameters"),
+    ([{"name": "Ann", "age": 3}], "entry 0, 'Ann', is not a tool: expected a description or parameters"),
     ({"model": "m", "temperature": 1}, "found an object of 'model', 'temperature'"),
     ([{"functions_declared": []}], "found a list whose first item is an object of 'functions_decl"),
     ({}, "found an empty object"),
@@ -177,7 +177,7 @@ def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, 
     (_tool({"properties": {"city": {"anyOf": 3}}}), "city: anyOf must be a list of schemas, found 3"),
     (f'[{{"name": "search", "parameters": {{"properties": {{"city": {NESTED}}}}}}}]',
      "a JSON Schema is nested more than 64 levels deep"),
-    (_doubling('{"properties": {"x": {}, "y": {}}}'), "one of more than 20,000 schemas, its references"),
+    (_doubling('{"properties": {"x": {}, "y": {}}}'), "more than 20,000 schemas, its references"),
     ([{"name": "f", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "TEXT"}}}}],
      "unknown type 'TEXT'; Gemini knows NULL, BOOLEAN, INTEGER, NUMBER, STRING, ARRAY, OBJECT"),
     ([{"functionDeclarations": ["f"]}], "expected a function declaration, found 'f'"),
@@ -189,7 +189,7 @@ def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, 
     ([{"api_name": "f", "required": "a"}], "tool 'f': required must be a list of names, found 'a'"),
     ([{"api_name": "f", "parameters": ["a"]}], "tool 'f': parameters: expected an object of names, fou"),
     ([{"api_name": "f", "responses": {"a": "str"}}], "tool 'f': responses: expected an object for 'a', "),
-    ([{"Name": "Bells", "Documentation": "{"}], "'Bells': its \"Documentation\" is a text that is no J"),
+    ([{"Name": "Bells", "Documentation": "{"}], "'Bells': its \"Documentation\" is a text that is not J"),
     ([{"Name": "Bells", "Documentation": None}], "'Bells': expected an OpenAPI document with \"paths\""),
     ({"result": {"tools": [{"name": "f", "inputSchema": {}}], "nextCursor": "2"}}, "a nextCursor, '2': "),
     ({"tools": {"name": "f"}, "name": "g"}, "expected a list of tools, found {'name': 'f'}"),
@@ -216,11 +216,11 @@ def test_misspelt_keywords_and_repeated_names_are_said(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"city": city}, "requried": ["city"]}
     done = planeval("check", "-", "--catalog", _catalog(tmp_path, _tool(schema) * 2), text=SEARCH)
     assert (done.returncode, done.stdout) == (0, "")
-    told = "is no keyword of JSON Schema and is not looked at; did you mean"
+    told = "is not a JSON Schema keyword and is ignored; did you mean"
     assert done.stderr.splitlines() == [
         f"tools.json: search: 'requried' {told} 'required'?",
         f"tools.json: search: city: 'minimun' {told} 'minimum'?",
-        "tools.json: search stands 2 times: the one that a call breaks least counts",
+        "tools.json: search is declared 2 times: the one that a call violates least counts",
         "1 plan checked against 2 tools: nothing found",
     ]
 

@@ -70,8 +70,8 @@ def test_inline_is_said_aloud_and_so_is_a_state_that_nobody_tells(tmp_path: Path
     (tmp_path / "tools.py").write_text("def add(arg_0, arg_1):\n    return [arg_0, arg_1]\n")
     done = execute(PLAN, "--tools", str(tmp_path / "tools.py"), "--isolation", "inline", "--state")
     assert "without any isolation" in done.stderr
-    assert "tools.py says nothing of a state" in done.stderr
-    assert "unknown-tool: no tool is named 'multiply'" in done.stdout
+    assert "tools.py have no state" in done.stderr
+    assert "unknown-tool: there is no tool 'multiply'" in done.stdout
 
 
 def test_a_world_answers_from_its_facts(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_many_plans_are_no_drawing_and_are_not_run_for_it(tmp_path: Path) -> Non
     argv = ("execute", plans, "--tools", tmp_path / "tools.py", "--isolation", "inline", "--format", "dot")
     done = planeval(*argv)
     assert done.returncode == 2
-    assert "plans.jsonl holds 2 plans, and one drawing holds one: name a record with --id" in done.stderr
+    assert "plans.jsonl holds 2 plans, but a drawing shows one: choose a record with --id" in done.stderr
     assert not ran.exists()
     assert "digraph" in planeval(*argv, "--id", "b").stdout
 

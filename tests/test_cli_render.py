@@ -112,7 +112,7 @@ def test_a_layout_beyond_its_deadline_says_what_to_do(tmp_path: Path) -> None:
     file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": calls}))
     done = planeval(file, "--format", "svg", "--deadline", "0.5", "--force", "-o", drawn)
     assert (done.returncode, drawn.exists()) == (3, False)
-    assert "no layout within the deadline of 0.5 s; a longer --deadline may help" in done.stderr
+    assert "no layout within the deadline of 0.5 s; raise --deadline" in done.stderr
 
 
 def test_a_theme_file_of_ones_own(tmp_path: Path) -> None:
@@ -167,9 +167,9 @@ def test_of_pairs_those_that_differ_or_are_named_are_drawn(tmp_path: Path) -> No
     for argv in (("--format", "json"), ("--format", "html"), ("--patch",)):
         done = diffed(*PAIRS, *argv, "-o", tmp_path)
         assert done.returncode == 2, argv
-        assert "-o names a directory, which takes a drawing a pair" in done.stderr
+        assert "-o names a directory: add --format svg" in done.stderr
     done = diffed(*PAIRS, "--format", "dot")
-    assert "13 pairs do not fit one drawing: name one with --id, or a directory with -o" in done.stderr
+    assert "13 pairs do not fit one drawing: choose one with --id, or name a directory with -o" in done.stderr
 
 
 def test_ids_that_make_one_file_name_are_told_and_a_link_is_not_followed(tmp_path: Path) -> None:

@@ -94,6 +94,9 @@ FILES: dict[str, str] = {
                           "draft": ADD}),
     "twice.json": _plan(("add", 1, 4), ("add", 1, 4), ("multiply", "$var_1.result$", "$var_2.result$")),
     "bare.json": json.dumps([_tool("add")]),
+    "doubts.json": json.dumps({"doubts": [{"record": "b", "code": "gold.ungrounded"}]}),
+    "rewarded.jsonl": _lines({"id": "a", "output": ADD, "gold": ADD, "reward": 1},
+                             {"id": "b", "output": SUB, "gold": ADD, "reward": 0}),
     "known.json": json.dumps({"schema": "planeval.baseline/1", "findings": [], "irregularities": {},
                               "imperfect": {}}),
     "loop.json": _plan(("add", 1, 4), ("add", 1, 4), ("add", 1, 4)),
@@ -308,7 +311,7 @@ def test_an_engine_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -
     for option in ("--engine ray", "--address 10.0.0.1:6379"):
         done = called(shlex.split(f"diff pred.jsonl gold.jsonl {option}"))
         assert (done.code, done.out) == (2, "")
-        assert "the engine ray needs Ray: pip install 'planner_eval[ray]'" in done.err
+        assert "--engine ray needs Ray: pip install 'planner_eval[ray]'" in done.err
 
 
 @pytest.mark.more

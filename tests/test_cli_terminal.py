@@ -119,7 +119,7 @@ def test_a_large_file_is_said_to_be_read_and_what_is_quick_shows_no_count(tmp_pa
 
 
 def test_an_interrupt_says_how_much_was_done() -> None:
-    code = SLOW.format(module="planner_eval.results.runs.jobs", name="format_row")
+    code = SLOW.format(module="planner_eval.results.runs.diff_job", name="format_row")
     shown = on_terminal("diff", PRED, GOLD, code=code, interrupt=r"\d of 13 pairs")
     assert shown.code == 130
     # Where the interrupt falls into the writing of the line, that stays, and what follows has one of its own.

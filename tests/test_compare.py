@@ -74,7 +74,7 @@ def test_the_verdict_comes_first(forty: tuple[str, ...], tmp_path: Path) -> None
     few = [system(tmp_path / f"{n}.jsonl", [k < n for k in range(6)]) for n in (3, 5)]
     argv = ("--gold", gold(tmp_path / "g.jsonl", 6), "--metric", "exact", "--metric", "calls")
     assert planeval("compare", *few, *argv).stdout.splitlines()[0] == (
-        "no difference between 5 and 3 is sure: n = 6, exact 0.83 against 0.50, "
+        "no difference between 5 and 3 is significant: n = 6, exact 0.83 against 0.50, "
         "p = 1 after Holm's correction over 2 figures"
     )
 
@@ -116,7 +116,7 @@ def test_the_family_is_figures_times_systems(forty: tuple[str, ...]) -> None:
     picture = Path(wanted).with_name("mistaken.dot")
     assert planeval(*argv[:3], *argv[4:], "--mistaken", str(picture)).returncode == 0
     assert "digraph" in picture.read_text()
-    assert "40 samples judged under both a and c" in shown
+    assert "40 samples judged for both a and c" in shown
 
 
 SHARE = st.integers(0, 1).map(lambda hit: Share(hit, 1))
@@ -186,7 +186,7 @@ def test_what_is_worse_fails(forty: tuple[str, ...]) -> None:
             "wrong is 1.00 against 0.00 of b, difference +1.0000, expected none higher",
         ),
         (2, (a, b), "exac", "no figure 'exac'; did you mean 'exact'?"),
-        (1, (a, b), "references", ""),  # it does not exist, and nothing is known of it
+        (1, (a, b), "references", ""),  # it is undefined, and nothing is known of it
         *((2, (a, b), bad, "") for bad in ("exact:x", "exact:-1", "exact:nan", ":1")),
     ):
         done = worse((*files, wanted), limit)
@@ -199,7 +199,7 @@ def test_a_margin_is_decided_by_the_end_of_the_interval(tmp_path: Path) -> None:
     b = system(tmp_path / "b.jsonl", [n not in (1, 2) for n in range(60)])
     files = (a, b, gold(tmp_path / "g.jsonl", 60))
     assert [worse(files, limit)[0] for limit in ("exact", "exact:0.11", "exact:0.02")] == [1, 0, 1]
-    assert "expected for sure at most 0.02 lower" in worse(files, "exact:0.02")[2]
+    assert "expected with 95 % confidence at most 0.02 lower" in worse(files, "exact:0.02")[2]
 
 
 @pytest.mark.parametrize("metric", ["exact", "calls"])
@@ -278,9 +278,9 @@ def test_nothing_that_can_be_compared(tmp_path: Path) -> None:
         done = planeval("compare", a, a, "--gold", wanted, "--format", form)
         assert (done.returncode, "Traceback" in done.stderr) == (3, False), done.stderr
     said = planeval("compare", a, a, "--gold", wanted).stdout
-    assert said.startswith("a and a (2) cannot be compared: no sample was judged under both")
+    assert said.startswith("a and a (2) cannot be compared: no sample was judged for both")
     alone = planeval("compare", a, "--gold", wanted)
-    assert (alone.returncode, "alone is nothing to compare" in alone.stderr) == (2, True)
+    assert (alone.returncode, "cannot be compared with nothing" in alone.stderr) == (2, True)
 
 
 def test_the_library_takes_two_or_many() -> None:
@@ -401,17 +401,17 @@ def test_what_cannot_be_read_stands_first_and_in_the_verdict(made: Mapping[str, 
     strict = compared(made, "--strict").splitlines()[1]
     assert strict.startswith("plain is better than quoted in exact: 0.53 against 0.19, p < 0.0001")
     assert strict.endswith(
-        "; for the most part because quoted is unreadable in 90 of 120; over the 30 that both answered "
+        "; mostly because quoted is unreadable in 90 of 120; over the 30 that both answered "
         "readably plain is worse: 0.40 against 0.77, p = 0.0074"
     )
     mended = compared(made).splitlines()[1]
     assert mended.startswith("plain is worse than quoted in exact: 0.53 against 0.77, p = 0.00026")
-    assert "; quoted is unreadable in 5 of 120; over the 115 that both answered readably" in mended
+    assert "; quoted is unreadable in 5 of 120; over the 115 that are readable in both" in mended
     assert "because" not in mended
     found = pe.compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
     assert (found.both_read, "readabl" in found.verdict) == (None, False)
     nothing = pe.compare(["f("], ["g("], ["f()"], metrics=["exact"])
-    said = "; A is cut off in 1 of 1 and B is cut off in 1 of 1; no sample was answered readably by both"
+    said = "; A is cut off in 1 of 1 and B is cut off in 1 of 1; no sample is readable in both"
     assert nothing.verdict.endswith(said)
 
 

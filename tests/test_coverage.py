@@ -79,8 +79,8 @@ def test_too_many_outputs_of_one_name_are_said_and_not_listed(tmp_path: Path) ->
     done = planeval("data", "coverage", *argv)
     assert done.returncode == 0
     assert "too many outputs have a parameter's name" in done.stderr
-    assert "pairs never touched" not in done.stdout
-    assert "tools never touched: 499" in done.stdout
+    assert "pairs never used" not in done.stdout
+    assert "tools never used: 499" in done.stdout
 
 
 def test_small_shapes_are_those_of_all_graphs_without_circles() -> None:

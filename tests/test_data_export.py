@@ -115,7 +115,7 @@ def test_gold_that_names_its_answer_is_text_and_no_calls(tmp_path: Path) -> None
     path = own(tmp_path, gold=[now, {"name": "var_result", "arguments": {"time": "$var1.now$"}}])
     done = planeval("data", "export", path, "--to", "tools-jsonl")
     assert (done.returncode, done.stdout) == (3, "")
-    assert "which calls of tools cannot say; the text that --to chat-jsonl writes can" in done.stderr
+    assert "which tool calls cannot express: use --to chat-jsonl" in done.stderr
     done = planeval("data", "export", path, "--to", "chat-jsonl", "--dialect", "nestful")
     assert done.returncode == 0, done.stderr
     assert "var_result" in json.loads(done.stdout)["messages"][-1]["content"]
@@ -127,14 +127,14 @@ def test_what_cannot_be_written_is_named_and_counted(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert [read_back(json.loads(line)["messages"]) for line in done.stdout.splitlines()] == [[("now", {})]]
     for said in (
-        "gold hands results on to later calls, which score does not read", ": 1 not written, d",
-        "the text that --to chat-jsonl --dialect nestful writes says it: 1 not written, b",
-        "gold calls 'fly', which is not among its tools: 1 not written, c", "1 of 4 samples written\n",
+        "gold passes results to later calls, which tool calls cannot express", ": 1 not written, d",
+        "use --to chat-jsonl --dialect nestful: 1 not written, b",
+        "gold calls 'fly', which is not one of its tools: 1 not written, c", "1 of 4 samples written\n",
     ):  # fmt: skip
         assert said in done.stderr
     done = planeval(*argv, "chat-jsonl")
     assert done.returncode == 1
-    assert "is a reference, which the dialect 'json' cannot say" in done.stderr
+    assert "is a reference, which the dialect 'json' cannot express" in done.stderr
     done = planeval(*argv, "chat-jsonl", "--dialect", "nestful", "--id", "b")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)["messages"][-1]["content"]
@@ -166,7 +166,7 @@ def test_the_records_are_as_they_were(to: str, request: pytest.FixtureRequest) -
 @pytest.mark.parametrize(("argv", "said"), [
     (("nowhere.jsonl",), "nowhere.jsonl"),
     ((str(SAMPLES / "functionchat"), "--benchmark", "functionchat"), "flat does not serve functionchat"),
-    ((str(SAMPLES / "callnavi"),), "say with --benchmark whose data it holds"),
+    ((str(SAMPLES / "callnavi"),), "name its benchmark with --benchmark"),
 ])  # fmt: skip
 def test_what_cannot_be_exported_is_said(argv: tuple[str, ...], said: str) -> None:
     done = planeval("data", "export", *argv, "--to", "chat-jsonl")

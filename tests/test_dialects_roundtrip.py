@@ -146,7 +146,7 @@ AGAIN = r"read again, .*; 'plan' can"
 
 @pytest.mark.parametrize(("call", "name", "types", "told"), [
     (F, "glm", {"s": "integer"}, "'7' would read as 7, for the tools say that it is of type 'integer'"),
-    (F, "glm", {"s": "string"}, "True would read as 'true', .* the tools given do not type this one"),
+    (F, "glm", {"s": "string"}, "True would read as 'true', .* the tools do not give this type"),
     (Call("c1", "f g"), "appbench", {}, rf"cannot say call c1 \(f g\): {AGAIN}"),
     (Call("c1", "f", (("$x", 1),)), "appbench", {}, rf"cannot say call c1 \(f\): {AGAIN}"),
     (Call("c1", "f", (("x\n", "1"),)), "appbench", {}, r"cannot say call c1 \(f\); 'plan' can"),
@@ -176,7 +176,7 @@ def test_the_command_takes_the_catalog_for_both_sides(tmp_path: Path) -> None:
     how = ("convert", tmp_path / "plan.json", "--to", "qwen3-coder")
     refused = planeval(*how)
     assert (refused.returncode, refused.stdout) == (3, "")
-    assert "without types: give a tool schema" in refused.stderr
+    assert "without types: name a tool catalog" in refused.stderr
     lossy = planeval(*how, "--loss")
     assert (lossy.returncode, lossy.stderr.count("loss.type")) == (0, 3)
     done = planeval(*how, "--catalog", tmp_path / "tools.json")

@@ -288,6 +288,22 @@ def test_items_are_told_together_whatever_a_tool_is_called() -> None:
     assert line.said.endswith('is "K1", expected "K2"; [1].day is "2024-05-01", expected "2024-05-03"')
 
 
+def test_what_one_call_or_the_answer_leaves_out_is_one_line() -> None:
+    (line,) = make_edit_lines(diff(calls("pay(by='card')"), calls("pay(by='card', sum=7, to='Ada')")))
+    assert line.head == "argument.missing ×2 (call 1)"
+    assert (
+        line.said == "pay (call 1): argument 'sum' is missing, expected 7; 'to' is missing, expected \"Ada\""
+    )
+    (line,) = make_edit_lines(diff(of(A, B), of(A, B, answer={"first": Ref(0), "then": Ref(1)})))
+    assert (line.head, line.said) == ("answer.missing ×2", "the answer lacks 'first' and 'then'")
+
+
+def test_an_agent_that_acts_where_gold_only_looks_up_did_so_first() -> None:
+    looks = [f"get_room(id='r{number}')" for number in range(4)]
+    found = diff(calls("get_user(id='u1')", *looks, "send_gift(to='u1')"), calls("get_user(id='u1')"))
+    assert found.roots[0].pred == Place(5)
+
+
 def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     gold = calls("get_user(id='u1')", "book(room='attic')")
     talk = [
@@ -582,7 +598,7 @@ def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: in
 
 @pytest.mark.parametrize(("operation", "said"), [
     ({"op": "burn"}, "the patch, operations 1: op is 'burn', expected one of set, unset"),
-    ({"op": "remove", "id": "z"}, "(remove) does not fit the plan: 'z' is not there; the plan's calls are a"),
+    ({"op": "remove", "id": "z"}, "does not fit the plan: 'z' does not exist; the plan's calls are a"),
     ({"op": "set", "id": "a"}, "the patch, operations 1: 'argument' is missing"),
     ({"op": "add", "call": 1}, "the patch, operations 1: call is 1, expected an object"),
 ])  # fmt: skip
@@ -603,7 +619,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert planeval("convert", pred, "--patch", patch, "-o", new).returncode == 0
     assert planeval("diff", new, gold).returncode == 0
     wrong = planeval("convert", pred, "--patch", pred)
-    assert (wrong.returncode, "this is no patch" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "not a patch" in wrong.stderr) == (2, True)
 
 
 def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> None:

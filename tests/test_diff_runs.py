@@ -57,8 +57,8 @@ def test_a_run_with_other_options_or_files_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    (("--format", "svg", "--jobs", "2"), "--jobs applies only where each pair is told for itself"),
-    (("--execute", "nestful", "--part", "2"), "--part applies only where each pair is told for itself"),
+    (("--format", "svg", "--jobs", "2"), "--jobs applies only to single pairs"),
+    (("--execute", "nestful", "--part", "2"), "--part applies only to single pairs"),
     (("--only", "failures", "-o", "{}/run/"), "--only applies only"),
     (("--policy", "{}/policy.toml"), "no plan calls the tool 'serach_flights'"),
     (("--policy", "{}/policy.toml", "--jobs", "2"), "no plan calls the tool 'serach_flights'"),

@@ -408,7 +408,7 @@ def test_no_common_id_says_which_lines_are_broken(tmp_path: Path) -> None:
     broken = ['{"output": "f(", "id": "a', '{"output": "g()"', '{"id": "z", "output": "f()"}']
     done = planeval("diff", lines(tmp_path / "pred.jsonl", broken), gold)
     assert done.returncode == 3
-    said = "2 of its 3 records could not be read; the first is line 1, record 1: the line is no JSON"
+    said = "2 of its 3 records could not be read; the first is line 1, record 1: the line is not JSON"
     assert said in done.stderr
     done = planeval("diff", lines(tmp_path / "alone.json", ['[{"name": "f", "arguments": {"a": ']), gold)
     assert done.returncode == 3
@@ -479,7 +479,7 @@ def test_calls_of_several_turns_are_told_of_many_pairs(tmp_path: Path) -> None:
     talk = [message("f"), {"role": "user", "content": "And now?"}, message("g")]
     pred = lines(tmp_path / "pred.jsonl", [{"id": 1, "messages": talk}])
     gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "g()"}])
-    said = "pred: 1 with calls of several turns, all of which were read (--turn takes one)"
+    said = "pred: 1 with calls of several turns, all of which were read (choose one with --turn)"
     assert said in planeval("diff", pred, gold).stderr
     done = planeval("diff", pred, gold, "--turn", "last")
     assert (done.returncode, "turns" in done.stderr) == (0, False)
@@ -491,7 +491,8 @@ def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, opti
     file.write_text('[{"name": "f"}]')
     done = planeval("diff", file, file, option, "nothing")
     assert done.returncode == 2
-    assert f"{option} applies only to records, and {file} is one plan" in done.stderr
+    key = "gold." * option.startswith("--gold") + option.split("-")[-2]
+    assert f"--field {key} applies only to records, and {file} is one plan" in done.stderr
     project.write_text(f'[fields]\n{option[2:]} = "nothing"\n')  # a project's settings serve many files
     assert planeval("--config", project, "diff", file, file).returncode == 0
     record = lines(tmp_path / "one.jsonl", [{"nothing": "f()"}])
@@ -601,7 +602,7 @@ def test_fields_that_may_be_the_answer_and_those_that_never_are(tmp_path: Path) 
     pred = lines(tmp_path / "p.jsonl", [{**row, "response": "text"} for row in plans(2, "prediction")])
     for files, said in (
         ((pred, gold), "an answer may be in 'prediction' (2 records) or 'response' (2 records)"),
-        ((gold, gold), "a field that is known to hold an answer; the first has 'id', 'gold'"),
+        ((gold, gold), "a field known to hold an answer; the first has 'id', 'gold'"),
     ):
         done = planeval("score", *files)
         assert (done.returncode, said in done.stderr, "--field text" in done.stderr) == (2, True, True)

@@ -124,7 +124,7 @@ def test_without_questions_or_ids_plans_are_compared() -> None:
 
 
 @pytest.mark.parametrize(("how", "said"), [
-    ({"by": "templat"}, "no way 'templat' to be alike; did you mean 'template'"),
+    ({"by": "templat"}, "unknown kind of duplicates 'templat'; did you mean 'template'"),
     ({"by": "query"}, "holds a question, which 'query' compares"),
     ({"across": "spilt"}, "--across 'spilt': no record of plans has that field; did you mean"),
     ({"other": [{"id": "a", "output": "f()"}], "across": "x"}, "one set"),
@@ -136,13 +136,13 @@ def test_wrong_names_are_refused_in_words(how: dict[str, Any], said: str) -> Non
     sets = [plans] + ([how["other"]] if "other" in how else [])
     with pytest.raises(InputError, match=said):
         pe.duplicates(*sets, **{key: value for key, value in how.items() if key != "other"})
-    with pytest.raises(InputError, match="has a field 'group' already"):
+    with pytest.raises(InputError, match="already has a field 'group'"):
         list(pe.duplicates([{"id": "a", "output": "f()", "group": 1}]).clustered())
 
 
 @pytest.mark.parametrize("nothing", [None, 3, True, b"x", [], ()])
 def test_what_is_no_set_is_refused_in_words(nothing: Any) -> None:
-    wanted = "the list is empty" if nothing in ([], ()) else "is no set of plans, expected the name of a file"
+    wanted = "the list is empty" if nothing in ([], ()) else "is not a set of plans: expected a file"
     for given in ((nothing,), ([{"gold": "f()"}], nothing)):
         if given[-1] is not None or len(given) == 1:
             with pytest.raises(InputError, match=wanted):
@@ -152,8 +152,8 @@ def test_what_is_no_set_is_refused_in_words(nothing: Any) -> None:
 def test_the_way_that_was_taken_is_said_where_none_was_named() -> None:
     asked = [{"id": "a", "query": "Why?", "gold": "f()"}]
     plain = pe.duplicates([{"id": "a", "gold": "f()"}]).notes
-    assert plain == ("alike by plan (plan, up to values): no record of plans asks anything",)
-    named = ("alike by template (question and plan, up to values): no other way is named",)
+    assert plain == ("duplicates by plan (plan, up to values): no record of plans asks anything",)
+    named = ("duplicates by template (question and plan, up to values): no other way is named",)
     assert (pe.duplicates(asked).notes[1:], pe.duplicates(asked, by="plan").notes[1:]) == (named, ())
 
 
@@ -212,7 +212,7 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     file.write_text("\n \n")
     done = planeval("data", "duplicates", str(file))
     assert (done.returncode, done.stdout.partition(",")[0]) == (3, "gold.jsonl: 0 records")
-    assert f"{file} is empty: there is no record in it" in done.stderr
+    assert f"{file} is empty: it has no records" in done.stderr
     other = tmp_path / "words.jsonl"  # a set without plans has nothing to compare
     file.write_text('{"id": "a", "gold": "f(x=1)"}\n', encoding="utf-8")
     other.write_text('{"id": "a", "gold": "I will look."}\n', encoding="utf-8")
@@ -226,7 +226,7 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     ((str(EXAMPLES / "gold.jsonl"),), 1, ""), (("nosuch.jsonl",), 2, "nosuch.jsonl"),
     (("mathq",), 2, "did you mean the data set mathqa?"),
     (("nestful", "--source", str(ROOT / "tests")), 2, "nestful"),
-    (("-", "-"), 2, "standard input, which can be read only once"),
+    (("-", "-"), 2, "standard input and can be read only once"),
     (("functionchat", "--source", SAMPLES, "--field", "query=q"), 2, "--field query applies only to files"),
 ])  # fmt: skip
 def test_codes_and_messages(argv: tuple[str, ...], code: int, said: str) -> None:

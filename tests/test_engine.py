@@ -96,7 +96,7 @@ def test_a_pair_that_hangs_or_kills_its_worker_costs_itself_alone(thread: bool) 
     sources = {3: "sleep", 11: "regex", 26: "die", 27: "exit", 40: "raise"}
     done = ran(count=60, jobs=2, part=10, deadline=1, thread=thread, sources=sources)
     codes = dict(zip(sources, ["deadline", "deadline", "crash", "crash", "crash"], strict=True))
-    ended = "working on it ended the process each time: "
+    ended = "working on it crashed the worker each time: "
     said = {26: f"{ended}signal 9 (SIGKILL)", 27: f"{ended}exit status 3"}
     said[3] = "working on it took longer than 1 second"
     for at, (found, row) in enumerate(zip(done.rows, expected(60)[0], strict=True)):
@@ -114,7 +114,7 @@ def test_a_pair_that_hangs_or_kills_its_worker_costs_itself_alone(thread: bool) 
 
 @pytest.mark.parametrize(("fault", "code", "said"), [
     ("drops", 1, "the job echo gave 19 rows for 20 pairs"), ("refuses", 2, "planeval: the tools are gone\n"),
-    ("dies", 1, "workers end before they begin a pair: exit status 4")
+    ("dies", 1, "workers stop before they begin a pair: exit status 4")
 ])  # fmt: skip
 def test_a_job_that_cannot_go_on_ends_the_run(fault: str, code: int, said: str) -> None:
     done = Done(start(count=60, jobs=2, part=20, fault=fault))
@@ -168,7 +168,7 @@ def test_a_signal_ends_a_run_gently_and_it_goes_on(sent: signal.Signals, jobs: i
     process.send_signal(sent)
     done = Done(process)
     assert done.code == 130
-    said = r"after (\d+) of 60 pairs(?: and|, (\d+) of them) kept: the same command goes"
+    said = r"after (\d+) of 60 pairs(?: and|, (\d+) of them) stored: the same command resumes"
     found = re.search(said, done.err)
     assert found
     kept = sum(5 for _ in tmp_path.glob("run/parts/*.json"))
@@ -244,7 +244,7 @@ def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tm
     folder = str(tmp_path / "run")
     how = {"count": 40, "note": "a", "inputs": [PRED], "folder": folder, "jobs": 1}
     ran(**how)
-    whole, advice = bytes_of(tmp_path / "run"), "name another folder, or remove this one to begin again"
+    whole, advice = bytes_of(tmp_path / "run"), "use another folder, or remove this one to start again"
     done = Done(start(**{**how, **other}))
     assert done.code == 2
     assert done.err == f"planeval: {folder} holds another run: {said}; {advice}\n"
@@ -253,7 +253,7 @@ def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tm
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"schema": "planeval.run/2"}, "it is of the form 'planeval.run/2', which this version does not know"),
+    ({"schema": "planeval.run/2"}, "it is of the form 'planeval.run/2', which this version does not support"),
     ({"version": "9.9"}, "it is of version 9.9, not "), ({"kind": "score"}, "it is a run of score, not echo"),
     ({"part": None}, "cannot be read, expected what a run wrote there"),
     (None, "cannot be read, expected what a run wrote there")
@@ -266,7 +266,7 @@ def test_a_folder_of_another_version_is_refused(change: Any, said: str, tmp_path
     else:
         (folder / "run.json").write_text("{", encoding="utf-8")
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    with pytest.raises(InputError, match="name another folder") as caught:
+    with pytest.raises(InputError, match="use another folder") as caught:
         run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)
     assert said in str(caught.value)
     assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
@@ -281,7 +281,7 @@ def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
     until(lambda: (tmp_path / "run" / "run.json").exists())
     done = Done(start(count=40, jobs=2, folder=folder))
     assert done.code == 2
-    busy = f"another process works on the run in {folder}; wait for its end, or name another folder"
+    busy = f"another process works on the run in {folder}; wait for it to end, or use another folder"
     assert done.err == f"planeval: {busy}\n"
     process.kill()
     process.communicate()

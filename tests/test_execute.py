@@ -224,7 +224,7 @@ def test_a_failed_call_stops_only_its_descendants(box: Sandbox) -> None:
     found = run(box, ("fail", {}), *books, ("search", {"city": "Oslo"}))
     assert [call.status for call in found] == ["failed", "skipped", "skipped", "ok"]
     assert str(found[0].error) == "tools.py:40: ValueError: no luck"
-    assert str(found[2].error) == "producer-failed: it needs c0 (fail), which gave no value"
+    assert str(found[2].error) == "producer-failed: it needs c0 (fail), which returned no value"
     assert not found.ok
     assert [call.id for call in found.failed] == ["c0"]
 
@@ -257,7 +257,7 @@ def test_arguments_by_name_and_by_position(box: Sandbox) -> None:
     assert value(box, "positions", arg_1=2, arg_0=1) == [1, 2, 0]
     assert value(box, "anything", arg_1=2, arg_0=1) == [[1, 2], {}]
     assert run(box, ("book", {"nights": "x", "name": 2}), binding="position").result == "booked x for 2"
-    with pytest.raises(ExecutionError, match="by 'name' or by 'position', not by 'size'"):
+    with pytest.raises(ExecutionError, match="by 'name' or by 'position', not 'size'"):
         run(box, ("search", {}), binding="size")
 
 
@@ -402,7 +402,7 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
     ("no_such_module_here", "there is no module 'no_such_module_here'"),
     ("nestful:/no/such/folder", "no such folder"), ("recorded:/no/such/file", "no such file"),
     ("os:no_such_name", "os:no_such_name do not load: there is no 'no_such_name'"),
-    (str(Path(__file__).parent / "cli_table.toml"), "cli_table.toml is no file of Python"),
+    (str(Path(__file__).parent / "cli_table.toml"), "cli_table.toml is not a Python file"),
 ])  # fmt: skip
 def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
     with pytest.raises(ExecutionError, match=message):
@@ -412,7 +412,7 @@ def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
 @pytest.mark.parametrize(("text", "message"), [
     ("def broken(:\n", "SyntaxError"),
     ("import no_such_package_at_all\n", "ModuleNotFoundError: No module named 'no_such_package_at_all'"),
-    ("raise SystemExit('bye')\n", "SystemExit: bye"), ("x = 1\n", "nothing there can be called"),
+    ("raise SystemExit('bye')\n", "SystemExit: bye"), ("x = 1\n", "nothing callable there"),
     ("x = 1\n\nprices['a']\n", "do not load: broken.py:3: NameError: name 'prices' is not defined"),
 ])  # fmt: skip
 @pytest.mark.parametrize("level", ["inline", "process", "strict"])
@@ -539,7 +539,7 @@ def test_what_no_file_can_hold_is_not_recorded(tmp_path: Path) -> None:
     for _ in range(2):
         done = planeval(*argv, "--format", "json")
         assert done.returncode == 0, done.stdout
-        assert "1 plan not recorded, and to be run each time: a tool gave an object" in done.stderr
+        assert "1 plan not recorded and run each time: a tool returned an object" in done.stderr
     assert len(path.read_text().splitlines()) == 2
     again = planeval("execute", plans, "--id", "b", "--tools", f"recorded:{path}")
     assert again.returncode == 0, again.stdout
@@ -552,7 +552,7 @@ def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:
     assert [call.value for call in run(f"recorded:{path}", *[("next", {})] * 3)] == [1, 1, 1]
     path.write_text("\n".join(json.dumps({**line, "value": n}) for n in range(2)))
     (other,) = run(f"recorded:{path}", ("next", {}))
-    said = "the answers to 'next' with these arguments differ, and none says for which plan"
+    said = "the outputs of 'next' with these arguments differ, and none names its plan"
     assert said in str(other.error)
 
 

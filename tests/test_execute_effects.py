@@ -211,7 +211,7 @@ def test_each_plan_has_the_tools_first_state_or_it_is_said(kind: str, tmp_path: 
     found = compare_plan_effects(single, single, tools, isolation=isolation)
     other = compare_plan_effects(single, double, tools, isolation=isolation)
     if kind in ("functions", "module"):
-        assert str(found).startswith("unknown: the tools keep something of a plan for the next")
+        assert str(found).startswith("unknown: the tools keep state between plans")
         assert (found.same, found.known) == (False, False)
     else:
         assert str(found) == "the same"

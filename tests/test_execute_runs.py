@@ -106,12 +106,12 @@ def test_a_run_with_other_tools_is_another_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ("--isolation inline --jobs 2", "--jobs applies only where each plan runs for itself"),
-    ("--record r.jsonl --part 2", "--part applies only where each plan runs for itself"),
+    ("--isolation inline --jobs 2", "--jobs applies only without --record"),
+    ("--record r.jsonl --part 2", "--part applies only without --record"),
     ("--isolation inline -o run/", "without --record, --isolation inline and drawings"),
     ("--record r.jsonl -o run/", "without --record, --isolation inline and drawings"),
-    ("--id trip-same --format dot --jobs 2", "--jobs applies only where each plan runs"),
-    ("--format json -o run/", "--format applies only to what is written into a file"),
+    ("--id trip-same --format dot --jobs 2", "--jobs applies only without --record"),
+    ("--format json -o run/", "--format applies only to output in a file"),
 ])  # fmt: skip
 def test_what_has_no_parts(more: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -139,7 +139,7 @@ def test_several_owners_have_each_their_own_state(tools: str) -> None:
     bare = pe.execute(plan, both, options=kept)
     assert bare.state["Mail"] == {"sent": ["hello"]}, "BFCL's classes have no state before they are given {}"
     wrong = pe.execute(plan, both, initial={"Dask": {}})
-    assert "it names 'Dask', which is none of Desk, Mail" in str(wrong.ended)
+    assert "it names 'Dask', which is not one of Desk, Mail" in str(wrong.ended)
 
 
 def test_what_takes_no_state_says_so_and_what_a_user_gives_stays_as_it_is(tools: str) -> None:
@@ -150,7 +150,7 @@ def test_what_takes_no_state_says_so_and_what_a_user_gives_stays_as_it_is(tools:
     assert [call.status for call in none] == ["failed"]
     made = execute_file(tools)
     kept = pe.execute(GET, made, initial={"rows": {"y": 1}})
-    assert "tools of this process keep it for the next plan" in str(kept.ended)
+    assert "tools in this process keep it for the next plan" in str(kept.ended)
     assert made.CONTEXT == []
     one = made.Desk()
     assert pe.execute(f"{PUT}\n{GET}", one, initial={"rows": {"y": 1}}).result == 1
@@ -176,7 +176,7 @@ def test_states_come_from_a_file_a_field_or_nowhere(folder: Path, tools: str) ->
 @pytest.mark.parametrize(("text", "said"), [
     ("[1", "line 1, column 3"), ("3", "expected an object, the state of all records, found 3"),
     ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state"),
-    ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a has a state already"),
+    ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a already has a state"),
     ("[]", "there is no state in it"),
 ])  # fmt: skip
 def test_a_file_of_states_that_is_none_is_told(folder: Path, tools: str, text: str, said: str) -> None:
@@ -203,7 +203,7 @@ def test_a_world_refuses_a_state_in_words(state: Any, said: str) -> None:
 
 def test_a_state_that_is_no_object_is_refused_and_nothing_is_run(folder: Path, tools: str) -> None:
     for state, found in (([4], "an array"), (False, "False")):
-        said = f"initial-state: an object is expected, found {found}"
+        said = f"initial-state: expected an object, found {found}"
         rows = [{"id": "a", "plan": PUT, "state": state}, {"id": "b", "plan": PUT, "begun": state}]
         plans = lines(folder / "plans.jsonl", *rows, {"id": "c", "plan": PUT, "state": None})
         listed = lines(folder / "each.jsonl", *({"id": n, "state": state} for n in "abc"))
@@ -276,7 +276,7 @@ def test_a_goal_is_reached_by_its_state_and_the_values_that_gold_names(folder: P
     assert [n for n in "abcde" if rows[n]["verdict"] == "same"] == ["a", "d"]
     assert (rows["b"]["state_same"], rows["c"]["state_same"]) == (True, False)
     text = planeval(*argv)
-    reached = "gold's final state, and the values that it names, are reached in 3 of 5"
+    reached = "gold's final state and values are reached in 3 of 5"
     assert text.returncode == 1
     assert text.stdout.splitlines()[-1] == f"in effect: 2 the same, 3 different; {reached}"
     assert "e  different, in effect different, gold's goal reached: call.extra" in text.stdout
@@ -353,7 +353,7 @@ def test_two_runs_do_not_record_into_one_file(tmp_path: Path) -> None:
     while not record.exists() and time.monotonic() < until:
         time.sleep(0.02)
     second = planeval(*argv)
-    assert (second.returncode, "another run records into it now" in second.stderr) == (2, True)
+    assert (second.returncode, "another run is recording into it" in second.stderr) == (2, True)
     assert first.wait() == 0
     assert len(record.read_text().splitlines()) == 3
     assert planeval(*argv).returncode == 0

@@ -94,13 +94,13 @@ def test_every_code_has_a_meaning_and_every_meaning_an_audit() -> None:
 
 
 @pytest.mark.parametrize(("plan", "message"), [
-    (calls(("add", 2, 3), ("add", "#1", 0)), "gives back the result of call 1 (add): plus 0"),
-    (calls(("add", 2, 3), ("divide", "#1", 1)), "gives back the result of call 1 (add): divided by 1"),
-    (calls(("add", 2, 3), ("power", "#1", 1)), "gives back the result of call 1 (add): to the power of 1"),
+    (calls(("add", 2, 3), ("add", "#1", 0)), "returns the result of call 1 (add): plus 0"),
+    (calls(("add", 2, 3), ("divide", "#1", 1)), "returns the result of call 1 (add): divided by 1"),
+    (calls(("add", 2, 3), ("power", "#1", 1)), "returns the result of call 1 (add): to the power of 1"),
     (calls(("negate", 2, None), ("add", 2, 3), ("negate", "#1", None)), "undoes call 1 (negate)"),
     (calls(("add", 2, 3), ("multiply", "#1", 7), ("divide", "#2", 7)), "undoes call 2 (multiply)"),
     (calls(("add", 2, 3), ("divide", "#1", 100), ("multiply", "#2", 100)), "undoes call 2 (divide)"),
-    (calls(("add", 2, 3), ("floor", "#1", None), ("floor", "#2", None)), "which is whole already"),
+    (calls(("add", 2, 3), ("floor", "#1", None), ("floor", "#2", None)), "which is already complete"),
     (calls(("add", 2, 3), ("subtract", 0, "#1")), ""), (calls(("add", 2, 3), ("divide", 1, "#1")), ""),
     (calls(("add", 2, 3), ("multiply", "#1", 7), ("divide", "#2", 8)), ""),
     (calls(("add", 2, 3), ("divide", 100, "#1"), ("multiply", "#2", 100)), ""),
@@ -348,7 +348,7 @@ def test_models_that_agree_with_each_other_outvote_gold() -> None:
     found = voted(RUNS)
     assert [(one.record, one.found.confidence) for one in found.doubts] == [("a", "medium")]
     assert found.doubts[0].found.message == (
-        "3 of 3 models give one plan that is not gold's: g instead of f (one, two, three)"
+        "3 of 3 models agree on a plan that differs from gold: g instead of f (one, two, three)"
     )
     answered = ("one: 3", "two: 3", "three: 2")
     assert found.notes[1:] == tuple(f"run {one} records answered" for one in answered)
@@ -363,7 +363,7 @@ def test_models_that_agree_with_each_other_outvote_gold() -> None:
 def test_what_cannot_be_read_does_not_vote_and_ids_join_predictions() -> None:
     wrong = [*said("g(#x='1')"), {"id": "b", "prediction": "g(#x="}]
     found = voted({"one": RUNS["one"], "two": RUNS["two"], "torn": wrong})
-    assert "run torn: 2 records answered, 1 of them unreadable and without a vote" in found.notes
+    assert "run torn: 2 records answered, 1 of them unreadable, not counted" in found.notes
     assert [one.found.confidence for one in found.doubts] == ["medium"]
     assert voted({name: [*reversed(rows)] for name, rows in RUNS.items()}).doubts == voted(RUNS).doubts
     twice = [GIVEN[0], {**GIVEN[0], "gold": "g(#x='1')"}, *GIVEN[1:]]
@@ -391,7 +391,7 @@ def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     runs = [word for run in (file, "scored", "three", "four") for word in ("--runs", run)]
     done = planeval("data", "check", gold, "--confidence", "low", "--select", "gold.outvoted", *runs)
     assert done.returncode == 1
-    line = "record a, line 1: medium: 3 of 3 models give one plan that is not gold's: g instead of f"
+    line = "record a, line 1: medium: 3 of 3 models agree on a plan that differs from gold: g instead of f"
     assert f"{line} (one.jsonl, scored, three, four) [gold.outvoted, share 1.00]" in done.stdout.splitlines()
     assert "run four, by small: 2 records answered" in done.stderr
     _kept(RUNS["one"], "two.jsonl")
@@ -444,7 +444,7 @@ def test_a_baseline_that_was_written_makes_the_command_silent(gold: Path) -> Non
     gold.write_text("\n" + gold.read_text(encoding="utf-8"), encoding="utf-8")
     done = planeval(*RUN, *TOOLS, "--baseline", "known.json")
     assert done.returncode == 0
-    assert "findings of the baseline left out" in done.stderr
+    assert "findings in the baseline, ignored" in done.stderr
     assert planeval(*RUN, *TOOLS, "--baseline", "known.json", "--ignore", "gold.answer").returncode == 0
 
 
@@ -472,7 +472,7 @@ def test_prose_in_which_something_looks_like_a_call_is_no_gold(gold: Path) -> No
     gold.with_name("prose.txt").write_text('Dear (all) readers,\nsee part(3) of "it".\n', encoding="utf-8")
     done = planeval("data", "check", "prose.txt")
     assert done.returncode == 3
-    assert "1 record: gold is words that call nothing, and counts as no plan" in done.stderr
+    assert "1 record: gold is prose without calls and does not count as a plan" in done.stderr
     assert pe.check_dataset(["[]", "f()"]).checked.plans == 2
 
 
@@ -481,9 +481,9 @@ def test_what_was_not_looked_at_is_told() -> None:
     asked = [record(f"r{n}", WHOLE, options=each, correct=right) for n, (each, right) in enumerate(terms)]
     asked.append({"id": "u", "messages": [{"role": "user", "content": "add 1 and 4"}], "gold": WHOLE})
     notes = checked(asked).notes
-    choices = "4 records: options and correct cannot be understood: no answer on offer is held against the"
+    choices = "4 records: options and correct cannot be read: the plan is not compared with the"
     assert any(one.startswith(choices) and one.endswith('"z", expected one of a, b') for one in notes)
-    question = "1 record: no question in field 'question': not held against one; the first is "
+    question = "1 record: no question in field 'question': not checked against a question; the first is "
     assert any(one.startswith(question) and "(id u)" in one for one in notes)
     assert not any("no question" in one for one in checked(asked, select=["gold.option"]).notes)
     assert not any("options" in one for one in checked(asked, tools=None).notes)

@@ -61,6 +61,11 @@ def test_a_verdict_turns_without_them_and_each_figure_stands_beside(files: list[
     )["without_gold_doubts"]["contrasts"][0]
     assert contrast["turns"]["exact"] == {"with": "better", "without": "no sure difference"}
     assert (contrast["n"], contrast["figures"]["exact"]["first"]) == (28, 27 / 28)
+    every = doubts_file(tmp_path / "every.json", *(record["id"] for record in GOLD))
+    none_left = planeval(
+        "compare", first, second, "--gold", gold, "--metric", "exact", "--gold-doubts", every
+    )
+    assert "no sample is left on which b could be compared" in none_left.stdout
     few = doubts_file(tmp_path / "few.json", "q0")
     held = planeval("compare", first, second, "--gold", gold, "--metric", "exact", "--gold-doubts", few)
     assert "the verdict on b holds; without them b is better than a in exact" in held.stdout

@@ -206,8 +206,8 @@ def test_fences_are_read_one_after_another_and_a_broken_one_is_an_error_there() 
 
 @pytest.mark.parametrize(("text", "options", "kind", "said"), [
     (PLAN, {"dialect": "langgraph"}, InputError, r"'langgraph' has no grammar; these have: .*nestful.*gemma"),
-    (PLAN, {"reader": "lark"}, InputError, "there is no reader 'lark'; there are fast and grammar"),
-    (PLAN, {"repair": True}, InputError, "leave out the repair"),
+    (PLAN, {"reader": "lark"}, InputError, "unknown reader 'lark'; expected one of fast and grammar"),
+    (PLAN, {"repair": True}, InputError, "drop --repair"),
     ("Sure: " + PLAN, {"dialect": "nestful"}, ParseError, r"line 1, column 1: found 'Sure.*expected"),
     (" ", {}, ParseError, "the text is empty"),
     ("[" + " " * LARK_CHARS + "]", {}, LimitError, "a grammar reads at most 256,000"),

@@ -286,7 +286,7 @@ def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> 
 @pytest.mark.parametrize(("change", "said"), [
     (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
     (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks {ground_truth}"),
-    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is no UTF-8 text"),
+    (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is not UTF-8 text"),
     (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than")
 ])  # fmt: skip
 def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -> None:
@@ -298,7 +298,7 @@ def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -
     assert done.stderr.count("\n") == 1
     done = planeval(*asking("functionchat"), "--judge", "m", "--run", "prompts=nowhere")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "nowhere is no folder, expected one of prompts" in done.stderr
+    assert "nowhere is not a folder, expected one of prompts" in done.stderr
     with pytest.raises(InputError, match="there is none"):
         score_benchmark(*asking("functionchat")[:2], "functionchat", prompts="nowhere")
 
@@ -349,7 +349,7 @@ def test_a_judge_that_answers_some_makes_a_figure_that_is_not_the_one_asked_for(
     server.answers = [completion(), REFUSED]
     done = judged("functionchat", server)
     assert done.returncode == 1
-    assert "the judge did not answer 3 of 4 questions, and what is judged is not what" in done.stderr
+    assert "the judge did not answer 3 of 4 questions, so judged figures are incomplete" in done.stderr
     assert OWN in done.stderr
 
 
@@ -361,6 +361,6 @@ def test_a_judge_that_is_not_there_is_asked_one_question() -> None:
     with pytest.raises(JudgeError, match="was asked 4 times: no connection"):
         judge.ask(ASK)
     for _ in range(5):
-        with pytest.raises(JudgeError, match="is not asked any more: nobody answered before"):
+        with pytest.raises(JudgeError, match="is not asked again: no answer before"):
             judge.ask(ASK)
     assert len(pauses) == 3

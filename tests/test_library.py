@@ -107,7 +107,8 @@ ALLOWED = {
     "rows",
     "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
     "results": "compare contrast drawing drawing.charts drawing.graphs drawing.layout "
-    "drawing.overlay drawing.themes findings page.report runs.folder runs.jobs runs.pairs "
+    "drawing.overlay drawing.themes findings page.report runs.diff_job runs.folder runs.jobs "
+    "runs.pairs "
     "runs.ray runs.run runs.stored runs.work runs.worker views.agreement views.ci "
     "views.compare views.junit views.report views.rows views.table",
     "benchmarks": "benchmark compare datasets.fetch datasets.published page runs score",
@@ -232,7 +233,7 @@ def test_a_policy_may_be_named_and_a_gold_records_own_terms_count(tmp_path: Path
     for policy in (own, str(own)):
         assert pe.diff(rome, ROME, policy).same
         assert pe.score([rome], [ROME], policy, metrics=["exact"]).figure("exact") == 1
-    with pytest.raises(pe.PlanevalError, match="there is no policy 'lenyent'"):
+    with pytest.raises(pe.PlanevalError, match="unknown policy 'lenyent'"):
         pe.diff(rome, ROME, "lenyent")
     calls = [{"id": "a", "name": "f", "arguments": {}}, {"id": "b", "name": "g", "arguments": {}}]
     gold.write_text(json.dumps({"calls": calls, "optional": ["b"]}), encoding="utf-8")
@@ -268,7 +269,7 @@ def test_plans_run_one_by_one_or_many_at_once(tmp_path: Path) -> None:
     with Sandbox(pe.tool_source("nestful")) as box:
         many = [one.trace.result for one in pe.execute(pe.read([add, add]), box)]
         assert [*many, pe.execute(add, box).result] == [5, 5, 5]
-        with pytest.raises(pe.PlanevalError, match="a Sandbox has its tools"):
+        with pytest.raises(pe.PlanevalError, match="a Sandbox has its own tools"):
             pe.execute(add, box, record=told)
     assert pe.compare_effects(add, add.replace("2", "4"), "nestful").same is False
 
@@ -291,9 +292,9 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "nothing": (lambda: pe.report(["f()"], ["f()"], shown=None), "shown is None, expected PageSettings"),
     "no source": (lambda: pe.open_sources("nosuch.json"), "nosuch.json"),
     "words": (lambda: pe.selftest(command="nosuch -x"), r"expected its words: \['nosuch', '-x'\]"),
-    "no plan": (lambda: pe.check(None), "the plan is None, as of a trace in which no tool ran"),
+    "no plan": (lambda: pe.check(None), "the plan is None, as in a trace without tool calls"),
     "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "no gold record has that field"),
-    "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "there is no metric 'callz'"),
+    "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "unknown metric 'callz'"),
     "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms are those of one pair"),
     "many": (lambda: pe.parse(GOLDS), r"holds 13 records, expected one plan: pe\.read gives them"),
     "no file": (lambda: pe.parse(Path("nowhere.json")), "there is no file"),

@@ -142,7 +142,7 @@ def test_a_tool_that_answers_anew_each_time_is_not_called() -> None:
 
     found = pe.make(2, tools={"dice": dice}, calls=1, tries=30)
     assert len(found) == 0
-    assert "another value when it is run again" in found.said
+    assert "another value when run again" in found.said
 
 
 def test_what_has_no_effect_is_not_given_and_results_are_new() -> None:
@@ -167,7 +167,7 @@ def test_what_has_no_effect_is_not_given_and_results_are_new() -> None:
     for one in found.made:
         assert not [call for call in one.plan.calls if call.result in dict(call.arguments).values()]
         assert len(one.plan) == len({str(call.result) for call in one.plan.calls})
-    assert "a call gives what is known already" in found.card.refused
+    assert "a call returns what is already known" in found.card.refused
     found = pe.make(6, tools={"peak": peak}, distinct="values", calls=1, tries=80)
     for record in found.records():
         json.loads(json.dumps(record), parse_constant=pytest.fail)
@@ -175,13 +175,14 @@ def test_what_has_no_effect_is_not_given_and_results_are_new() -> None:
 
 
 WORTHLESS: list[tuple[Any, str]] = [
-    ({"peak": float("inf")}, "a number is infinite or none"),
-    ({"peak": [3, {"of": float("nan")}], "name": "Oslo"}, "a number is infinite or none"),
-    ([0, 1, -1.0], "a call gives nothing"), ({"found": ["", None, " "], "more": {}}, "a call gives nothing"),
-    (" \n", "a call gives nothing"), ([], "a call gives nothing"),
-    (float("-inf"), "a number is infinite or none"), (0.0, "a number is 0 or 1"),
-    (2e9, "a number is out of all proportion"), ([3, {"a": 0.1 + 0.2}], "a call gives what is known already"),
-    ("Oslo", "a call gives what is known already")
+    ({"peak": float("inf")}, "a number is infinite or NaN"),
+    ({"peak": [3, {"of": float("nan")}], "name": "Oslo"}, "a number is infinite or NaN"),
+    ([0, 1, -1.0], "a call returns nothing"), ({"found": ["", None, " "], "more": {}}, "a call returns "
+    "nothing"),
+    (" \n", "a call returns nothing"), ([], "a call returns nothing"),
+    (float("-inf"), "a number is infinite or NaN"), (0.0, "a number is 0 or 1"),
+    (2e9, "a number is out of proportion"), ([3, {"a": 0.1 + 0.2}], "a call returns what is already known"),
+    ("Oslo", "a call returns what is already known")
 ]  # fmt: skip
 
 
@@ -273,8 +274,8 @@ def test_what_no_plan_touches_is_touched_first(tmp_path: Path) -> None:
 def test_a_space_that_is_exhausted_ends_and_says_why() -> None:
     found = pe.make(50, tools={"add": add, "twice": twice}, calls="1..2", tries=200)
     assert len(found) == 11  # 2 calls alone, 3 pairs, and 6 ways from one into another
-    assert found.said.startswith(f"{len(found)} of 50 made: 200 attempts in a row brought nothing new: ")
-    assert "it is made already" in found.said
+    assert found.said.startswith(f"{len(found)} of 50 made: 200 attempts in a row produced nothing new: ")
+    assert "it was made before" in found.said
     assert found.card.made == len(found)
 
 
@@ -298,28 +299,28 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     ({"tools": "nestful", "pattern": "chian"}, "did you mean 'chain'?"),
     ({"tools": "nestful", "scope": "ms"}, "scope ms: it takes tools of 2 apps or more; nestful.json has 0"),
     ({"tools": "world:appbench", "scope": "ss", "calls": 3}, "such a plan has one call"),
-    ({"catalog": Catalog((ALONE,), "t"), "reuse": 1}, "reuse 1: no output of t goes into a parameter"),
+    ({"catalog": Catalog((ALONE,), "t"), "reuse": 1}, "reuse 1: no output of t fits a parameter"),
     ({"tools": "nestful", "depth": "x"}, "depth 'x': expected a number or a range of numbers"),
     ({"tools": "nestful", "depth": 0}, "depth 0: a plan has at least 1"),
     ({"tools": "nestful", "calls": 1000}, f"at most {MAX_CALLS} calls"),
-    ({"tools": "nestful", "n": 0}, "n is 0, expected a whole number from 1 on"),
+    ({"tools": "nestful", "n": 0}, "n is 0, expected a whole number, 1 or more"),
     ({"tools": "nestful", "n": "5"}, "n is '5', expected a whole number"),
     ({"tools": "nestful", "distractors": 1.5}, "distractors is 1.5, expected"),
     ({"tools": "nestful", "tries": True}, "tries is True, expected"),
     ({"tools": "nestful", "pattern": 3}, "pattern is 3, expected a name"),
     ({"tools": "nestful", "to": "nestfull"}, "there is no layout 'nestfull'; did you mean 'nestful'?"),
     ({"tools": "nestful", "distinct": "x"}, "there is no way to differ 'x'"),
-    ({"preset": "nestfull"}, "there is no preset 'nestfull'; did you mean 'nestful'?"),
+    ({"preset": "nestfull"}, "unknown preset 'nestfull'; did you mean 'nestful'?"),
     ({"preset": "functionchat"}, "preset 'functionchat' has no tools of its own"),
-    ({"preset": "complexfuncbench", "tools": "nestful"}, "say which with like"),
-    ({}, "say what plans are made of"), ({"tools": "recorded:x.jsonl"}, "name a catalog too"),
+    ({"preset": "complexfuncbench", "tools": "nestful"}, "name them with --like FILE"),
+    ({}, "name the tools to make plans from"), ({"tools": "recorded:x.jsonl"}, "add --catalog"),
     ({"tools": "nestful", "fill": "nosuch.json"}, "nosuch.json: cannot be read"),
     ({"tools": "nestful", "fill": {"tools": []}}, "fill: "),
     ({"tools": "nestful", "fill": 3}, "fill: expected an object"),
-    ({"tools": "nestful", "to": "appbench"}, "take calls of apps, and tools of nestful.json have none"),
-    ({"tools": "world:appbench", "to": "nestful"}, "its records know no apps"),
-    ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, and more are wanted"),
-    ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "nothing runs the plans"),
+    ({"tools": "nestful", "to": "appbench"}, "need tools of apps, and those of nestful.json have none"),
+    ({"tools": "world:appbench", "to": "nestful"}, "its records have no apps"),
+    ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, and more"),
+    ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "plans are not run"),
 ]  # fmt: skip
 
 

@@ -170,7 +170,7 @@ def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
     assert first.startswith("slow is called no more: 3 runs of it in a row took longer than 0.3 seconds; ")
     assert first.endswith("; --timeout allows more")
     assert last.startswith("0 of 1 made: no tool is left to call: ")
-    assert "a call runs out of time (3)" in last
+    assert "a call timed out (3)" in last
 
 
 def called(*names: str) -> list[dict[str, Any]]:
@@ -207,11 +207,11 @@ def test_each_kind_of_plan_that_cannot_be_followed_is_counted(tmp_path: Path) ->
     found = pe.make(2, tools="nestful", like=str(file))
     assert {call.name for one in found.made for call in one.plan.calls} == {"add"}
     (said,) = found.notes
-    first = f"6 plans of {file} cannot be followed: it makes no call (2), it cannot be read (2; "
+    first = f"6 plans of {file} cannot be imitated: it makes no call (2), it cannot be read (2; "
     assert said.startswith(first)
-    assert "the catalog has no such tool (1; 'nosuch'), a reference leads to no call (1; 'arg_1' of" in said
+    assert "the catalog has no such tool (1; 'nosuch'), a reference to no call (1; 'arg_1' of" in said
     file.write_text("".join(LIKE.splitlines(keepends=True)[:6]), encoding="utf-8")
-    with pytest.raises(InputError, match=r"none of its plans can be followed: it makes no call \(2\)"):
+    with pytest.raises(InputError, match=r"none of its plans can be imitated: it makes no call \(2\)"):
         pe.make(2, tools="nestful", like=str(file))
 
 
@@ -228,5 +228,5 @@ def test_without_a_key_it_is_said(command: str, tmp_path: Path, monkeypatch: pyt
     named = "" if command == "data make" else " --catalog catalog.json"
     done = planeval(*f"{command} {given}{named} --model m".split(), cwd=tmp_path)
     assert done.returncode == 2
-    assert "there is no key; set OPENAI_API_KEY, or name a server of your own" in done.stderr
+    assert "there is no key: set OPENAI_API_KEY, or name a server without one" in done.stderr
     assert "workload_identity" not in done.stderr

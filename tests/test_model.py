@@ -134,7 +134,7 @@ def test_a_model_that_stops_answering_is_given_up_but_not_for_bad_requests(serve
     server.answers = [message("one"), Answer(status=500)]
     found, _ = asked(server, count=6, retries=1, patience=2)
     assert len(server.bodies) == 1 + 2 * 2
-    assert [str(each) for each in found[3:]] == ["the model m is not asked any more: status 500"] * 3
+    assert [str(each) for each in found[3:]] == ["the model m is not asked again: status 500"] * 3
     server.answers = [message("one"), *[Answer({"error": {"message": "no"}}, status=400)] * 4, message("two")]
     found, _ = asked(server, count=6, patience=2)
     assert isinstance(found[-1], Reply)

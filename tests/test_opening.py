@@ -214,7 +214,7 @@ def test_a_process_may_stand_for_a_file_and_a_device_is_no_text() -> None:
     for argv in (("parse", "/dev/zero"), ("diff", "/dev/urandom", GOLDS)):
         done = planeval(*argv)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-        assert f"{argv[1]} is no text: byte" in done.stderr
+        assert f"{argv[1]} is not text: byte" in done.stderr
 
 
 @pytest.mark.parametrize("argv", [
@@ -225,7 +225,7 @@ def test_a_process_may_stand_for_a_file_and_a_device_is_no_text() -> None:
 ])  # fmt: skip
 def test_standard_input_is_read_once(argv: tuple[str, ...]) -> None:
     done = planeval(*argv, text=CALL)
-    assert (done.returncode, "- is standard input, which can be read only once" in done.stderr) == (2, True)
+    assert (done.returncode, "- is standard input and can be read only once" in done.stderr) == (2, True)
 
 
 def packed_zip() -> bytes:
@@ -236,21 +236,21 @@ def packed_zip() -> bytes:
 
 
 @pytest.mark.parametrize(("name", "data", "said"), [
-    ("p.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is no file of plans but a PNG image"),
-    ("p.jsonl", b"%PDF-1.7\n1 0 obj", "is no file of plans but a PDF document"),
-    ("p.jsonl", packed_zip(), "is no file of plans but a zip archive"),
+    ("p.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is not a file of plans but a PNG image"),
+    ("p.jsonl", b"%PDF-1.7\n1 0 obj", "is not a file of plans but a PDF document"),
+    ("p.jsonl", packed_zip(), "is not a file of plans but a zip archive"),
     ("p.jsonl", lines(PREDS).decode().encode("utf-16-le"),
      "looks like UTF-16LE text without a byte order mark"),
-    ("p.jsonl", b"\1\2\0\3" * 100, "is no text: byte 2 is NUL"),
+    ("p.jsonl", b"\1\2\0\3" * 100, "is not text: byte 2 is NUL"),
     ("p.gz", gzip.compress(lines(PREDS), mtime=0)[:400], "the gzip data is cut off or damaged"),
     ("p.gz", bz2.compress(lines(PREDS))[:400], "the bzip2 data is cut off or damaged"),
     ("p.gz", lzma.compress(lines(PREDS))[:400], "the xz data is cut off or damaged"),
-    ("p.gz", gzip.compress(b"\x89PNG\r\n\x1a\n", mtime=0), "is no file of plans but a PNG image"),
+    ("p.gz", gzip.compress(b"\x89PNG\r\n\x1a\n", mtime=0), "is not a file of plans but a PNG image"),
     ("p.parquet", parquet([{"id": 1, "gold": CALL}])[:-20], "is a Parquet file that cannot be read"),
     ("p.csv", b"id,output\n", "has a line of column names and no rows"),
     ("p.csv", b"id,output,id\na,f(),b\n", "line 1: two columns are called 'id'"),
     ("p.csv", b'id,"output\na,f()\n', "line 1: the quote that begins cell 2 is never closed; expected the"),
-    ("p.csv", b"a,b\n1,2\n", "not one record has a field that is known to hold a plan; the first has 'a', "),
+    ("p.csv", b"a,b\n1,2\n", "not one record has a field known to hold a plan; the first has 'a', "),
 ])  # fmt: skip
 def test_what_is_no_file_of_plans_is_one_message(tmp_path: Path, name: str, data: bytes, said: str) -> None:
     (tmp_path / name).write_bytes(data)
@@ -306,7 +306,7 @@ def test_two_directories_are_paired_by_the_names_of_their_files(tmp_path: Path) 
     }  # fmt: skip
     assert "answers: 5 records in 5 files, each a plan; gold: 5 records in 5 files" in done.stderr
     assert "q2.txt, record 1 (id q2): line 1, column" in done.stdout
-    assert "is no file of plans but a PNG image" in done.stdout
+    assert "is not a file of plans but a PNG image" in done.stdout
     assert planeval("parse", preds, "--field", "text=nowhere").returncode == 1
 
 
@@ -320,8 +320,8 @@ def test_what_is_left_out_of_a_directory_is_said_and_nothing_is_an_error(tmp_pat
     (tmp_path / "none" / "below").mkdir(parents=True)
     for argv, said in (
         (("diff", str(tmp_path / "none"), GOLDS),
-         "none is a directory, and holds no file of plans (left out 1 that is a directory: below)"),
-        (("stats", str(tmp_path / "*.json")), "and none that matches it as a pattern"),
+         "none is a directory without files of plans (left out 1 that is a directory: below)"),
+        (("stats", str(tmp_path / "*.json")), "no such file or pattern"),
         (("check", GOLDS, "nowhere.json", "--catalog", RATES), "there is no file nowhere.json"),
         (("convert", GOLDS, "nowhere.json", "--to", "json"), "there is no file nowhere.json"),
         (("diff", f"{DEMO}/pred.jsonl", GOLDS, "--source", SAMPLES), "--source applies only to data sets"),
@@ -373,7 +373,7 @@ def test_a_data_set_is_taken_by_name_wherever_plans_are(tmp_path: Path) -> None:
     scored = planeval("score", pred, "dataset:appbench", *at, "--format", "json", "--from", "plan")
     assert json.loads(scored.stdout)["figures"]["exact"]["value"] == 1.0
     assert planeval("compare", pred, pred, "--gold", "appbench", *at).returncode == 0
-    assert "appbench: as the data set says" in planeval("parse", "appbench", *at).stdout
+    assert "appbench: as the data set declares" in planeval("parse", "appbench", *at).stdout
     assert f"{len(found)} plans checked" in planeval("check", "appbench", "--catalog", RATES, *at).stderr
 
 

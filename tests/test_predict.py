@@ -181,7 +181,7 @@ def test_the_router_s_tokens_have_its_own_price(server: ModelServer, tmp_path: P
     )  # fmt: skip
     said = "2 requests, at least 10 tokens in and 2 out, cost at least 0.00001"
     assert said in done.stdout, done.stderr
-    assert "the server did not say all the tokens of 1 request, which cost more" in done.stderr
+    assert "the server did not report all the tokens of 1 request, so the cost is higher" in done.stderr
 
 
 def journal_replies(run: Path) -> int:
@@ -261,7 +261,7 @@ def test_a_run_of_another_kind_is_not_gone_on_with(tmp_path: Path) -> None:
     pe.predict(tasks(2), model, out=tmp_path)
     with pytest.raises(InputError, match=r"holds another run: sampling.temperature was .* and is"):
         pe.predict(tasks(2), model, out=tmp_path, sampling={"temperature": 1.0})
-    with pytest.raises(InputError, match="the sample 't0' was another one then"):
+    with pytest.raises(InputError, match="the sample 't0' has changed"):
         pe.predict([tasks(1)[0] | {"query": "Something else?"}], model, out=tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
@@ -367,7 +367,10 @@ def test_an_address_that_is_none_is_not_asked(url: str, tmp_path: Path) -> None:
     argv = ["predict", task_file(tmp_path / "tasks.jsonl", 1), "--model", "m", "-o", str(run)]
     for done in (planeval(*argv, "--url", url), planeval(*argv, OPENAI_BASE_URL=url)):
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"'{url}' is no address of a server: expected one like http://localhost:8000/v1" in done.stderr
+        assert (
+            f"'{url}' is not the address of a server: expected one like http://localhost:8000/v1"
+            in done.stderr
+        )
         assert not run.exists()
 
 
@@ -472,7 +475,7 @@ def test_a_wait_that_the_server_asks_for_is_told(server: ModelServer, tmp_path: 
     first, last = done.stderr.splitlines()
     said = r"0 of 3 samples, 1 request waits, [23] s at most \(status 429\), 1 answer of 429 so far"
     assert re.fullmatch(said, first)
-    assert last == "the server said 3 times that there were too many requests (429): see --concurrency"
+    assert last == "the server said 3 times too many requests (429): lower --run concurrency=N"
     server.bodies.clear()
     argv = ["predict", str(tmp_path / "tasks.jsonl"), "--model", "m", "--url", server.url]
     shown = on_terminal(*argv, "-o", str(tmp_path / "other"), OPENAI_API_KEY="k", COLUMNS="120").err

@@ -155,7 +155,7 @@ def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tm
     record["gold"] = calls("Rome")
     done = planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "task 'a': its conversation shows the calls of its 'gold': get_weather" in done.stderr
+    assert "task 'a': its conversation shows its 'gold': get_weather" in done.stderr
     record["gold"] = calls("Rome", "get_time")
     assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
 
@@ -167,7 +167,7 @@ def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
     done = planeval(*asking, "-o", str(run), "--retries", "0", "--concurrency", "1", "--repeat", "2")
     assert done.returncode == 3
     errors = [row["error"]["message"] for row in rows(run)]
-    assert "not asked any more" in errors[-1]
+    assert "not asked again" in errors[-1]
     assert all("no connection to http://127.0.0.1:9/v1" in error for error in errors)
 
 
@@ -179,7 +179,7 @@ def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Pa
     for command in (["score", str(run)], ["compare", str(run), str(run)], ["table", str(run)]):
         done = planeval(*command)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"1 question in {path} changed since they were asked, that of 't1' first" in done.stderr
+        assert f"1 question in {path} changed since they were asked, 't1' first" in done.stderr
     assert figure(str(run), str(path)) == (1.0, {"same": 3})
     other = tmp_path / "other"
     predicted(server, str(path), other)
@@ -227,7 +227,7 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
     server.script = in_several_notations
     run, file = str(tmp_path / "run"), tasks(tmp_path / "t.jsonl")
     predicted(server, file, Path(run), "--dialect", "pythonic")
-    said = "2 answers are not in pythonic, which was asked for, and read as hermes (1), json (1)"
+    said = "2 answers are not in pythonic, which was requested, and read as hermes (1), json (1)"
     for command in (["score", run], ["score", run, file], ["compare", run, run]):
         done = planeval(*command)
         assert (done.returncode, f"{run}: {said}\n" in done.stderr) == (0, True), done.stderr
@@ -236,7 +236,7 @@ def test_answers_are_read_in_the_notation_that_was_asked_for(server: ModelServer
     assert figure(run, "--strict")[1] == {"same": 1, "unreadable": 2}
     typed = planeval("score", run, "--from", "json", "--from", "gold=json", "--metric", "exact")
     assert "1 same, 2 unreadable" in typed.stdout
-    told = "answers that were asked for in pythonic are read in json, as you said; 2 answers are not in json"
+    told = "answers requested in pythonic are read as json, as you asked; 2 answers are not in json"
     assert f"{run}: {told}: hermes (1), pythonic (1)\n" in typed.stderr
     same = planeval("score", run, "--from", "pythonic", "--from", "gold=json", "--metric", "exact")
     assert "1 same, 2 unreadable" in same.stdout
@@ -277,8 +277,8 @@ def test_a_damaged_line_of_the_journal_is_named(server: ModelServer, tmp_path: P
         journal.write_text("".join([*lines[:at], broken, *lines[at + 1 :]]), "utf-8")
         done = predicted(server, file, run)
         assert done.returncode == 2
-        assert f"journal.jsonl, line {at + 1}: this is no line of a run" in done.stderr
-        assert "remove that line, and the same command asks its sample again" in done.stderr
+        assert f"journal.jsonl, line {at + 1}: not a line of a run" in done.stderr
+        assert "remove it, and repeat the command" in done.stderr
     journal.write_text("".join([*lines[:at], *lines[at + 1 :]]), "utf-8")
     assert "3 samples asked with flat: 3 answered" in predicted(server, file, run).stdout
 
@@ -292,7 +292,7 @@ def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> No
     others = [{"query": f"Weather in {city}?", "gold": calls(city)} for city in ("Rome", "Bern")]
     demos = written(tmp_path / "demos.jsonl", others)
     done = shown(file, "--shots", "2", "--run", f"demos={demos}", "--run", "near-duplicates")
-    assert "--shots 2: 1 of 3 samples is shown fewer, of all that can be shown: t0 1" in done.stderr
+    assert "--shots 2: 1 of 3 samples is shown fewer, of all available: t0 1" in done.stderr
     assert done.stdout.count("#Example-2") == 2
     assert (
         "shown fewer"
@@ -303,7 +303,7 @@ def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> No
     done = shown(
         file, "--pipeline", "react", "--tools", str(tools), "--run", "near-duplicates", "--shots", "2"
     )
-    assert "--shots 2: 2 of 3 samples are shown fewer, of all that can be shown: t0 1, t2 1" in done.stderr
+    assert "--shots 2: 2 of 3 samples are shown fewer, of all available: t0 1, t2 1" in done.stderr
     demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
     done = shown(file, "--shots", "1", "--run", f"demos={demos}")
     assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout

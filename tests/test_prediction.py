@@ -500,7 +500,7 @@ def test_a_prompt_that_nobody_reads_is_told(tmp_path: Path) -> None:
     wrong = [("backward.txt", "; did you mean callnavi/backward.txt?")]
     wrong += [("callnavi/rout.txt", "; did you mean callnavi/route.txt?"), ("callnavi/zzz.txt", "")]
     assert done.stderr.splitlines()[:-1] == [
-        f"{tmp_path / name} is not read: no prompt is called {name}{meant}" for name, meant in wrong
+        f"{tmp_path / name} is not used: there is no prompt {name}{meant}" for name, meant in wrong
     ]
 
 
@@ -651,12 +651,12 @@ def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
     enough, short = (planeval(*CALLNAVI, "--run", f"distractors={count}") for count in ("1", "40"))
     assert (enough.returncode, short.returncode) == (0, 0)
     assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
-    told = "--run distractors=40: 3 of 3 samples get fewer, of all other tools that there are: "
+    told = "--run distractors=40: 3 of 3 samples get fewer, of all other tools: "
     assert short.stderr.startswith(f"{told}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
     got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]
     assert got == [[1, 1, 1], [2, 1, 1]]
     one = planeval(*NESTFUL, "--run", "distractors=2", "--run", "budget=300", "--id", "half")
-    told = "1 of 1 sample gets fewer, of all other tools that there are: half 1 of 2 for --run budget=300\n"
+    told = "1 of 1 sample gets fewer, of all other tools: half 1 of 2 for --run budget=300\n"
     assert told in one.stderr
     tools = [{"name": f"tool{n}", "description": "does"} for n in range(4)]
     tasks = [{"id": n, "query": "?", "gold": f"[tool{n % 2}()]", "tools": tools} for n in range(6)]

@@ -65,7 +65,7 @@ def test_a_prediction_that_cannot_become_the_golden_plan_is_told_so_at_once(tmp_
     (tmp_path / "test_trip.py").write_text(tests)
     said = run(tmp_path, code=1)
     none = "test_trip.plans/test_none.json"
-    assert f"no golden plan yet, {none}: the prediction is words that call nothing; where that " in said
+    assert f"no golden plan yet, {none}: the prediction is prose without calls; if that " in said
     assert f"is right, write [] into {none}" in said
     assert "no golden plan yet, test_trip.plans/test_cut.json: cut: " in said
     assert "writes it" not in said
@@ -123,7 +123,7 @@ def test_golden_files_that_are_no_plan_fail_and_are_written_anew(tmp_path: Path)
     said = run(tmp_path, "-q", code=1)
     assert "7 failed" in said
     assert '"to be done" holds no call: a gold plan without calls is written []' in said
-    assert "`pytest test_trip.py::test_odd --planeval-update` writes it anew" in said
+    assert "`pytest test_trip.py::test_odd --planeval-update` updates it" in said
     assert "7 passed" in run(tmp_path, "--planeval-update", code=0)
     assert "7 passed" in run(tmp_path, code=0)
     assert {json.loads(text)["calls"][0]["name"] for text in kept(tmp_path).values()} == {"f"}
@@ -136,9 +136,9 @@ def test_words_are_never_kept_and_places_that_cannot_be_written_are_told(tmp_pat
     file.write_text(f"async def answer():\n    return 'f()'\n{tests}")
     (place / "test_folder.json").mkdir(parents=True)
     said = run(tmp_path, "--planeval-update", code=1)
-    assert "the prediction is words that call nothing; where that is right, write [] into test_trip.p" in said
+    assert "the prediction is prose without calls; if that is right, write [] into test_trip.p" in said
     assert "test_folder.json is a directory in the golden plan's place: remove it" in said
-    assert "the plan is a coroutine that was not awaited: write await before it" in said
+    assert "the plan is a coroutine that was not awaited: add await" in said
     assert "never awaited" not in said
     assert sorted(os.listdir(place)) == ["test_folder.json", "test_none.json"]
     file.write_text("def test_none(golden_plan):\n    golden_plan('I cannot.')\n")
@@ -165,7 +165,7 @@ def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
     tests = "".join(f"def test_{name}():\n    assert {what}\n" for name, what in shown.items())
     (tmp_path / "test_it.py").write_text(f"import planner_eval as pe\n{tests}")
     said = run(tmp_path, "-vv", code=1)
-    assert "plans that mean the same, and are written otherwise" in said
+    assert "plans that mean the same but are written differently" in said
     assert "planner_eval.assert_same(pred, gold) compares" in said
     assert "argument.value: f (call 1): argument 'x' is 1, expected 2" in said
     assert "a plan is compared with a str, which never is equal to it" in said
@@ -203,12 +203,12 @@ def test_assert_scores_says_which_figures_fall_short() -> None:
         pe.assert_scores(preds, golds, {"exact": 0.5, "independent_errors": 0.0, "order_tau": 0.5})
     first, *rest = str(found.value).splitlines()
     assert first == "exact is 0.3333, expected at least 0.5"
-    assert "order_tau does not exist, expected at least 0.5" in rest
+    assert "order_tau is undefined, expected at least 0.5" in rest
     assert any(line.startswith("3 pairs: 1 same, 1 different, 1 cut; root causes: ") for line in rest)
     with pytest.raises(AssertionError, match="1 of 1 gold plans is words that call nothing"):
         pe.assert_scores(["I cannot."], ["to be done"], {"exact": 0.1})
     pe.assert_scores(["I cannot."], ["[]"], {"exact": 1})
-    with pytest.raises(pe.PlanevalError, match="there is no metric 'exakt'"):
+    with pytest.raises(pe.PlanevalError, match="unknown metric 'exakt'"):
         pe.assert_scores(preds, golds, {"exakt": 0.5})
 
 

@@ -201,7 +201,7 @@ CIRCLE = Plan(ROUND, (Edge(0, 1, "a"), Edge(1, 0, "a")))
 @pytest.mark.parametrize(("plan", "said"), [
     (Plan(), "calls nothing"), (CIRCLE, "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
-    (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call gives"),
+    (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call returns"),
     (parse(f"[f(a='{'x' * MAX_PLAN_CHARACTERS}')]"), "")
 ])  # fmt: skip
 def test_a_plan_that_cannot_be_told_is_refused_before_anybody_is_asked(plan: Plan, said: str) -> None:
@@ -308,7 +308,8 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
 
 @pytest.mark.parametrize(("wanted", "said"), [
     (QuestionSettings(threshold=0), "the least score is 0"), (QuestionSettings(threshold=11), "from 1 to 10"),
-    (QuestionSettings(tries=0), "at least once"), (QuestionSettings(language="  "), "is no name of a language"),
+    (QuestionSettings(tries=0), "at least once"), (QuestionSettings(language="  "), "is no name of a "
+    "language"),
     (QuestionSettings(language="\x1b[2J"), r"'\\x1b\[2J' is no name of a language"),
     (QuestionSettings(examples=(MADE,)), "the example 'm1' has no question to show")
 ])  # fmt: skip
@@ -318,7 +319,7 @@ def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(
     model = Scripted(of_city)
     with pytest.raises(InputError, match=said):
         ask_for([MADE], model, wanted=wanted)
-    with pytest.raises(InputError, match="--set model is not yours to set"):
+    with pytest.raises(InputError, match="--set model cannot be set"):
         ask_for([MADE], model, sampling={"model": "x"})
     assert model.asked == []
 

@@ -146,7 +146,7 @@ def test_a_notebook_tells_what_nothing_can_draw(monkeypatch: pytest.MonkeyPatch)
     assert (plan._repr_html_(), found._repr_html_()) == (None, None)
 
     def refused(*_args: object, **_how: object) -> None:
-        raise RenderError("nothing here draws svg")
+        raise RenderError("cannot draw svg")
 
     monkeypatch.setattr("planner_eval.results.page.page._draw_svg", refused)
     for shown in (plan, found):

@@ -342,7 +342,7 @@ PRED = "Hotels: [h = search(#city='Roma')]\nHotels: [book(#name='h')]"
 @pytest.fixture
 def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_args: object, **_how: object) -> None:
-        raise RenderError("nothing here draws svg")
+        raise RenderError("cannot draw svg")
 
     monkeypatch.setattr("planner_eval.results.page.page._draw_svg", refused)
 

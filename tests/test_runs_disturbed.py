@@ -204,7 +204,7 @@ def home(tmp_path: Path) -> Path:
 
 
 AGAIN = ("score", "pred.jsonl", "gold.jsonl", "-o", "run/")
-ADVICE = "put it back from a copy, name another folder, or remove run"
+ADVICE = "restore it from a copy, use another folder, or remove run"
 
 
 @pytest.mark.more
@@ -221,12 +221,12 @@ def test_a_changed_run_file_is_noticed(kind: str, home: Path) -> None:
         file.unlink()
     for argv in (("score", "run"), AGAIN, ("compare", "run", "run")):
         said = refused(home, *argv)
-        assert ("holds parts of a run whose run.json is gone" if kind == "gone" else "run/run.json") in said
+        assert ("holds parts of a run without its run.json" if kind == "gone" else "run/run.json") in said
         assert ADVICE in said
     if kind == "gone":
         for name in ("rows.jsonl", "report.json"):  # parts alone would be taken for those of any other run
             (home / "run" / name).unlink()
-        assert "whose run.json is gone" in refused(home, *AGAIN)
+        assert "without its run.json" in refused(home, *AGAIN)
     file.write_text(text, encoding="utf-8")
     assert ran(home, *AGAIN)[0] == 0
 
@@ -237,7 +237,7 @@ def test_a_folder_in_the_place_of_a_file_is_said(name: str, home: Path) -> None:
     (home / "run" / "rows.jsonl").unlink()
     (home / "run" / name).unlink(missing_ok=True)
     (home / "run" / name).mkdir()
-    assert f"run/{name} is a folder in the place of a file of the run: remove it" in refused(home, *AGAIN)
+    assert f"run/{name} is a folder where the run needs a file: remove it" in refused(home, *AGAIN)
     (home / "run" / name).rmdir()
     assert ran(home, *AGAIN)[0] == 0
     assert (home / "run" / "rows.jsonl").read_bytes() == before
@@ -248,7 +248,7 @@ def test_a_run_beside_a_file_is_an_error_that_says_what_to_type(home: Path) -> N
         ("compare run pred.jsonl --gold gold.jsonl", "planeval score pred.jsonl gold.jsonl -o DIR/"),
         ("compare pred.jsonl run", "planeval score pred.jsonl GOLD -o DIR/"),
         ("compare run run --gold gold.jsonl", "planeval compare run run"),
-        ("score run gold.jsonl", "planeval score run tells it again"),
+        ("score run gold.jsonl", "planeval score run shows it again"),
         ("diff run gold.jsonl", "what it was made of is pred.jsonl"),
     ):
         assert said in refused(home, *argv.split()), argv
@@ -278,7 +278,7 @@ def test_a_folder_is_made_with_those_above_it(command: str, tmp_path: Path) -> N
     more = {"render": ["--format", "dot"], "shrink": ["--id", MISTAKEN, "--code", "call.missing"]}
     for folder, made in (("file/run/", False), ("runs/first/", True)):
         done = planeval(command, *files, *more.get(command, []), "-o", folder, cwd=tmp_path)
-        assert ("into file/run/: file is no folder" in done.stderr) is not made, done.stderr
+        assert ("into file/run/: file is not a folder" in done.stderr) is not made, done.stderr
     assert any((tmp_path / "runs" / "first").iterdir())
 
 

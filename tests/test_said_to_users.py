@@ -38,12 +38,12 @@ def test_the_folder_of_a_run_stands_for_no_plans(run: str, tmp_path: Path) -> No
     for command in ("parse", "convert", "check", "render", "stats", "execute"):
         said = planeval(command, run, *more.get(command, []))
         assert (said.returncode, said.stdout) == (2, "")
-        wanted = "is the folder of a run, and files of plans are wanted here: planeval score"
+        wanted = "is the folder of a run, expected files of plans: planeval score"
         assert f"{run} {wanted} {run}" in said.stderr
     shutil.copytree(run, other)
     (Path(run) / "run.json").unlink()
     said = planeval("compare", run, f"{other}/")
-    assert (said.returncode, "holds parts of a run whose run.json is gone" in said.stderr) == (2, True)
+    assert (said.returncode, "holds parts of a run without its run.json" in said.stderr) == (2, True)
 
 
 def test_stats_names_its_own_option_for_the_field(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_record_that_was_cut_in_its_last_line_goes_on(tmp_path: Path) -> None:
         answers.write_bytes(whole[: len(whole) - last + min(cut, last - 2)])
         again = planeval(*argv)
         assert (again.returncode, again.stdout) == (0, first.stdout)
-        assert f"{answers}: its last line was cut as it was written, and is left out" in again.stderr
+        assert f"{answers}: its last line is incomplete and was ignored" in again.stderr
         assert answers.read_bytes() == whole
     assert "was cut" not in planeval(*argv).stderr
     answers.write_bytes(whole.splitlines()[0])  # all but its line end
@@ -96,11 +96,11 @@ def test_a_record_that_was_cut_in_its_last_line_goes_on(tmp_path: Path) -> None:
     for text in (
         f"{lines[0]}{lines[1][:20]}\n{lines[2]}",
         "notes of mine",
-    ):  # broken elsewhere: left as it is
+    ):  # broken elsewhere: unchanged
         answers.write_text(text, encoding="utf-8")
         said = planeval(*argv)
         assert said.returncode == 2
-        assert "mend that line or remove it: --record runs its plan again" in said.stderr
+        assert "fix or remove that line: --record runs its plan again" in said.stderr
         assert answers.read_text(encoding="utf-8") == text
 
 

@@ -510,7 +510,7 @@ def test_where_supervisor_or_zygote_is_killed_nothing_goes_on(open_folder: Path,
             chain += [int(Path(f"/proc/{chain[-1]}/task/{chain[-1]}/children").read_text())]
         os.kill(chain[["waiter", "supervisor", "zygote"].index(killed)], signal.SIGKILL)
         said = parent.stdout.read()
-    assert said == "the server that starts the workers is gone; run the plans again\n"
+    assert said == "the server that starts the workers stopped; run the plans again\n"
     assert processes_in(open_folder) == []
     assert list(open_folder.iterdir()) == []
 

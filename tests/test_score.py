@@ -82,7 +82,7 @@ def test_every_pair_is_a_row_and_has_a_state(files: tuple[str, str]) -> None:
     assert set(STATES) - answers == {row.state for row in found.values()}
     assert set(JUDGED_STATES) <= set(STATES)
     assert "record 3 (id c)" in found["c"].reason
-    assert "line 5, record 5 (id z): there is no gold plan for this prediction" in found["z"].reason
+    assert "line 5, record 5 (id z): the prediction has no gold plan" in found["z"].reason
     assert found["b"].codes == ("argument.value", "call.missing")
     assert found["c"].tallies["calls"] == Counts(0, 0, 1)
     assert found["d"].tallies["exact"] == Share(0, 1)
@@ -214,7 +214,7 @@ def test_score_thresholds(tmp_path: Path) -> None:
     low = planeval("score", *files, "--fail-under", "exact=0.6", "--fail-under", "precedences=0")
     assert low.returncode == 1
     assert "exact is 0.5000, expected at least 0.6" in low.stderr
-    assert "precedences does not exist" in low.stderr
+    assert "precedences is undefined" in low.stderr
     assert planeval("score", *files, "--fail-under", "independent_errors=0.2").returncode == 1
     assert planeval("score", *files, "--fail-under", "exact").returncode == 2
     assert planeval("score", *files, "--metric", "exactt").returncode == 2
@@ -310,10 +310,10 @@ def test_people_see_the_main_figures_and_the_commonest_causes(tmp_path: Path) ->
     shown = planeval("score", *files).stdout
     assert figures_of(shown) == ["exact", "calls", "argument_values"]
     assert shown.splitlines()[6:11] == [
-        "commonest causes, of 6 wrong predictions:",
+        "most common causes, of 6 wrong predictions:",
         "1. call.extra, in 4 (67 %): the prediction makes a call that gold does not make",
-        "2. argument.value, in 2 (33 %): the argument's value, or a part of it, is another",
-        "3. cut, in 1 (17 %): the answer was cut off before its end",
+        "2. argument.value, in 2 (33 %): the argument's value, or a part of it, differs",
+        "3. cut, in 1 (17 %): the answer was cut off",
         "no gold plan has references: references, transitive_dependencies; left out, --all shows them",
     ]
     run = str(tmp_path / "run")
@@ -363,7 +363,7 @@ def test_several_choices_in_a_record_are_counted(tmp_path: Path) -> None:
     choice = {"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}
     answer = {"object": "chat.completion", "choices": [choice, choice]}
     files = plans(tmp_path / "p.jsonl", "prediction", [answer]), plans(tmp_path / "g.jsonl", "gold", ["f()"])
-    said = "1 with several choices or candidates, of which the first was read"
+    said = "1 with several choices or candidates; the first was read"
     assert said in planeval("score", *files).stdout
     assert json.loads(planeval("score", *files, "--format", "json").stdout)["rows"][0]["choices"] is True
 
@@ -419,17 +419,20 @@ def test_pairs_without_a_gold_plan_are_told(tmp_path: Path) -> None:
 def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
     golds = write(tmp_path / "gold.jsonl", [{"gold": plan} for plan in CALLS])
     preds = write(tmp_path / "pred.jsonl", [{"prediction": plan} for plan in (CALLS[0], *CALLS[2:])])
-    few = f"records: 3 in {preds}, 4 in {golds}: paired by position, where one that is left out before"
+    few = f"records: 3 in {preds}, 4 in {golds}: paired by position, where one missing record"
     for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds), ("diff", preds, golds)):
         assert few in planeval(*argv).stderr
     assert "records: " not in planeval("score", golds, golds, "--field", "text=gold").stderr
     ordered = plans(tmp_path / "ordered.jsonl", "gold", CALLS)
     write(Path(preds), [{"id": f"q{at}", "prediction": CALLS[at]} for at in (1, 0, 2, 3)])
     said = planeval("score", preds, ordered, "--pair", "position").stderr
-    assert f"{preds}: 2 of 4 records stand elsewhere than the record of the same id in {ordered}" in said
+    assert (
+        f"{preds}: 2 of 4 records are at other positions than the records with the same id in {ordered}"
+        in said
+    )
     assert "stand elsewhere" not in planeval("score", preds, ordered).stderr
     trials = write(tmp_path / "trials.jsonl", [{"id": f"q{at}", "gold": CALLS[at]} for at in (0, 1) * 3])
-    said = "2 ids stand several times in both, the first is 'q0' (3 and 3 times): which of its records"
+    said = "2 ids stand several times in both, the first is 'q0' (3 and 3 times): they are paired"
     fields = ("--field", "text=gold", "--field", "gold.text=gold", "--pair", "position")
     text = planeval("score", trials, trials, *fields).stderr
     assert (f"{trials} and {trials}: {said}" in text, "stand elsewhere" in text) == (True, False)

@@ -137,8 +137,13 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
     gold.write_text(Path(GOLD).read_text(encoding="utf-8").replace("Rome", "Paris"), encoding="utf-8")
     for name, right, how, said in (
         ("gold", str(gold), ["--by", "calls"], "their gold plans are not the same"),
-        ("by", GOLD, [], "they were not scored alike, --by is calls and not given"),
-        ("metrics", GOLD, ["--by", "calls", "--metric", "exact"], "they were not scored alike, --metric is "),
+        ("by", GOLD, [], "they were scored differently: --by is calls and not given"),
+        (
+            "metrics",
+            GOLD,
+            ["--by", "calls", "--metric", "exact"],
+            "they were scored differently: --metric is ",
+        ),
         ("policy", GOLD, ["--by", "calls", "--policy", "strict"], '--policy is "default" and "strict"'),
         ("strict", GOLD, ["--by", "calls", "--strict"], "--strict is not given and given"),
     ):
@@ -193,9 +198,9 @@ def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> No
         known = str(damaged(name))
         write_run(known, json.loads(json.dumps(read_run(known)).replace(old, new, 1)))
     for name, said in (
-        ("rows", "not as the run left them"), ("more", "not as the run left them"),
-        ("undone", "the run is not done: the command that began it goes on with it"),
-        ("parts", "not as the run left them"), ("text", "run.json cannot be read"),
+        ("rows", "changed since the run"), ("more", "changed since the run"),
+        ("undone", "the run is not finished: repeat its command to resume it"),
+        ("parts", "changed since the run"), ("text", "run.json cannot be read"),
         ("list", "run.json cannot be read"), ("kind", "is a run of diff, expected one of score"),
         ("schema", "is of the form 'planeval.run/9'"), ("options", "cannot be read")
     ):  # fmt: skip

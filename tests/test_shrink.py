@@ -200,10 +200,10 @@ def test_what_does_not_answer_the_same_each_time_is_told(yes: int) -> None:
 
     found = pe.shrink("f(#x='1')\ng(#y='2')", "[f(x=1)]", shows=shows)
     assert (found.ended, found.pred.text) == ("wavers" if yes else "interrupted", "g()")
-    said = "the function does not answer the same each time: of this pair it said yes, then no"
+    said = "the function is not reproducible: for this pair it said yes, then no"
     assert found.notes == ((said,) if yes else ())
     turns = iter([True, *[False] * 1000])
-    with pytest.raises(AbsentError, match="the function does not answer the same each time: of the pair"):
+    with pytest.raises(AbsentError, match="the function is not reproducible: for the original pair"):
         pe.shrink("f(#x='1')\ng(#y='2')", "f()", shows=lambda pred, gold: next(turns))
 
 
@@ -212,12 +212,12 @@ def test_a_prediction_that_is_no_plan_is_cut_as_a_text() -> None:
     assert found.pred.dialect is None
     assert (len(found.pred.text) < 40, "mon" in found.pred.text) == (True, True)
     assert any("pred is cut as a text: it holds no readable plan" in said for said in found.notes)
-    with pytest.raises(AbsentError, match=r"the prediction cannot be read, so there is no edit: .*line 13"):
+    with pytest.raises(AbsentError, match=r"the prediction cannot be read, so there are no edits: .*line 13"):
         demo(id="alarm-unreadable", code="argument.value")
     pred = "Sure! I will do that.\n[f(x=1), g(y='two words')]"  # prose is kept where it matters
     found = pe.shrink(pred, "[f(x=1)]", shows=lambda pred, gold: "Sure" in pred and "g(" in pred)
     assert found.pred.text == "Sureg("
-    assert "pred is cut as a text: written anew it does not show it" in found.notes
+    assert "pred is cut as a text: rewritten, it no longer shows it" in found.notes
 
 
 def test_gold_s_terms_play_no_part_and_it_is_said() -> None:
@@ -239,16 +239,16 @@ LIMITS = [("tries", 0), ("tries", 2.5), ("tries", True), ("deadline", float("nan
     ({"code": "call.gone"}, "no edit has the code 'call.gone'; did you mean"),
     ({"code": "zzz"}, "no edit has the code 'zzz'; there are call.missing, call.extra"),
     ({"code": "call.extra", "id": "no"}, "'no'"),
-    ({"code": "call.extra"}, "hold 13 pairs, and one is made smaller: name it with --id, or --record N"),
+    ({"code": "call.extra"}, "hold 13 pairs, but one is reduced: choose it with --id or --record N"),
     ({"code": "call.extra", "record": 99}, "hold 13 pairs, and there is no record 99"),
     ({"code": "call.extra", "id": "trip-value"}, "no edit of this pair is call.extra: it has argument"),
     ({"code": "call.extra", "id": "trip-same"}, "no edit of this pair is call.extra: the plans are the same"),
     ({"command": "true", "id": "trip-value"}, "names neither {pred} nor {gold}"),
-    ({"command": "echo no; exit 4 #{pred}", "id": "trip-value"}, "as it is: it ended with 4: no"),
+    ({"command": "echo no; exit 4 #{pred}", "id": "trip-value"}, "the original pair: it exited with 4: no"),
     ({"command": "kill -9 $$ #{pred}", "id": "trip-value"}, "it was ended by signal 9"),
-    ({"command": "no-such-program {pred}", "id": "trip-value"}, "it ended with 127: .*no-such-program"),
+    ({"command": "no-such-program {pred}", "id": "trip-value"}, "it exited with 127: .*no-such-program"),
     ({"differs": "one:two", "id": "trip-value"}, "differs is 'one:two', expected 'official:corrected'"),
-    ({"differs": "official:corrected", "id": "a"}, "the two scores are a benchmark's: which one"),
+    ({"differs": "official:corrected", "id": "a"}, "--differs compares scores of a benchmark"),
 ])  # fmt: skip
 def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said.replace("{", r"\{").replace("#", r"\#")):
@@ -284,7 +284,7 @@ def test_what_a_command_starts_is_ended_with_it(end: str, tmp_path: Path) -> Non
     if end.startswith("grep"):
         assert demo(**how, tries=5).tries >= 5
     else:
-        with pytest.raises(AbsentError, match=r"it did not end within 0\.3 seconds|ended by signal 9"):
+        with pytest.raises(AbsentError, match=r"it did not finish within 0\.3 seconds|ended by signal 9"):
             demo(**how, try_deadline=0.3)
     time.sleep(1)
     assert not mark.exists()
@@ -301,7 +301,7 @@ def test_quotes_around_files_change_nothing(name: str, tmp_path: Path, monkeypat
         assert found.ended == "smallest"
     assert not os.listdir(folder)
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(InputError, match=r"a path that a shell does not take .* with TMPDIR"):
+    with pytest.raises(InputError, match=r"a shell would need to quote; set TMPDIR"):
         demo(id="trip-value", command="true {pred}")
 
 
@@ -334,7 +334,7 @@ def test_a_figure_of_two_scores_is_named() -> None:
     assert "structure: official 1, corrected 0" in pe.shrink(answers, gold, figure="structure", **how).shows
     for more, said in (
         ({"figure": "order"}, "corrected order of callnavi agree .* disagree in solved, structure"),
-        ({"id": "hr03"}, "agree about this answer"),
+        ({"id": "hr03"}, "agree on this answer"),
         ({"settings": {"tsk": "routing"}}, "CallNavi has no option 'tsk'"),
         ({"settings": {"task": "stability"}}, "several answers"),
     ):
@@ -383,15 +383,16 @@ def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
     assert (whole["schema"], whole["ended"]) == ("planeval.shrunk/1", "smallest")
     done = planeval("shrink", str(place / "pred.jsonl"), str(place / "gold.jsonl"), *argv)
     assert done.returncode == 2
-    assert "is read by this command: name another folder" in done.stderr
+    assert "is an input of this command: name another folder" in done.stderr
 
 
 @pytest.mark.parametrize(("argv", "code", "said"), [
-    (("--id", "trip-value"), 2, "say what the pair shows by one of --code, --while and --differs"),
+    (("--id", "trip-value"), 2, "say what the pair must show: --code, --while or --differs"),
     (("--while", "true {pred}", "--try-deadline", "nan"), 2, "'nan' is no number of seconds"),
-    (("--id", "trip-value", "--while", "false {pred}"), 3, "does not end with 0 for the pair as it is"),
-    (("--id", "trip-value", "--code", "argument.value", "--figure", "f1"), 2, "--figure applies only with"),
-    (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the tries ran out"),
+    (("--id", "trip-value", "--while", "false {pred}"), 3, "does not exit with 0 for the original pair"),
+    (("--id", "x", "--code", "argument.value", "--figure", "f1"), 2, "--run figure applies only with"),
+    (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the limit of --run tries was "
+    "reached"),
     (("--id", "a", "--id", "b", "--code", "call.extra"), 2, "--id names one pair here"),
     (
         ("--differs", "official:corrected", "--policy", "lenient"), 2,

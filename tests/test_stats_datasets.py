@@ -53,7 +53,7 @@ def test_nestful_structure(reference: Path) -> None:
     assert [cells["Section 3.2", "Samples", "all"][key] for key in ("n", "of")] == [554, 1861]
     assert sum(cells["Section 4.5", "Calls", part]["value"] for part in ("math", "coding")) == 2500
     shown = planeval("stats", "nestful-v2", "--source", str(file), "--only", "tables").stdout
-    for said in ("554 of 1,861 published records at hand", "411 of 1,415 records at hand"):
+    for said in ("554 of 1,861 published records available", "411 of 1,415 records available"):
         assert said in shown
     assert "≠ 1861" not in shown
 
@@ -73,7 +73,7 @@ def test_own_conversations_stand_beside_table_3() -> None:
         shown = planeval("stats", "complexfuncbench", "--source", SAMPLES, "--format", form).stdout
         for word in ("Table 3", "Avg. Steps", "3.26", "depth", "() + () + () + ()"):
             assert word in shown
-        assert form != "text" or f"{len(lines)} of 1,000 records at hand" in shown
+        assert form != "text" or f"{len(lines)} of 1,000 records available" in shown
 
 
 def test_records_of_our_own_give_the_cells_of_every_table(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_records_of_our_own_give_the_cells_of_every_table(tmp_path: Path) -> Non
     assert cells["Table 2", "Max. Seq.", "SM"]["value"] == 2
     assert cells["Table 2", "Avg. APIs", "MM"]["value"] is None
     shown = planeval("stats", "appbench", "--source", str(tmp_path)).stdout
-    assert ("1 of 200 records at hand" in shown, "0 of 200 records at hand" in shown) == (True, True)
+    assert ("1 of 200 records available" in shown, "0 of 200 records available" in shown) == (True, True)
     calls = [{
         "name": "add", "label": f"$var_{n}", "arguments": {"arg_0": one, "arg_1": 2},
     } for n, one in ((1, 1), (2, "$var_1.result$"))]  # fmt: skip
@@ -106,7 +106,7 @@ def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
     (tmp_path / "mathqa").write_text("a = f(#x='1')\nb = g(#y=a)")
     assert re.search(r"^calls +2$", planeval("stats", "mathqa", cwd=tmp_path).stdout, re.M)
     done = planeval("stats", "dataset:mathqa", "--source", SAMPLES, cwd=tmp_path)
-    assert "published records at hand" in done.stdout
+    assert "published records available" in done.stdout
     (tmp_path / "appbench").mkdir()
     done = planeval("stats", "appbench", cwd=tmp_path)
     said = "planeval: appbench is a directory; dataset:appbench is the data set"
@@ -120,8 +120,8 @@ def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
     (("nestful", "--cache", "nowhere"), "planeval data fetch nestful-v1 nestful-v2"),
     (("appbench", "--source", "nowhere"), "there is no such folder"),
     (("missing.json",), "there is no file missing.json"),
-    ((DEMO, "--plot", "x.txt"), "x.txt: the suffix names no format; it is one of .svg, .png, .pdf"),
-    ((DEMO, "--plot", "shapes=x"), "x: the suffix names no format"),
+    ((DEMO, "--plot", "x.txt"), "x.txt: unknown format; use one of .svg, .png, .pdf"),
+    ((DEMO, "--plot", "shapes=x"), "x: unknown format"),
 ])  # fmt: skip
 def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) -> None:
     done = planeval("stats", *argv)

@@ -95,7 +95,7 @@ def test_a_run_goes_on_in_the_store_it_was_begun_in(tmp_path: Path) -> None:
         rows.write_bytes(damaged)
         told = inside.planeval("score", folder)
         assert (told.returncode, told.stdout) == (2, "")
-        assert "rows.parquet and parts/ are not as the run left them" in told.stderr
+        assert "rows.parquet and parts/ were changed since the run" in told.stderr
         kept("score", folder, "parquet")
         assert rows.read_bytes() == whole
     (folder / "parts" / "rows.json").unlink()
@@ -103,7 +103,7 @@ def test_a_run_goes_on_in_the_store_it_was_begun_in(tmp_path: Path) -> None:
     kept("score", folder, "parquet")
     assert rows.read_bytes() == whole
     rows.unlink()
-    assert "the run is not done" in inside.planeval("score", folder).stderr
+    assert "the run is not finished" in inside.planeval("score", folder).stderr
 
 
 DIES = """
@@ -145,7 +145,7 @@ def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path: Pat
     assert (done.returncode, done.stdout) == (2, "")
     assert "writing Parquet needs pyarrow: pip install 'planner_eval[parquet]'" in done.stderr
     assert not (tmp_path / "run").exists()
-    with pytest.raises(InputError, match="there is no store 'csv', expected one of jsonl, parquet"):
+    with pytest.raises(InputError, match="unknown store 'csv', expected one of jsonl, parquet"):
         pe.score(Path(PRED), Path(GOLD), folder=tmp_path / "run", store="csv")
 
 

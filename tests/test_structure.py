@@ -135,7 +135,7 @@ def test_partitions_are_compared_not_their_numbers() -> None:
     found = pe.compare_structure(drawn(pred), drawn(gold))
     assert found.torn == (((0,), (1,)),)  # in gold's positions
     assert found.joined == (((1, 3), (2,)),)  # in pred's
-    assert str(found.figures) == "2 components, grouped otherwise; 1 dependency lost, 1 added"
+    assert str(found.figures) == "2 components, grouped differently; 1 dependency lost, 1 added"
 
 
 def test_a_component_without_partners_is_not_the_same() -> None:
@@ -146,7 +146,7 @@ def test_a_component_without_partners_is_not_the_same() -> None:
     alike = FigurePair(2, 2)
     for torn, joined in ((1, 0), (0, 1), (1, 1), (0, 0)):
         shown = str(StructureFigures(alike, alike, alike, torn, joined, 0, 0))
-        assert shown == ("2 components, grouped otherwise" if torn + joined else "")
+        assert shown == ("2 components, grouped differently" if torn + joined else "")
 
 
 def test_a_longer_path_in_the_place_of_an_edge_loses_no_dependency() -> None:

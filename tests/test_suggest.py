@@ -191,7 +191,7 @@ def test_the_patch_takes_nothing_unlikely() -> None:
     assert found.operations == ()
     wrong: list[tuple[Any, dict[str, Any], str]] = [
         (TOOLS, {"least": 2}, "expected a number from 0 to 1"), (TOOLS, {"most": 0}, "most is 0"),
-        (None, {}, "a plan and a catalog"),
+        (None, {}, "a plan and the catalog"),
     ]  # fmt: skip
     for tools, more, said in wrong:
         with pytest.raises(InputError, match=said):
@@ -270,7 +270,7 @@ def test_a_call_that_is_merely_written_later_is_what_is_meant() -> None:
             told = faults["reference.forward"]
             assert (told[0].operations[0]["op"], told[0].score) == ("order", 0.9)
             assert all(one.score < 0.6 for one in told[1:])
-            said = any("has the output that is asked for" in one.reason for one in told)
+            said = any("has the requested output" in one.reason for one in told)
             assert said == (other == "seek")
 
 
@@ -289,7 +289,7 @@ def test_a_result_that_merely_fits_is_not_taken() -> None:
     best = found.faults[0].suggestions[0]
     assert (best.says, found.operations) == ("give x = a.word (g)", ())
     assert best.score < 0.6
-    assert best.reason == "only the type fits, nothing else uses its result"
+    assert best.reason == "only the type matches, its result is otherwise unused"
 
 
 def test_of_two_mends_as_likely_as_one_another_the_patch_takes_neither() -> None:
@@ -505,7 +505,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     cases: list[tuple[Any, list[str], int, str]] = [
         ([LINES[0]], [], 0, ""), ([LINES[1]], [], 1, ""), ([LINES[0]], ["--replay"], 2, ""),
         ([LINES[0]], ["--field", "query=nosuch"], 2, ""),
-        ([LINES[0] | {"query": ""}], ["--field", "query=query"], 2, "there: its values are no words"),
+        ([LINES[0] | {"query": ""}], ["--field", "query=query"], 2, "there: its values are not text"),
         ([[]], [], 1, "1 without any call"),
     ]  # fmt: skip
     for lines, more, code, said in cases:
@@ -559,7 +559,7 @@ def test_what_a_model_says_is_priced_and_kept(tmp_path: Path, monkeypatch: pytes
     with ModelServer(lambda body, number: message('{"value": "EUR"}')) as server:
         priced = ("--model-url", server.url, "--prices", prices)
         code, out, err = suggest(made, *asked, *priced)
-        assert 'give base = "EUR": the model says so' in out
+        assert 'give base = "EUR": the model suggests it' in out
         # 10 tokens at 1,000 a million and 2 at 500.
         assert "the model was asked 1 question, cost 0.011\n" in err
         assert "the model was asked 1 question, cost 0\n" in suggest(made, *asked, *priced)[2]

@@ -340,7 +340,7 @@ def test_systems_with_other_samples_are_not_compared_unless_asked(names: list[st
     fewer = predicted(tmp_path / "fewer", "callnavi", "fewer", {"hr01"}, ids=["hr01", "hr03"])
     done = planeval("table", names[0], fewer, "--metric", "ast_overall")
     assert (done.returncode, "^" in done.stdout.replace("^ best", "")) == (1, False)
-    assert "not of the same samples, so none is the best: large 3, fewer 2; in common 2" in done.stdout
+    assert "different samples, so no best is marked: large 3, fewer 2; in common 2" in done.stdout
     assert "--common takes those that all have" in done.stderr
     done = planeval("table", names[0], fewer, "--metric", "ast_overall", "--common")
     assert done.returncode == 0, done.stderr
@@ -355,7 +355,7 @@ def test_no_interval_where_a_figure_is_no_sum_of_samples(names: list[str]) -> No
     for row in table.rows:
         assert row.cells[0].low is row.cells[0].p is None
         assert row.cells[1].low is not None
-    assert any("no figures of single samples add up to it (ast_macro)" in said for said in table.notes)
+    assert any("it is not a mean over samples (ast_macro)" in said for said in table.notes)
 
 
 def test_own_tasks_by_any_key(tmp_path: Path) -> None:
@@ -448,7 +448,7 @@ def test_the_command_names_systems_and_writes_by_suffix(names: list[str], tmp_pa
     assert ("| a\\|b | 0.333 [" in written, "| @cmd | **1.000** [" in written) == (True, True)
     done = planeval("table", names[0], "--layout", "callnavi-7")
     assert done.returncode == 3
-    assert "no figure could be made: --metric NAME shows figures of any run" in done.stderr
+    assert "the runs have none of these figures" in done.stderr
     assert "no run of it is known to be asked with" in done.stdout
 
 

@@ -225,13 +225,13 @@ def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
     plan = planeval("check", "data/demo/gold.json")
     assert (plan.returncode, "gold.json holds no traces" in plan.stderr) == (2, True)
     assert planeval("check", str(DEMO), "--catalog-format", "mcp").returncode == 2
-    with pytest.raises(pe.PlanevalError, match="it is no trace"):
+    with pytest.raises(pe.PlanevalError, match="it is not a trace"):
         pe.check("f(#x='1')")
     mixed = tmp_path / "mixed.jsonl"
     lines = [{"id": "a", "plan": [tool("f", 1)]}, {"id": "b", "plan": "f()"}]
     mixed.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(mixed))
-    assert (done.returncode, "record b: error: it is no trace" in done.stdout) == (1, True)
+    assert (done.returncode, "record b: error: it is not a trace" in done.stdout) == (1, True)
 
 
 def asks(*calls: tuple[str, str, str]) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def test_of_a_conversation_cut_before_its_answers_nothing_is_said_to_be_right(tm
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(path))
     assert done.returncode == 1
-    assert done.stdout.startswith("record 2: error: it is no trace, records no answers of tools")
+    assert done.stdout.startswith("record 2: error: it is not a trace and has no tool outputs")
     assert done.stderr == "2 plans checked without a catalog: 1 error; 1 unreadable\n"
     path.write_text(json.dumps(lines[1]), encoding="utf-8")
     assert planeval("check", str(path)).returncode == 2
@@ -327,13 +327,13 @@ def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) ->
         path.write_text(f"{line}\n{line}", encoding="utf-8")
         done = planeval("check", str(path))
         assert (done.returncode, done.stdout.count("[check.unknown_argument]")) == (1, 2), brings
-        assert "2 plans checked against each record's own tools: 2 errors" in done.stderr
+        assert "2 plans checked against each record's tools: 2 errors" in done.stderr
     lines = [{"plan": "f()", "tools": tools}, {"plan": "f()", "tools": ["f"]}, {"plan": "f()"}]
     path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     done = planeval("check", str(path))
-    assert "record 2: error: the tools that it brings cannot be read" in done.stdout
-    assert "record 3: error: it is no trace" in done.stdout
-    assert done.stderr == "1 plan checked against each record's own tools: 2 errors; 2 unreadable\n"
+    assert "record 2: error: its tools cannot be read" in done.stdout
+    assert "record 3: error: it is not a trace" in done.stdout
+    assert done.stderr == "1 plan checked against each record's tools: 2 errors; 2 unreadable\n"
 
 
 def test_of_published_conversations_each_repetition_is_told(reference: Path, tmp_path: Path) -> None:
@@ -401,7 +401,7 @@ def run(*spans: Part, root: int, under: str = "", inner: tuple[str, ...] = ()) -
 
 
 MODEL = ("model", "m1", 0, 100)
-FASTER = "; what is not on it makes nothing faster"
+FASTER = "; speeding up other steps does not help"
 OVERLAP = f": two 300.0 ms → m 350.0 ms{FASTER}, unless the run waited for one in 300.0 ms of the rest"
 OWN_TIME = "the critical path is 600.0 ms of 1.00 s: m1 100.0 ms → f 400.0 ms → m2 100.0 ms" + FASTER
 BESIDE = [
@@ -605,7 +605,7 @@ def test_a_broken_line_says_its_place(tmp_path: Path) -> None:
     path.write_text(rows(ONE) + CUT + "\n" + rows(OTHER))
     done = planeval("stats", str(path))
     assert done.returncode == 1
-    assert "t.jsonl, line 3, record 3: the line is no JSON: column 147" in done.stderr
+    assert "t.jsonl, line 3, record 3: the line is not JSON: column 147" in done.stderr
     path.write_text("Hello\n" + pretty([*ONE, *OTHER]))
     assert "line 1, record 3: found 'Hello', expected a record" in planeval("stats", str(path)).stderr
 

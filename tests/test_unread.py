@@ -86,9 +86,9 @@ def test_a_doubt_is_told_wherever_a_verdict_is(tmp_path: Path) -> None:
     gold.write_text('{"id": "a", "gold": []}', "utf-8")
     tools.write_text('[{"name": "get_weather", "parameters": {"type": "object", "properties": {}}}]', "utf-8")
     said = planeval("diff", pred, gold).stderr
-    assert "pred: 1 without calls, whose text may hold one (parse shows where)" in said
+    assert "pred: 1 without calls, but the text may hold one (parse shows where)" in said
     said = planeval("score", pred, gold).stdout
-    assert "1 prediction without calls holds what may be a call that was not read" in said
+    assert "1 prediction without calls holds what may be an unread call" in said
     row = json.loads(planeval("score", pred, gold, "--format", "json").stdout)["rows"][0]
     assert (row["state"], row["unread"]) == ("same", True)
     checked = planeval("check", pred, "--catalog", tools)

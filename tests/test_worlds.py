@@ -399,7 +399,7 @@ def test_sql_that_comes_to_no_end_costs_a_call_or_says_so(tmp_path: Path) -> Non
     if done.returncode == 2 and "isolation level" in done.stderr:
         pytest.skip(f"isolation: {done.stderr}")
     assert done.returncode == 1
-    assert "find cannot be carried out: its SQL comes to no en" in done.stdout
+    assert "find cannot be carried out: its SQL does not fini" in done.stdout
     facts = planeval("execute", str(plan_file), "--tools", spec, "--facts", str(plan_file))
     assert facts.returncode == 2
     assert "small: the facts cannot be made: find: " in facts.stderr
@@ -412,7 +412,7 @@ def test_a_statement_that_is_ended_leaves_the_world_as_it_was() -> None:
     room = {"columns": {"city": ["Oslo"], "beds": "integer:1..4"}}
     with World(read({"tables": {"rooms": room}, "api": {"find": find}})) as world:
         before = world.dump()
-        with pytest.raises(TooLong, match="find cannot be carried out: its SQL comes to no en"):
+        with pytest.raises(TooLong, match="find cannot be carried out: its SQL does not fini"):
             world.call(None, "find", {"city": "Oslo"})
         assert world.dump() == before
         with pytest.raises(CallError):
@@ -428,7 +428,7 @@ def test_a_world_without_tables_answers_what_needs_none(text: str, tmp_path: Pat
     done = planeval("execute", str(tmp_path / "plan.txt"), "--tools", f"world:{tmp_path}/none.toml")
     assert done.returncode == (0 if "now" in text else 2)
     assert "Traceback" not in done.stderr
-    assert "now" in text or "nothing there can be called" in done.stderr
+    assert "now" in text or "nothing callable there" in done.stderr
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -466,7 +466,7 @@ def test_a_world_can_live_in_a_file(tmp_path: Path) -> None:
         assert len(world.call(None, "my_loans", {"card": card})["loans"]) == 1
         world.call(None, "give_back", {"card": card, "shelf_mark": book})
         assert world.dump() == begun
-    with pytest.raises(InputError, match="holds a world already"):
+    with pytest.raises(InputError, match="already holds a world"):
         World("library", database=path, facts=[[{"app": None, "name": "find_book", "arguments": {}}]])
     (tmp_path / "text.db").write_text("no database at all, but long enough to be read as one" * 20)
     with pytest.raises(InputError, match="cannot hold the world"):

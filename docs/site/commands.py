@@ -1,4 +1,4 @@
-"""The reference of the command line, made of the commands where a page says ``<!-- commands -->``."""
+"""Pages made of the code: the command line at ``<!-- commands -->``, all codes at ``<!-- codes -->``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 MARK = "<!-- commands -->"
+CODES_MARK = "<!-- codes -->"
 _ROW = re.compile(r"^\|.*$", re.M)
 _CODE = re.compile(r"`[^`]+`")
 _MARKUP = re.compile(r"(`[^`]+`)|([\\`*_\[\]<>|#])")
@@ -18,11 +19,33 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """What MkDocs calls with each page."""
     # In code in a table a bar is escaped for others; here the backslash would be shown.
     markdown = _ROW.sub(lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), markdown)
+    if CODES_MARK in markdown:
+        return markdown.replace(CODES_MARK, "\n\n".join(_codes()))
     if MARK not in markdown:
         return markdown
     from planner_eval.cli import cli
 
     return markdown.replace(MARK, "\n\n".join(_described(click.Context(cli, info_name="planeval"), 2)))
+
+
+def _codes() -> Iterator[str]:
+    """Each code below its family, with an anchor of its name."""
+    from planner_eval.results.codes import code_entries
+
+    family = ""
+    for entry in code_entries().values():
+        before, dot, _ = entry.code.partition(".")
+        if (first := before if dot else "outcomes") != family:
+            family = first
+            yield f"## {family}"
+        yield f"### `{entry.code}` {{ #{entry.code} }}"
+        yield _escaped("; ".join(entry.meanings))
+        yield (
+            f"```text\n{entry.example}\n```"
+            if "```" not in entry.example
+            else f"````text\n{entry.example}\n````"
+        )
+        yield _escaped(entry.fix)
 
 
 def _described(context: click.Context, level: int) -> Iterator[str]:

@@ -65,7 +65,7 @@ def long_integer_error(text: str, offset: int | None = None) -> LimitError:
         text: The text.
         offset: The integer's place; when left out, that of the first long one outside of quotes.
     """
-    reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quoted, it is a text"
+    reason = f"found an integer of more than {MAX_DIGITS:,} digits, which is the limit; quote it to keep it"
     if offset is None:
         offset = next(
             (m.start() for m in find_matches(_LONG_INTEGER_BRANCHES, text) if m.lastgroup == "long"), 0

@@ -42,7 +42,7 @@ def service(name: str) -> Callable[..., Any]:
     from importlib import import_module
 
     if name not in _TARGETS:
-        raise LookupError(f"nobody gives the service {name!r}")
+        raise LookupError(f"nothing provides the service {name!r}")
     module, _, function = _TARGETS[name].partition(":")
     provider: Callable[..., Any] = getattr(import_module(module), function)
     return provider
@@ -78,7 +78,7 @@ def _find_folder(name: str) -> str:
         folder = os.path.join(above, name)
         if os.path.isdir(folder):
             return folder
-    raise FileNotFoundError(f"planner_eval is installed without its folder {name!r}: install it again")
+    raise FileNotFoundError(f"planner_eval is installed without its folder {name!r}: reinstall it")
 
 
 def read(name: str) -> str:

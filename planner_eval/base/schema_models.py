@@ -181,7 +181,7 @@ def _format_problems(problems: list[_Problem], mapping: str) -> str:
     problem = problems[0]
     if problem.type == "unknown_key":
         names, name = problem.context["known"], problem.context["key"]
-        hint = did_you_mean(str(name), names, f"known are {', '.join(names)}")
+        hint = did_you_mean(str(name), names, f"expected one of {', '.join(names)}")
         return f"{_format_location(problem.path)}: there is no key {name!r}; {hint}"
     if problem.type == "union_tag_not_found":
         problem = problem._replace(

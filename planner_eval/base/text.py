@@ -125,8 +125,8 @@ def did_you_mean(name: str, names: Iterable[str], otherwise: str = "", *, lead: 
 
     >>> did_you_mean("bnak", ["bank", "hotel"], lead="; ")
     "; did you mean 'bank'?"
-    >>> did_you_mean("x", ["bank"], "known are bank")
-    'known are bank'
+    >>> did_you_mean("x", ["bank"], "expected one of bank")
+    'expected one of bank'
     """
     close = closest_name(name, names)
     return otherwise if close is None else f"{lead}did you mean {close!r}?"

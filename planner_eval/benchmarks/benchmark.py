@@ -166,6 +166,10 @@ class Benchmark:
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
         apart: How a variant, with its options, scores answers one by one; None where it needs all together.
+        result_files: What its own runner calls its files, as a pattern, by which ``score`` and ``compare``
+            know whose they are; "" where they are called anything.
+        pipelines: The pipelines that ask by its own rules, the first where none is named; see `asking`.
+        sampling: What its own runner asks with; None where :mod:`planner_eval.models` says it.
     """
 
     name: str
@@ -201,6 +205,9 @@ class Benchmark:
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
     apart: Callable[[str, Mapping[str, Any]], Scorer | None] = lambda variant, options: None
+    result_files: str = ""
+    pipelines: tuple[str, ...] = ()
+    sampling: Mapping[str, Any] | None = None
 
     @property
     def executed(self) -> bool:
@@ -291,9 +298,6 @@ class Benchmark:
 NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat", "bfcl")
 """The packages of this folder that hold a benchmark."""
 
-RESULT_FILES = {"bfcl": "BFCL_v4_*_result.json*"}
-"""What a benchmark's own runner calls its files, by which ``score`` and ``compare`` know whose they are."""
-
 
 class _Benchmarks(Mapping[str, Benchmark]):
     """The benchmarks by name; a package is imported when its benchmark is asked for."""
@@ -317,6 +321,11 @@ class _Benchmarks(Mapping[str, Benchmark]):
 
 BENCHMARKS: Mapping[str, Benchmark] = _Benchmarks()
 """The benchmarks by name."""
+
+
+def result_files() -> dict[str, str]:
+    """What the runners of benchmarks call their files, by benchmark, as patterns."""
+    return {name: entry.result_files for name, entry in BENCHMARKS.items() if entry.result_files}
 
 
 def asking_of(name: str) -> Asking | None:

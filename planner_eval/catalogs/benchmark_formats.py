@@ -129,7 +129,7 @@ def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
             try:
                 tools = decode_field(tools)
             except ValueError as error:
-                raise CatalogError(f'a record\'s "tools" are a text that is no JSON: {error}') from None
+                raise CatalogError(f'a record\'s "tools" are a text that is not JSON: {error}') from None
         if isinstance(tools, list):
             yield from tools
         elif isinstance(entry, Mapping) and isinstance(entry.get("variants"), list):
@@ -366,7 +366,7 @@ def _operations(api: Mapping[str, Any]) -> Iterator[Tool]:
     try:
         document = decode_field(text) if isinstance(text, str) else text
     except ValueError as error:
-        raise CatalogError(f'{app!r:.60}: its "Documentation" is a text that is no JSON: {error}') from None
+        raise CatalogError(f'{app!r:.60}: its "Documentation" is a text that is not JSON: {error}') from None
     paths = document.get("paths") if isinstance(document, Mapping) else None
     if not isinstance(paths, Mapping) or not isinstance(document, Mapping):
         raise CatalogError(

@@ -90,7 +90,7 @@ class Type:
             return " or ".join(dict.fromkeys(str(t) for t in self.any_of))
         if self.enum is not None:
             if not self.enum:
-                return "no value at all (the list of allowed ones is empty)"
+                return "no value (the list of allowed values is empty)"
             return "one of " + ", ".join(repr(value) for value in self.enum)
         if self.kinds == ("array",) and self.items is not None and self.items != ANY:
             return f"array of {self.items}"

@@ -100,7 +100,7 @@ def _choose_variant(
     tool, findings = min(tries, key=lambda attempt: len(attempt[1]))
     apps = sorted({tool.app for tool in tools if tool.app})
     if call.app is None and len(apps) > 1 and "." not in call.name:
-        text = f"{call.name} is offered by {', '.join(apps)}, and the call names none of them"
+        text = f"{call.name} is offered by {', '.join(apps)}, and the call does not name one of them"
         findings.insert(0, Diagnostic("check.ambiguous_tool", text, "info", position, span=call.span))
     return tool, findings
 
@@ -160,7 +160,7 @@ def _check_schema(
         if len(fault.at) == 1 and fault.name == name and name is not None:
             yield Diagnostic(fault.code, _unknown_argument_text(tool, name), "error", position, name, span)
         elif not fault.at and name is not None:
-            suffix = fault.text.removeprefix(f"the field {name!r} is needed")
+            suffix = fault.text.removeprefix(f"the field {name!r} is required")
             yield Diagnostic(
                 fault.code, _missing_argument_text(tool, name) + suffix, "error", position, name, span
             )
@@ -235,8 +235,8 @@ def _referenced_type(ref: Ref, plan: Plan, chosen: list[Tool | None]) -> tuple[T
             f"{format_path('', ref.path)[:_MAX_SHOWN_CHARS]!r}"
         )
         has_several_outputs = len(tool.returns.fields) > 1 and ref.path[0] in WHOLE_RESULT_NAMES
-        hint = ", and only a tool with one output has it under that name" if has_several_outputs else ""
-        return None, f"{text}; it returns {tool.returned or 'nothing with names'}{hint}"
+        hint = ", a name that only tools with one output have" if has_several_outputs else ""
+        return None, f"{text}{hint}; it returns {tool.returned or 'nothing named'}"
     single = tool.returns.fields
     if not ref.path and len(single) == 1:  # the whole result of a tool with one output stands for it
         output = Type(any_of=(output, single[0].type)) if single[0].type != ANY else ANY
@@ -316,7 +316,7 @@ def check(
     ['trace.repeated_call']
     """
     if plan is None:
-        raise InputError("there is nothing to check: the plan is None, as of a trace in which no tool ran")
+        raise InputError("nothing to check: the plan is None, as in a trace without tool calls")
     if isinstance(plan, os.PathLike):
         plan = only_record(plan)
     talk, trace = trace, trace_of(plan) if trace is None else _trace_spans(trace)
@@ -326,9 +326,7 @@ def check(
     recorded = trace is not None or any(call.has_result for call in read.calls)
     if tools is None and not recorded:
         raise InputError(
-            "there is no catalog to check the plan against, it records no answers of tools, and it is no "
-            "trace: a trace is a list of spans, or what OpenTelemetry, OpenInference, the OpenAI Agents SDK "
-            "or MLflow export"
+            "the plan is not a trace, records no tool outputs, and has no catalog: pass one with catalog="
         )
     diagnostics: list[Diagnostic] = []
     if recorded:

@@ -211,8 +211,7 @@ def as_catalog(data: Any, format: str | None = None, *, name: str = "catalog") -
     chosen = format or detect_format(data)
     if chosen is None:
         raise CatalogError(
-            f"{name}: this is no catalog that planeval knows: found {_describe_data(data)}; "
-            f"formats: {', '.join(FORMATS)}"
+            f"{name}: not a known catalog format: found {_describe_data(data)}; formats: {', '.join(FORMATS)}"
         )
     try:
         return _find_reader(chosen)(data, name)
@@ -240,7 +239,7 @@ def read_catalog_file(source: str | Path, format: str | None = None) -> Catalog:
         catalog: Catalog = service("world catalog")(name.removeprefix("world:"))
         return catalog
     if not name:
-        raise CatalogError("no catalog named: give the path of a file or world:NAME")
+        raise CatalogError("no catalog named: pass the path of a file or world:NAME")
     path = Path(source)
     text = _read_text(path)
     if path.suffix != ".py" and format != "python":

@@ -97,7 +97,7 @@ def _tool_of_function(function: Callable[..., Any]) -> Tool:
     try:
         signature = inspect.signature(function, eval_str=True)
     except (ValueError, TypeError):
-        raise CatalogError(f"{function!r:.80} is no function with a readable signature") from None
+        raise CatalogError(f"{function!r:.80} is not a function with a readable signature") from None
     except Exception:  # an annotation that names something absent: keep it as text
         signature = inspect.signature(function)
     summary, described = parse_docstring(inspect.getdoc(function) or "")

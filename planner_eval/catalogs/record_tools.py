@@ -75,7 +75,7 @@ class RecordTools:
         if not self._lost:
             return ()
         lists = "list of tools" if self._lost == 1 else "lists of tools"
-        return (f"{self._lost:,} {lists} cannot be read, so that these plans are not checked: {self._why}",)
+        return (f"{self._lost:,} {lists} cannot be read, so these plans are not checked: {self._why}",)
 
 
 def tools_of_record(record: Record) -> Catalog | None:

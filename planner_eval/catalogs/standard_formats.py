@@ -334,8 +334,8 @@ def read_tools(data: Any, name: str) -> Catalog:
         more = page.get("nextCursor")
     if more:
         raise CatalogError(
-            f"the last answer has a nextCursor, {more!r:.40}: there are more tools; "
-            "put all the answers into one file of JSON lines"
+            f"the last answer has a nextCursor, {more!r:.40}: there are more "
+            "tools; put all pages into one file of JSON lines"
         )
     return Catalog(tuple(_read_tool(entry, number) for number, entry in enumerate(entries)), name)
 
@@ -418,7 +418,7 @@ def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
     if call_keys and not _TOOL_KEYS & entry.keys():
         raise CatalogError(
             f"entry {number}, {entry.get('name')!r:.60}, is a call, not a tool: it has {call_keys[0]!r} and "
-            "no parameters; a catalog says which arguments a tool takes, this seems to be a plan"
+            "no parameters, so this looks like a plan"
         )
 
 
@@ -427,8 +427,8 @@ def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
     other_keys = [key for key in entry if key not in ("name", "strict")]
     if other_keys and "type" not in entry and not _TOOL_KEYS & entry.keys():
         raise CatalogError(
-            f"entry {number}, {entry.get('name')!r:.60}, is no tool: expected a description or parameters "
-            f"beside the name, found {', '.join(map(repr, other_keys)):.80}"
+            f"entry {number}, {entry.get('name')!r:.60}, is not a tool: expected a description or "
+            f"parameters beside the name, found {', '.join(map(repr, other_keys)):.80}"
         )
 
 

@@ -248,7 +248,7 @@ class ValueChecker:
     >>> number, text = Type(("integer",)), Type(("string",))
     >>> point = Type(("object",), fields=(Parameter("x", number),), open=False)
     >>> [wrong.text for wrong in ValueChecker().wrong({"y": 1}, Type(any_of=(point, text)))]
-    ["there is no field 'y'; the fields are x", "the field 'x' is needed"]
+    ["there is no field 'y'; the fields are x", "the field 'x' is required"]
     """
 
     texts: bool = False
@@ -317,7 +317,7 @@ class ValueChecker:
                 elif key not in sibling_fields:
                     faults.append(_unknown_field_fault(key, kind, sibling_fields))
             faults += [
-                Fault((), "check.missing_argument", f"the field {member.name!r} is needed")
+                Fault((), "check.missing_argument", f"the field {member.name!r} is required")
                 for member in kind.fields
                 if member.required and member.name not in value
             ]
@@ -391,7 +391,7 @@ def _listed_fields(kind: Type) -> Iterator[str]:
 
 
 def _template_fault(kind: Type) -> Fault:
-    return Fault((), "check.wrong_type", f"expected {kind}, found a text with a reference in it")
+    return Fault((), "check.wrong_type", f"expected {kind}, found a text containing a reference")
 
 
 def _unknown_field_fault(key: str, kind: Type, sibling_fields: frozenset[str]) -> Fault:

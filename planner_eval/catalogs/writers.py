@@ -87,7 +87,7 @@ def losses(catalog: Catalog, format: str) -> list[str]:
     written = list(written_names(catalog, format).values())
     messages = []
     if over := len(catalog.tools) - len(written):
-        messages.append(f"{format_count(over, 'further variant')} of tools that have one name")
+        messages.append(f"{format_count(over, 'further variant')} of tools with the same name")
     untold = sum(_is_return_lost(tool, format) for tool in written)
     if untold:
         object = ", which is no object" if format == "mcp" else ""
@@ -96,9 +96,7 @@ def losses(catalog: Catalog, format: str) -> list[str]:
     if acting:
         messages.append(f"whether {format_count(acting, 'tool')} change{'s' * (acting == 1)} something")
     if catalog.text_values or catalog.holes or catalog.reports_all:
-        messages.append(
-            "how plans of this catalog are to be read (values as text, placeholders, unused results)"
-        )
+        messages.append("how its plans are read (values as text, placeholders, unused results)")
     return messages
 
 

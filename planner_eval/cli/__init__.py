@@ -22,35 +22,36 @@ from planner_eval.cli.help import format_shared_options, shared_options
 from planner_eval.cli.terminal import interrupt_message, say
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "agree": ("agree", "Say how far a judge's verdicts agree with a person's."),
-    "catalog": ("catalog", "Show a tool catalog, write it in another format, or a grammar of its plans."),
+    "agree": ("agree", "Measure how well a judge's verdicts agree with a person's."),
+    "catalog": ("catalog", "Show a tool catalog, convert it, or write a grammar of its plans."),
     "check": ("check", "Check plans against a tool catalog, without running anything."),
-    "compare": ("compare", "Compare two sets of predictions for the same gold plans."),
-    "convert": ("convert", "Write plans in another notation, or repaired with a patch; list notations."),
-    "data": ("data", "Show, fetch, check and export the published data sets; make your own."),
-    "diff": ("diff", "Compare a predicted plan with the gold plan, and say what differs."),
+    "compare": ("compare", "Compare two or more systems on the same gold plans."),
+    "convert": ("convert", "Convert plans to another notation, or apply patches; list notations."),
+    "data": ("data", "Show, fetch, check and export published data sets; make your own."),
+    "diff": ("diff", "Show how predicted plans differ from gold plans, and why."),
     "doctor": (
         "reference:doctor_command",
-        "What this machine can do: isolation layer by layer, optional packages.",
+        "Check what works on this machine: isolation and optional packages.",
     ),
-    "execute": ("execute", "Run plans with tools, where hostile ones can do no harm."),
-    "parse": ("parse", "Read plans, and say in which notation, why, and what was ignored."),
-    "predict": ("predict", "Ask a model for plans, as the benchmarks ask, or for tasks of your own."),
+    "execute": ("execute", "Run plans with tools in a sandbox."),
+    "explain": ("explain", "Explain a code in brackets: what it means, an example, what to do."),
+    "parse": ("parse", "Show how plans are read: the notation, the calls, what was ignored."),
+    "predict": ("predict", "Ask a model for plans, for a benchmark or for tasks of your own."),
     "render": ("render", "Draw a plan."),
-    "report": ("report", "Write one page that shows a run: what was right, what went wrong, and why."),
+    "report": ("report", "Write an HTML page: what is right, what is wrong, and why."),
     "schema": (
         "reference:schema_command",
-        "Print the JSON Schema of a file that people write, or of a report.",
+        "Print the JSON Schema of an input file or a report.",
     ),
     "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
     "selftest": (
         "reference:selftest_command",
-        "Put this or any other scorer to 38 pairs with known answers.",
+        "Test this or any other scorer on 38 pairs with known answers.",
     ),
-    "shrink": ("shrink", "Make a pair of plans as small as it can be while it still shows something."),
-    "stats": ("stats", "Structure figures of a file of plans."),
-    "suggest": ("suggest", "Suggest mends of plans that break a tool catalog, without gold."),
-    "table": ("table", "Make a table of runs: models, parts and figures, as papers have it."),
+    "shrink": ("shrink", "Reduce a pair of plans to the smallest one that still fails."),
+    "stats": ("stats", "Show the structure of plans: depth, width, patterns, shapes."),
+    "suggest": ("suggest", "Suggest fixes for plans that violate a tool catalog, without gold."),
+    "table": ("table", "Make a results table of runs, as in a paper."),
 }
 """Command → its module here, with its name there unless that is ``command``, and its line in ``--help``."""
 
@@ -145,7 +146,7 @@ class LazyGroup(click.Group):
 @click.option(
     "--config",
     metavar="FILE|none",
-    help="The settings' file, or none; planeval.toml or pyproject.toml of the project when left out.",
+    help="The settings file, or none (default: the project's planeval.toml or pyproject.toml).",
 )
 @click.pass_context
 def cli(context: click.Context, config: str | None) -> None:
@@ -175,7 +176,7 @@ def run() -> int:
     except PlanevalError as error:
         from planner_eval.base.text import printable
 
-        say(f"planeval: {printable(str(error))}")
+        say(f"planeval: {printable(error.coded)}")
         return error.exit_code
     except SystemExit:
         if sys.stdout is stdout:

@@ -24,16 +24,16 @@ from planner_eval.cli.sources import refuse_stdin_twice
 @click.option(
     "--positive",
     metavar="CLASS",
-    help="This class counts as yes and all others as no; when left out verdicts are yes or no where all "
-    "words say one of them, else classes.",
+    help="Count this class as yes and all others as no (default: yes/no if all verdicts "
+    "can be read so, else classes).",
 )
-@click.option("--id-field", metavar="NAME", help="The field of a record that names it.")
-@click.option("--verdict-field", metavar="NAME", help="The field of a record that holds its verdict.")
+@click.option("--id-field", metavar="NAME", help="The field that holds a record's id.")
+@click.option("--verdict-field", metavar="NAME", help="The field that holds a record's verdict.")
 @click.option(
     "--fail-under",
     multiple=True,
     metavar="FIGURE=X",
-    help="Exit with 1 when a figure is below X, e.g. kappa=0.6; of errors, when it is above.",
+    help="Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
 )
 @policy_option
 @format_option(*RESULT_FORMATS)
@@ -49,13 +49,14 @@ def command(
     form: str,
     output: str | None,
 ) -> int:
-    """Say how far a judge's verdicts agree with a person's: agreement, Cohen's kappa, errors of either kind.
+    """Measure how well a judge's verdicts agree with a person's: agreement, kappa, and both kinds of errors.
 
-    VERDICTS and REFERENCE are files of records with an id and a verdict (pass, no, 1, a class), paired by id:
-    JSON lines, JSON, CSV, TSV, an object from ids to verdicts, or FunctionChat-Bench's own report. A file of
-    answers with gold and a recorded reward, success or score, or a run that planeval score keeps, stands
-    alone: whether answers are the same as gold is held against what was recorded. Exit code: 0 compared, 1
-    below a threshold of --fail-under, or records left over, 2 usage, 3 nothing could be compared.
+    VERDICTS and REFERENCE are files of records with an id and a verdict (pass, no, 1, a class), paired by
+    id: JSON, JSON lines, CSV, TSV, an object from ids to verdicts, or FunctionChat-Bench's own report. With
+    one argument, a run of planeval score or a file of answers with gold and a recorded reward, success or
+    score, "same as gold" is compared with what was recorded.
+    Exit code: 0 compared, 1 a --fail-under threshold missed or records unmatched, 2 usage, 3 nothing
+    compared.
     """
     from planner_eval.results.views.agreement import write_agreement
 
@@ -77,8 +78,11 @@ def command(
     for problem in below:
         note(problem)
     if agreement.left_over:
-        note(f"{agreement.left_over:,} of {format_count(len(agreement.rows), 'record')} are in no figure")
+        note(f"{agreement.left_over:,} of {format_count(len(agreement.rows), 'record')} are not counted")
     if not agreement.n:
-        note("nothing could be compared: no record has a verdict on both sides")
+        note(
+            "nothing could be compared: no record has a verdict on both sides; name the fields with "
+            "--field id=NAME and --field verdict=NAME"
+        )
         return 3
     return int(bool(below) or bool(agreement.left_over))

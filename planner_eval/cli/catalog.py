@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     "--to",
     "target",
     type=click.Choice(["openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval"]),
-    help="Write the catalog in this format, as JSON; planeval's own keeps everything.",
+    help="Write the catalog in this format, as JSON; the format planeval loses nothing.",
 )
-@click.option("--loss", is_flag=True, help="With --to: give up what the format cannot say, and say what.")
+@click.option("--loss", is_flag=True, help="With --to: drop what the format cannot express, and list it.")
 @click.option(
     "--grammar",
     type=click.Choice(["json-schema", "lark", "gbnf"]),
-    help="Write a grammar of the plans that the catalog allows, in the form that an engine reads.",
+    help="Write a grammar of the plans that the catalog allows, in an engine's format.",
 )
 @dialect_option("--dialect", "dialect", help="With --grammar: the notation of the plans.")
 @click.option(
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 64),
     default=8,
     show_default=True,
-    help="With --grammar: how many calls a plan may have.",
+    help="With --grammar: the most calls of a plan.",
 )
-@click.option("--catalog-format", metavar="FORMAT", help="The file's format; recognised when left out.")
-@list_format_option("text", *SINGLE_VALUE_FORMATS, help="How to list the tools.")
+@click.option("--catalog-format", metavar="FORMAT", help="The file's format (default: detected).")
+@list_format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
 @output_option
 def command(
     file: str,
@@ -67,16 +67,16 @@ def command(
     form: str | None,
     output: str | None,
 ) -> int:
-    """Show the tools of a catalog, write it in another format, or a grammar of the plans that it allows.
+    """Show the tools of a catalog, convert it to another format, or write a grammar of the plans it allows.
 
-    A catalog is a list of tools as OpenAI, Anthropic, Gemini or Bedrock take it, the answer to an MCP
-    tools/list, JSON Schemas, a Python file with functions, one of the files of AppBench, NESTful,
-    CallNavi, FunctionChat-Bench, ComplexFuncBench, TaskBench, BFCL, UltraTool, Seal-Tools, NesTools or
-    ToolAlpaca, or world:NAME for the tools of a simulated world.
+    A catalog is a list of tools as OpenAI, Anthropic, Gemini or Bedrock take it, an MCP tools/list result,
+    JSON Schemas, a Python file with functions, a file of AppBench, NESTful, CallNavi, FunctionChat-Bench,
+    ComplexFuncBench, TaskBench, BFCL, UltraTool, Seal-Tools, NesTools or ToolAlpaca, or world:NAME for the
+    tools of a simulated world.
 
-    What the format of --to cannot say is an error; with --loss it is given up, and each loss is listed. A
-    name that it cannot hold is written as another, which is said, and comes back where planeval reads it.
-    What a grammar does not hold is said on standard error and in its first lines; planeval check finds it.
+    What the --to format cannot express is an error; --loss drops and lists it. Names that the format does
+    not allow are changed, with a note, and restored when planeval reads them. What a grammar cannot enforce
+    is listed on standard error and in its first lines; planeval check finds it.
     Exit code: 0 written, 2 usage, 3 not written.
     """
     listing = target is None and grammar is None
@@ -88,7 +88,7 @@ def command(
         ]
     )
     if target is not None and grammar is not None:
-        raise click.UsageError("--to writes the tools and --grammar their plans: leave one of them out")
+        raise click.UsageError("--to writes the tools, --grammar a grammar of their plans: use one of them")
     if grammar is not None and dialect is None:
         raise click.UsageError("--grammar needs --dialect: the notation of the plans")
     written = list_format(form, output, *(("text", *SINGLE_VALUE_FORMATS) if listing else ("json",)))
@@ -128,7 +128,7 @@ def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None
     for dropped_item in dropped:
         note(f"{target} has no place for {dropped_item}" + (": left out" if loss else ""))
     if dropped and not loss:
-        note("nothing is written: --loss writes the rest, --to planeval keeps everything")
+        note("nothing written: add --loss to write the rest, or use --to planeval, which keeps everything")
         return 3
     if new_names := renamed_tools(catalog, target):
         own, name = new_names[0]

@@ -50,7 +50,7 @@ def _validate_codes(
     """Codes of findings; one that there is not would leave out nothing, and is refused."""
     for code in codes:
         if code not in CODES:
-            hint = did_you_mean(code, list(CODES), "they stand in brackets behind findings")
+            hint = did_you_mean(code, list(CODES), "codes are in brackets at the end of findings")
             raise click.UsageError(f"--ignore {code!r}: there is no such code: {hint}", context)
     return codes
 
@@ -62,10 +62,10 @@ def _validate_codes(
     "catalogs",
     metavar="FILE",
     multiple=True,
-    help="The tools: a file in any known format, or world:NAME; several add up. Left out, those that each "
-    "record brings; traces, and conversations with tools' answers, need none.",
+    help="The tools: a file in any known format, or world:NAME; repeatable (default: the tools "
+    "in each record). Traces, and conversations with tool outputs, need none.",
 )
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
 @reading_options
 @compute_option
 @dataset_options
@@ -74,16 +74,16 @@ def _validate_codes(
     metavar="CODE",
     multiple=True,
     callback=_validate_codes,
-    help="Leave out findings of this code; repeatable.",
+    help="Ignore findings with this code; repeatable.",
 )
 @click.option(
     "--level",
     type=click.Choice(_LEVELS),
     default="warning",
     show_default=True,
-    help="The least severity that is shown and that counts.",
+    help="The lowest severity to show and count.",
 )
-@format_option("text", *RECORD_FORMATS, *CI_FORMATS, help="How to write the findings.")
+@format_option("text", *RECORD_FORMATS, *CI_FORMATS, help="Output format.")
 @work_options
 @output_option
 def command(
@@ -99,15 +99,14 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Check the calls of a plan, or of many, against the tools that they may use; and the runs of agents.
+    """Check plans against their tools without running them; check agents' runs.
 
-    PLAN is a plan or a file of records, a directory or a quoted pattern of files; - is standard input.
-    Nothing is run. Found are unknown tools, missing and unknown arguments, values of the wrong type or
-    outside what is allowed, references to outputs that a tool does not have or that do not fit, unused
-    results, and apps without permission. In traces and conversations with tools' answers, with a catalog or
-    without: loops, repeated calls, failures retried unchanged, answers that nobody used; in traces also
-    missing spans, and the critical path (--level info).
-    Exit code: 0 nothing found, 1 findings or a plan that could not be read, 2 usage, 3 no plan at all.
+    PLAN is a plan, a file of records, a directory, a quoted pattern of files, or - for standard input.
+    Checked are tool names, arguments, types and allowed values, references to outputs, unused results and
+    permissions of apps. Traces and conversations with tool outputs, with or without a catalog, are also
+    checked for loops, repeated calls, failures retried unchanged and unused results; traces for missing
+    spans and their critical path (--level info).
+    Exit code: 0 no findings, 1 findings or an unreadable plan, 2 usage, 3 no plan at all.
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
@@ -148,8 +147,7 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
             raise click.UsageError(f"{source.name} is empty: it holds no traces")
         if first is not None and not any(map(can_check, source.records[:HEAD_SIZE])):
             raise click.UsageError(
-                f"{source.name} holds no traces, no answers of tools and no tools of its own: name the tools "
-                "with --catalog"
+                f"{source.name} holds no traces, no tool outputs and no tools: name the tools with --catalog"
             )
 
 
@@ -216,7 +214,7 @@ class _CheckJob(PlansJob):
                 try:
                     tools = tools_of_record(record) if tools is None else tools
                 except CatalogError as error:
-                    text = f"the tools that it brings cannot be read: {error}"
+                    text = f"its tools cannot be read: {error}"
                     rows.append(_row(name, "error", "unreadable", text))
                 else:
                     rows += _check_record(record, name, tools, self.reading, **self.which)
@@ -256,10 +254,7 @@ def _check_record(
     trace = trace_of(record)
     recorded = trace is not None or any(call.has_result for call in plan.calls)
     if catalog is None and not recorded and plan.calls:
-        text = (
-            "it is no trace, records no answers of tools, and there is no catalog to check it against: give "
-            "one with --catalog"
-        )
+        text = "it is not a trace and has no tool outputs, so it needs a catalog: name one with --catalog"
         yield _row(name, "error", "unreadable", text)
         return
     diagnostics = [d for d in plan.diagnostics if not recorded or d.code != "plan.no_call"]
@@ -324,11 +319,7 @@ def _summary(tally: _CheckCounts, catalog: Catalog | None) -> str:
         tools = f"against {format_count(len(catalog), 'tool')}"
     elif tally.own:
         all_own = tally.own >= tally.read
-        tools = (
-            "against each record's own tools"
-            if all_own
-            else f"against the own tools of {tally.own:,} of them"
-        )
+        tools = "against each record's tools" if all_own else f"against the tools in {tally.own:,} of them"
     else:
         tools = "without a catalog"
     unread = f"; {tally.unread} unreadable" if tally.unread else ""

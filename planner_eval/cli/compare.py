@@ -56,23 +56,23 @@ if TYPE_CHECKING:
 
 @click.command("compare", cls=Command)
 @click.argument("systems", metavar="A B...", nargs=-1, required=True)
-@click.option("--gold", metavar="GOLD", help="The gold plans of all; left out where A, B … are runs.")
+@click.option("--gold", metavar="GOLD", help="The gold plans; not needed where A, B … are runs.")
 @scored_pair_options
 @judging_options(
-    "Break the differences down by calls, depth, pattern or scope of the gold plan, or by a field of its "
-    "record. When left out: all of these, and difficulty, domain and category where records have them."
+    "Break the differences down by calls, depth, pattern or scope of the gold plan, or "
+    "by a field of its record (default: all of these, and difficulty, domain and category)."
 )
 @click.option(
     "--fail-if-worse",
     multiple=True,
     metavar="METRIC[:MARGIN]",
-    help="Exit with 1 when a figure is worse than A's; with a margin, when it is not sure by the interval of "
-    "the difference that it is worse by no more than that. May be given again.",
+    help="Exit with 1 if a figure is worse than A's; with a margin, unless the "
+    "interval of the difference rules out a larger loss. Repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="Show figures that do not exist in these data as well.")
+@click.option("--all", "every", is_flag=True, help="Also show figures that are undefined on these data.")
 @gold_doubts_option
 @seed_option
-@picture_option("--mistaken", DRAWING_FORMATS, "Draw which tool was taken for which; the suffix says how.")
+@picture_option("--mistaken", DRAWING_FORMATS, "Draw which tools were confused; the suffix sets the format.")
 @benchmark_options
 @format_option(*RESULT_FORMATS, CI_FORMATS[0], PAGE_FORMAT)
 @output_option
@@ -90,20 +90,18 @@ def command(
     form: str,
     output: str | None,
 ) -> int:
-    """Compare the predictions A, B and more for the same gold plans: are the others better than A?
+    """Compare two or more systems on the same gold plans: are the others better than A?
 
-    A, B and more are files of predictions, or runs: the folders that planeval predict
-    keeps, or planeval score -o DIR/.
-
-    First the verdict, then what became of the records of each: a prediction that is unreadable or absent
-    counts as wrong, one that small repairs make readable does not, unless --strict is given.
-    Yes-or-no figures by the exact sign test, others by a permutation test over samples, all with Holm's
-    correction; then the records that flipped, and which tool was taken for which. Exit code: 0 compared,
-    1 worse than --fail-if-worse allows, 2 usage, 3 nothing could be compared.
+    A, B and more are files of predictions, or runs of planeval predict or planeval score -o DIR/. The
+    report begins with the verdict and the outcomes. A missing or unreadable prediction counts as wrong; one
+    that can be repaired does not, unless --strict is given. Yes/no figures are tested with the exact sign
+    test, others with a permutation test over samples, all with Holm's correction. Then come the records
+    that flipped, and the tools that were confused.
+    Exit code: 0 compared, 1 worse than --fail-if-worse allows, 2 usage, 3 nothing could be compared.
     """
     if len(systems) < 2:
         raise click.UsageError(
-            f"{systems[0]} alone is nothing to compare: name two files of predictions or more"
+            f"{systems[0]} cannot be compared with nothing: name two or more files of predictions"
         )
     compared = open_systems(systems, gold, how, published.benchmark)
     names, runs, gold = _short_names(systems), compared.runs, compared.gold
@@ -308,7 +306,9 @@ def _say_unreadable(comparison: Comparison, *, strict: bool) -> None:
     counts = [first.records[0], *(c.records[1] for c in comparison.contrasts)]
     for name, records in zip(comparison.names, counts, strict=True):
         if unread := records.unreadable + records.cut:
-            hint = "; without --strict small faults are mended" if strict and records.unreadable else ""
+            hint = (
+                "; without --strict small syntax errors are repaired" if strict and records.unreadable else ""
+            )
             of = f"{unread} of {records.judged} predictions"
             note(f"{name}: {of} cannot be read and count as wrong{hint}")
     reads = [first.read["first"], *(c.read["second"] for c in comparison.contrasts)]

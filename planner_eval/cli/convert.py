@@ -43,20 +43,27 @@ if TYPE_CHECKING:
 @click.command("convert", cls=Command)
 @click.argument("files", nargs=-1, metavar="FILE|DATASET...")
 @click.option(
-    "--list", "listing", is_flag=True, help="List the notations instead; of each that is named an example."
+    "--list",
+    "listing",
+    is_flag=True,
+    help="List the notations; with FILE, show an example of each one named.",
 )
-@list_format_option("text", *SINGLE_VALUE_FORMATS, help="With --list: how to write it.")
+@list_format_option("text", *SINGLE_VALUE_FORMATS, help="With --list: output format.")
 @reading_options
 @dataset_options
-@dialect_option("--to", "target", help="The notation to write, of those that --list names.")
-@click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
+@dialect_option("--to", "target", help="The notation to write; see --list.")
+@click.option(
+    "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
+)
 @compute_option
-@click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
-@click.option("--loss", is_flag=True, help="Give up what the notation cannot say, and say what was lost.")
+@click.option(
+    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
+)
+@click.option("--loss", is_flag=True, help="Drop what the notation cannot express, and list it.")
 @click.option(
     "--patch",
     metavar="FILE",
-    help="Repair the plans with the patches that diff --patch made; each takes that of its id.",
+    help="Apply patches of diff --patch or suggest --patch, each to the plan with its id.",
 )
 @id_option("Write only the plan of this id")
 @work_options
@@ -77,17 +84,14 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Write plans in another notation: one plan as it is, many as JSON lines of id and text.
+    """Convert plans to another notation, or apply patches: one plan as text, several as JSON lines.
 
-    FILE may be a directory or a quoted pattern of files; lines of several files say
-    which. One of many that cannot be read or written is a line of id and error.
-    What the notation cannot say is an error; with --loss it is given up, and each loss is listed.
-    Notations without types say texts, and what --catalog types.
-    With --patch, each plan is written as its patch makes it, in the notation plan when --to is left out; one
-    for which there is no patch is written unchanged, with a note.
-    With --list, the notations that plans are read from and written in.
-
-    Exit code: 0 all written, 1 some not or a patch without its plan, 2 usage, 3 none.
+    FILE may be a directory or a quoted pattern of files; lines of several files name their file. A record
+    that cannot be read or written becomes a line of id and error. What the notation cannot express is an
+    error; --loss drops and lists it. In notations without types values are texts unless --catalog gives
+    their types. With --patch each plan is written as its patch makes it, by default in the notation plan; one
+    without a patch is written unchanged, with a note. --list shows the notations.
+    Exit code: 0 all written, 1 some not, or a patch without its plan, 2 usage, 3 none.
     """
     refuse_idle(
         [

@@ -55,13 +55,13 @@ def _location_options(function: Any) -> Any:
         "--cache",
         metavar="DIR",
         type=click.Path(file_okay=False),
-        help="Keep the files below DIR instead of the user's cache folder.",
+        help="Store the files in DIR instead of the user's cache folder.",
     )(function)
     return click.option(
         "--source",
         metavar="PATH",
         type=click.Path(),
-        help="Take the files that are in the folder PATH already; show and check also take one file.",
+        help="Use the files in the folder PATH; show and check also accept a single file.",
     )(function)
 
 
@@ -81,15 +81,17 @@ def _local_location_options(function: Any) -> Any:
 @command.command("fetch")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @_location_options
-@click.option("--mirror", metavar="URL", help="Take URL/NAME/FILE instead of the published addresses.")
-@click.option("--accept-checksum", is_flag=True, help="Keep files whose checksum is not known.")
+@click.option(
+    "--mirror", metavar="URL", help="Download from URL/NAME/FILE instead of the published addresses."
+)
+@click.option("--accept-checksum", is_flag=True, help="Accept files whose checksum is not known.")
 def fetch(
     names: tuple[str, ...], cache: str | None, source: str | None, mirror: str | None, accept_checksum: bool
 ) -> int:
     """Download data sets into the cache folder, or copy them from --source.
 
-    Files that are there already are left alone, broken downloads are continued, and only files with the
-    published checksum are kept. NAME is a data set of 'planeval data show', or 'all'.
+    NAME is a data set of 'planeval data show', or all. Existing files are kept, interrupted downloads
+    resume, and only files with the published checksum are accepted.
     """
     from planner_eval.benchmarks.datasets.fetch import FetchOptions
     from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset, published_datasets
@@ -134,9 +136,11 @@ def _make_progress() -> Progress:
 @click.argument("name", required=False)
 @_local_location_options
 @click.option("--verify", is_flag=True, help="Compare the files of NAME with the published checksums.")
-@click.option("--samples", type=click.IntRange(0), default=0, metavar="N", help="Show the first N samples.")
-@id_option("Show the sample of this id")
-@list_format_option(*FORMATS, help="How to write a list or checksums.")
+@click.option(
+    "--samples", type=click.IntRange(0), default=0, metavar="N", help="Show only the first N samples."
+)
+@id_option("Show the sample with this id")
+@list_format_option(*FORMATS, help="Output format.")
 @output_option
 def show(
     name: str | None,
@@ -148,9 +152,9 @@ def show(
     form: str | None,
     output: str | None,
 ) -> int:
-    """List the data sets; of NAME say what it is and where it lies, or show samples as JSON.
+    """List the data sets; with NAME, describe one or show its samples as JSON.
 
-    With --verify exit code 1 when a file that is needed is missing or another one, 2 when none is there.
+    With --verify, exit code 1 if a required file is missing or differs, 2 if there is none.
     """
     tables = name is None or verify
     refuse_idle(
@@ -247,15 +251,23 @@ def _sample_json(sample: Any) -> str:
     "to",
     type=click.Choice(["chat-jsonl", "tools-jsonl"]),
     required=True,
-    help="Gold as the text that a prompt asks for, or as calls of the endpoint's own tools.",
+    help="Write gold as the text that a prompt asks for, or as tool calls of the endpoint.",
 )
-@click.option("--benchmark", metavar="NAME", help="Whose data DATASET is, where it is a folder or a file.")
-@click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
-@dialect_option("--dialect", "dialect", help="With chat-jsonl: the notation, of tasks of your own; json.")
-@click.option("--shots", metavar="K", type=click.IntRange(min=1), help="With chat-jsonl: K demonstrations.")
+@click.option(
+    "--benchmark", metavar="NAME", help="The benchmark whose data DATASET is, if it is a folder or file."
+)
+@click.option("--catalog", metavar="FILE", help="The tools to offer, if the samples have none.")
+@dialect_option(
+    "--dialect", "dialect", help="With chat-jsonl: the notation for tasks of your own (default: json)."
+)
+@click.option(
+    "--shots", metavar="K", type=click.IntRange(min=1), help="With chat-jsonl: show K demonstrations."
+)
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
-@id_option("Only the sample of this id")
-@click.option("--cache", metavar="DIR", type=click.Path(file_okay=False), help="Where data sets are kept.")
+@id_option("Only the sample with this id")
+@click.option(
+    "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
+)
 @output_options("jsonl")
 def export(
     samples: str,
@@ -269,10 +281,11 @@ def export(
     cache: str | None,
     output: str | None,
 ) -> int:
-    """Write samples as records that models are trained on: what predict asks, and gold as the answer.
+    """Write samples as training records: the prompts of planeval predict, with gold as the answer.
 
-    A line a sample, as OpenAI's fine-tuning takes them. Every answer is read back and has to be the gold
-    plan. Exit code: 0 all written, 1 samples that cannot be written, each of which is named, 3 none could be.
+    One line per sample, in the format of OpenAI's fine-tuning. Every answer is read back and must equal
+    gold.
+    Exit code: 0 all written, 1 some could not be written (each is named), 3 none.
     """
     chat = to == "chat-jsonl"
     refuse_idle([OptionScope(("dialect", "shots"), chat, "with --to chat-jsonl, whose answers are text")])

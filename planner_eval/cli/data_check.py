@@ -178,7 +178,7 @@ def _head_lines(check: DatasetCheck) -> list[str]:
         lines = [f"{check.name}: {format_count(checked.samples, 'record')}"]
     else:
         lines = [f"{check.dataset.name}: {checked.samples:,} of {check.dataset.records:,} published records"]
-    lines.append(f"gold plans read: {checked.plans:,}, the same as itself: {_self_equality_text(checked)}")
+    lines.append(f"gold plans read: {checked.plans:,}, equal to themselves: {_self_equality_text(checked)}")
     if check.ran.plans:
         lines.append(
             f"gold plans run with {check.ran.tools}: {check.ran.plans:,}, {check.ran.failed:,} failed"
@@ -255,16 +255,16 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
     "catalogs",
     metavar="FILE",
     multiple=True,
-    help="The tools on offer: a file in any known format, or world:NAME; several add up. Left out, those "
-    "that each record brings.",
+    help="The tools: a file in any known format, or world:NAME; repeatable (default: "
+    "the tools in each record).",
 )
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
 @click.option(
     "--tools",
     "spec",
     metavar="SPEC",
-    help="Run gold with these tools, as execute takes them; left out, with those that come along for a data "
-    "set, and of a file no plan is run.",
+    help="Run gold with these tools, as in execute (default: the data set's own tools; "
+    "plans of a file are not run).",
 )
 @isolation_options
 @binding_option
@@ -272,57 +272,55 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 @click.option(
     "--query",
     metavar="FIELD",
-    help="The field of a record that holds the question or conversation; recognised when left out.",
+    help="The field that holds the question or conversation (default: detected).",
 )
 @click.option(
     "--answer",
     metavar="FIELD",
-    help="The field of a record that holds what its plan should come to; gold_answer when left out.",
+    help="The field that holds the expected result of the plan (default: gold_answer).",
 )
 @click.option(
     "--select",
     metavar="CODE",
     multiple=True,
-    help="Look only for findings whose code is CODE or begins so; repeatable.",
+    help="Look only for findings whose code is or begins with CODE; repeatable.",
 )
 @click.option(
     "--ignore",
     metavar="CODE",
     multiple=True,
-    help="Leave out findings whose code is CODE or begins so; repeatable.",
+    help="Ignore findings whose code is or begins with CODE; repeatable.",
 )
 @click.option(
     "--confidence",
     type=click.Choice(["high", "medium", "low"]),
     default="high",
     show_default=True,
-    help="How sure a doubt about gold has to be to be shown and to count.",
+    help="The lowest confidence of findings to show and count.",
 )
 @click.option(
     "--runs",
     metavar="RUN",
     multiple=True,
-    help="What a model said to the same records: the folder of a run of predict or score, or a file of "
-    "predictions, joined by id; repeatable. Where models agree on another plan, gold is in doubt.",
+    help="A model's answers to the same records: a run of predict or score, or a file of "
+    "predictions, joined by id; repeatable. Where models agree on another plan, gold is doubtful.",
 )
-@click.option(
-    "--baseline", metavar="FILE", help="What is in FILE, which --write-baseline wrote, does not count."
-)
+@click.option("--baseline", metavar="FILE", help="Ignore the findings in FILE, which --write-baseline wrote.")
 @click.option(
     "--write-baseline",
     metavar="FILE",
     type=Target(forms=("json",)),
-    help="Write all that was found to FILE, however sure, for --baseline.",
+    help="Write all findings of any confidence to FILE, for --baseline.",
 )
 @click.option(
     "--fix",
     metavar="FILE",
     type=Target(forms=("jsonl",)),
-    help="Write what would mend gold to FILE, a patch with its reasons each record, for review.",
+    help="Write suggested fixes of gold to FILE for review: a patch with reasons per record.",
 )
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", *CI_FORMATS, help="How to write the result.")
+@format_option("text", "md", "json", *CI_FORMATS, help="Output format.")
 @output_option
 def command(
     name: str,
@@ -340,13 +338,13 @@ def command(
     dialect: str | None,
     **check_options: Any,
 ) -> int:
-    """Say which gold plans may be wrong, and what is irregular in a data set.
+    """Find gold plans that may be wrong, and irregularities of a data set.
 
-    FILE holds records of gold plans; DATASET is a name of 'planeval data show'. Gold is held against its
-    tools and its question, looked through for calls that it makes for nothing, and run where there are
-    tools for it, its result held against the gold answer; records of one question are held beside each
-    other, and gold against what models said. Of a data set every irregularity is counted, and gold is scored
-    against itself. Exit code: 0 nothing was found, 1 something was, 2 usage, 3 nothing could be read.
+    FILE holds records of gold plans; DATASET is a name of 'planeval data show'. Gold is checked against its
+    tools and its question, searched for calls without a use, and run where tools are available, to compare
+    the result with the gold answer. Records with the same question are compared, and gold with the answers
+    of models (--runs). For a data set, irregularities are counted, and gold is scored against itself.
+    Exit code: 0 no findings, 1 findings, 2 usage, 3 nothing could be read.
     """
     fields = {key: check_options.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
     refuse_stdin_twice(name, *runs)
@@ -400,12 +398,12 @@ def _say_omissions(check: DatasetCheck) -> None:
     ran = check.ran
     if ran.lacking:
         note(
-            f"{format_count(ran.lacking, 'gold plan')} not run: {ran.tools} does not have all "
+            f"{format_count(ran.lacking, 'gold plan')} not run: {ran.tools} lacks tools "
             "that they call; "
             f"{ran.plans:,} run"
         )
     if check.known:
-        note(f"{format_count(check.known, 'finding')} of the baseline left out")
+        note(f"{format_count(check.known, 'finding')} in the baseline, ignored")
     if check.unsure:
         total = sum(check.unsure.values())
         counts = ", ".join(f"{count:,} {name}" for name, count in sorted(check.unsure.items(), reverse=True))

@@ -76,9 +76,9 @@ class QuestionOptions(NamedTuple):
             [OptionScope(names, self.model is not None, "with --model NAME, which writes the questions")]
         )
         if self.question is not None and self.model is not None:
-            raise click.UsageError("--question template asks no model: leave out one of it and --model")
+            raise click.UsageError("--question template asks no model: drop it or --model")
         if self.model is not None and self.cache is None:
-            reason = "which keeps every answer: after a stop the same command goes on from there"
+            reason = "which stores every answer, so that the same command can resume after a stop"
             raise click.UsageError(f"--model needs --cache FILE, {reason}")
 
     def to(self, records: Iterable[Made]) -> list[Made | NoQuestion]:
@@ -148,27 +148,25 @@ _QUESTION_OPTIONS = (
     click.option(
         "--question",
         type=click.Choice(["template"]),
-        help="Tell each plan in plain English without a model; such questions are marked.",
+        help="Write questions from templates, without a model; they are marked as such.",
     ),
     click.option("--model", metavar="NAME", help="The model that writes the questions."),
-    click.option("--judge", metavar="NAME", help="The model that judges them; the same when left out."),
-    click.option(
-        "--url", metavar="URL", help="Their OpenAI-compatible server; OPENAI_BASE_URL when left out."
-    ),
-    click.option("--language", metavar="NAME", help="The language of questions; English when left out."),
+    click.option("--judge", metavar="NAME", help="The model that judges them (default: the same)."),
+    click.option("--url", metavar="URL", help="Their OpenAI-compatible server (default: OPENAI_BASE_URL)."),
+    click.option("--language", metavar="NAME", help="The language of questions (default: English)."),
     click.option(
         "--quality",
         metavar="N",
         type=click.IntRange(1, 10),
-        help="The least score of 10 that is kept; 6 when left out, as AppBench's.",
+        help="Keep questions with at least this score out of 10 (default: 6, as AppBench).",
     ),
     click.option(
         "--attempts",
         metavar="N",
         type=click.IntRange(min=1),
-        help="How often a question is written at most; 3 when left out.",
+        help="Attempts at each question (default: 3).",
     ),
-    click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours."),
+    click.option("--prompts", metavar="DIR", help="A folder of prompts to use instead of the built-in ones."),
     request_options("Questions", "--server-timeout"),
 )
 
@@ -237,88 +235,86 @@ def _range_option(flag: str, help: str) -> Decorator:
     "catalogs",
     metavar="FILE",
     multiple=True,
-    help="The tools that there are: a file in any known format, or world:NAME; several add up.",
+    help="The tools: a file in any known format, or world:NAME; repeatable.",
 )
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
 @click.option(
     "--tools",
     metavar="SPEC",
-    help="What runs the plans: nestful, world:NAME, tools.py, package.module; without it they are not run.",
+    help="Run the plans with these tools: nestful, world:NAME, tools.py, package.module.",
 )
-@click.option("--preset", type=click.Choice([*PRESETS]), help="What a published benchmark wanted of plans.")
+@click.option(
+    "--preset", type=click.Choice([*PRESETS]), help="Make plans like those of a published benchmark."
+)
 @click.option(
     "-n", "n", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="How many plans."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where chance comes from."
-)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The random seed.")
 @_range_option("--calls", "How many calls a plan has.")
-@_range_option("--depth", "How many calls follow on one another: its generations.")
-@_range_option("--width", "How many calls its largest generation has.")
-@_range_option("--components", "How many pieces it has that nothing joins.")
-@_range_option("--reuse", "How often outputs are used again, beyond the first use of each.")
+@_range_option("--depth", "The depth: its number of generations.")
+@_range_option("--width", "The width: the calls of its largest generation.")
+@_range_option("--components", "How many unconnected components it has.")
+@_range_option("--reuse", "How often outputs are reused after their first use.")
 @click.option(
     "--pattern",
     metavar="PATTERN",
-    help="chain, fan-out, fan-in, diamond, independent, or a shape as stats and data coverage write it.",
+    help="chain, fan-out, fan-in, diamond, independent, or a shape as in stats and data coverage.",
 )
 @click.option(
     "--scope",
     type=click.Choice(["ss", "sm", "ms", "mm"]),
-    help="AppBench's: one app or several, one call of it or several.",
+    help="As in AppBench: one app or several, one call per app or several.",
 )
-@click.option("--single", is_flag=True, help="One call alone gives the answer, as NESTful has it.")
+@click.option("--single", is_flag=True, help="A single call gives the answer, as in NESTful.")
 @click.option(
     "--join",
     type=click.Choice(["auto", "name", "type"]),
-    help="What makes an output one that a parameter takes: name and type, type alone, or the name where it "
-    "says something (auto, the default).",
+    help="When an output may feed a parameter: equal name and type, equal type, or by name where "
+    "it is telling (auto, the default).",
 )
 @click.option(
     "--distinct",
     type=click.Choice(["skeleton", "values"]),
-    help="No two plans have the same calls and references (skeleton, the default), or the same with all "
-    "values.",
+    help="No two plans have the same calls and references (skeleton, the default), or the same "
+    "values as well.",
 )
 @click.option(
     "--distractors",
     metavar="K",
     type=click.IntRange(min=0),
-    help="Offer K tools beside those that a plan needs.",
+    help="Offer K tools besides those that a plan needs.",
 )
 @click.option(
     "--offer",
     type=click.Choice(["close", "random"]),
-    help="With distractors: those most like the needed ones (the default), or any.",
+    help="With distractors: those most similar to the needed ones (the default), or any.",
 )
 @click.option(
     "--like",
     metavar="FILE|DATASET",
-    help="Make plans with the calls and references of these, and other values.",
+    help="Make plans with the calls and references of these plans and other values.",
 )
 @click.option(
     "--fill",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="What no plan touches, as data coverage --to-make writes it: touch that first.",
+    help="Cover first what no plan uses, as written by data coverage --to-make.",
 )
-@click.option(
-    "--to", type=click.Choice([*LAYOUTS]), help="The layout of the records; planeval when left out."
-)
+@click.option("--to", type=click.Choice([*LAYOUTS]), help="The layout of the records (default: planeval).")
 @click.option(
     "--tries",
     metavar="N",
     type=click.IntRange(min=1),
     default=1000,
     show_default=True,
-    help="End after N attempts in a row that bring nothing new.",
+    help="Stop after N attempts in a row without a new plan.",
 )
 @isolation_options
 @click.option(
     "--card",
     metavar="FILE",
     type=Target(forms=("text", "md", "json")),
-    help="Write to FILE what was made beside what was wanted, as text, Markdown or JSON by its suffix.",
+    help="Write a report of made and requested plans to FILE: text, Markdown or JSON, by its suffix.",
 )
 @question_options
 @output_options("jsonl", "json")
@@ -333,14 +329,14 @@ def command(
     questions: QuestionOptions,
     **make_options: Any,
 ) -> int:
-    """Make gold plans of wanted structure out of tools, and write them as records.
+    """Make gold plans of a given structure from tools, and write them as records.
 
-    Outputs of tools are joined with parameters by name and type; values come from the catalog or from what a
-    world holds; with --tools each plan is run, and kept only if every call gives something and depends on
-    all that it takes. No two plans are alike. N..M are bounds. Plans need no model. Their queries stay empty
-    without --question template, which tells each plan, or --model, whose questions are checked and judged.
-    Exit code: 0 all are made, 1 fewer, for nothing new came up, or some without the query that was asked for,
-    2 usage or wishes that these tools cannot meet, 3 none, or none with its query.
+    Outputs are connected to parameters by name and type; values come from the catalog or a world. With
+    --tools each plan is run, and kept only if every call returns a value that depends on all its inputs. No
+    two plans are alike. N..M is a range. Plans need no model; their questions are empty without --question
+    template, or --model, whose questions are checked and judged.
+    Exit code: 0 all made, 1 fewer than requested or some without a question, 2 usage or requests that these
+    tools cannot meet, 3 none made, or none with a question.
     """
     refuse_idle(
         [
@@ -354,7 +350,7 @@ def command(
             OptionScope(
                 ("calls", "depth", "width", "components", "reuse", "pattern", "scope", "single"),
                 like is None,
-                "without --like, whose plans say what structure they have",
+                "without --like, whose plans set the structure",
             ),
         ]
     )

@@ -43,20 +43,26 @@ _MAX_WIDTH = 100
     "catalogs",
     metavar="FILE",
     multiple=True,
-    help="The tools that there are: a file in any known format, or world:NAME; several add up.",
+    help="The tools: a file in any known format, or world:NAME; repeatable.",
 )
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
-@click.option("--against", metavar="FILE|DATASET", help="Another set of plans, which may touch other things.")
-@click.option("--examples", type=click.IntRange(0), default=5, show_default=True, help="Examples of each.")
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@click.option("--against", metavar="FILE|DATASET", help="Another set of plans to compare the coverage with.")
+@click.option(
+    "--examples",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="How many examples to show of each.",
+)
 @click.option(
     "--to-make",
     metavar="FILE",
     type=Target(forms=("json",)),
-    help="Write what no plan touches to FILE, as JSON for whoever makes plans.",
+    help="Write what no plan uses to FILE, as JSON for data make --fill.",
 )
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", help="How to write the result.")
+@format_option("text", "md", "json", help="Output format.")
 @output_option
 def coverage_command(
     data: str,
@@ -70,12 +76,12 @@ def coverage_command(
     dialect: str | None,
     **fields: Any,
 ) -> int:
-    """Say what plans touch, and what none touches: tools, pairs of tools, edges, shapes, depths, kinds.
+    """Show which tools, pairs of tools, edges, shapes, depths and kinds of arguments plans use or never use.
 
-    FILE holds records of plans; DATASET is a name of 'planeval data show'. With --catalog it is known which
-    tools and parameters are never used, and which outputs are never given to a parameter of their name and
-    type; with --against what another set touches and this one does not. Exit code: 0 all plans read, 1 some
-    could not be, 2 usage, 3 none could be.
+    FILE holds records of plans; DATASET is a name of 'planeval data show'. --catalog adds tools and
+    parameters that are never used, and outputs that never feed a parameter of their name and type;
+    --against adds what another set uses and this one does not.
+    Exit code: 0 all plans read, 1 some unreadable, 2 usage, 3 none readable.
     """
     refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
@@ -96,9 +102,9 @@ def coverage_command(
             unnamed = source_set.unread - len(source_set.reasons)
             note(f"… and {unnamed:,} more plans of {source_set.name} that cannot be read")
     if catalog is not None and coverage.aspect("edges").never is None:
-        note("too many outputs have a parameter's name: which pairs and edges are never touched is not told")
+        note("too many outputs have a parameter's name: unused pairs and edges are not listed")
     if coverage.unproved:
-        note(f"{format_count(coverage.unproved, 'plan')} taken for equal unproved: the search took too long")
+        note(f"{format_count(coverage.unproved, 'plan')} counted as equal unproved: the search took too long")
     if not all(s.plans for s in coverage.sets):
         return 3
     return int(any(s.unread for s in coverage.sets))
@@ -146,12 +152,10 @@ def _coverage_text(coverage: Coverage, form: str, examples: int) -> str:
     blocks.append("\n".join([head, *common]))
     for aspect in coverage.aspects:
         if aspect.never:
-            blocks.append(
-                "\n".join(_list_things(f"{aspect.name} never touched", aspect.never, examples, form))
-            )
+            blocks.append("\n".join(_list_things(f"{aspect.name} never used", aspect.never, examples, form)))
     for aspect in coverage.aspects:
         if aspect.missing and aspect.name != "skeletons":
-            head = f"{aspect.name} of {coverage.sets[1].name} that {coverage.sets[0].name} never touches"
+            head = f"{aspect.name} of {coverage.sets[1].name} that {coverage.sets[0].name} never uses"
             blocks.append("\n".join(_list_things(_escape_line(head, form), aspect.missing, examples, form)))
     return "\n\n".join(blocks)
 
@@ -201,24 +205,26 @@ _MAX_NAMES = 6
 @click.option(
     "--by",
     type=click.Choice(CRITERIA),
-    help="In which way records of a group are alike; template when left out, plan where nothing is asked.",
+    help="What duplicates share (default: template; plan for records without a question).",
 )
 @click.option(
     "--query",
     metavar="FIELD",
-    help="The field of a record that holds the question or conversation; recognised when left out.",
+    help="The field that holds the question or conversation (default: detected).",
 )
-@click.option("--across", metavar="FIELD", help="Count the groups with several values of FIELD, e.g. split.")
-@click.option("--examples", type=click.IntRange(0), default=3, show_default=True, help="Groups to show.")
+@click.option("--across", metavar="FIELD", help="Count groups that span several values of FIELD, e.g. split.")
+@click.option(
+    "--examples", type=click.IntRange(0), default=3, show_default=True, help="How many groups to show."
+)
 @click.option(
     "--clusters",
     metavar="FILE",
     type=Target(forms=("jsonl", "json")),
-    help="Write the records to FILE, as JSON lines, with a field for score --cluster group.",
+    help="Write the records to FILE as JSON lines, with a field for score --cluster group.",
 )
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", help="How to write the result.")
+@format_option("text", "md", "json", help="Output format.")
 @output_option
 def duplicates_command(
     first: str,
@@ -233,13 +239,13 @@ def duplicates_command(
     dialect: str | None,
     **fields: Any,
 ) -> int:
-    """Find records that are alike: in their questions, their plans or both, word for word or up to values.
+    """Find records with the same question, the same plan or both, word for word or up to values.
 
-    Plans are equal up to values when they make the same calls with the same argument names and references;
-    questions when numbers, dates, quoted words and names alone differ. With a second set, records of the
-    first that stand in it are counted. FILE holds records of gold plans; DATASET is a name of 'planeval data
-    list'. Exit code: 0 none are alike in the way of --by, 1 some are, or a plan cannot be read, 2 usage, 3
-    no record has what is compared.
+    Plans are equal up to values if they make the same calls with the same argument names and references;
+    questions if only numbers, dates, quoted words and names differ. With a second set, records of the first
+    that also occur in it are counted. FILE holds records of gold plans; DATASET is a name of 'planeval data
+    show'.
+    Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage, 3 nothing to compare.
     """
     refuse_idle([OptionScope(("across", "clusters"), second is None, "to one set, and two are named")])
     sources = open_plan_sets([name for name in (first, second) if name is not None], fields)
@@ -261,7 +267,7 @@ def duplicates_command(
         _say_unread(source_set)
     if duplicates.unproved:
         note(
-            f"{format_count(duplicates.unproved, 'plan')} taken for equal unproved: the search took too long"
+            f"{format_count(duplicates.unproved, 'plan')} counted as equal unproved: the search took too long"
         )
     if not duplicates.compared:
         note(f"no record has what is compared: {duplicates.chosen.meaning}")

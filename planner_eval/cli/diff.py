@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from planner_eval.comparison.rows import Row
     from planner_eval.reading.files.record import Record
     from planner_eval.results.pair_sums import DiffSums
-    from planner_eval.results.runs.jobs import DiffJob, Effects
+    from planner_eval.results.runs.diff_job import DiffJob
+    from planner_eval.results.runs.jobs import Effects
 
 
 # ----------------------------------------------------------------------
@@ -60,7 +61,7 @@ def draw_pair(rows: Sequence[Row], form: str, look: DrawingOptions, output: str 
     diffs = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
         raise InputError(
-            f"{len(rows)} pairs do not fit one drawing: name one with --id, or a directory with -o"
+            f"{len(rows)} pairs do not fit one drawing: choose one with --id, or name a directory with -o"
         )
     if not diffs:
         raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
@@ -155,27 +156,27 @@ PATCH_FORMATS = ("json", "jsonl", "text", None)
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @pair_options
-@click.option("--execute", metavar="SPEC", help="Run both plans with these tools: do they agree in effect?")
+@click.option("--execute", metavar="SPEC", help="Run both plans with these tools and compare their effects.")
 @click.option(
     "--initial",
     metavar="FILE|FIELD",
-    help="The state that tools of --execute begin in: a JSON object for all, records with id and state in "
-    "a .jsonl file, a record's field; none for none.",
+    help="The initial state of the tools of --execute: a JSON object, a .jsonl file of records "
+    "with id and state, a field of the record, or none.",
 )
-@id_option("Compare only the records of this id")
+@id_option("Compare only the record with this id")
 @click.option("--patch", is_flag=True, help="Write the repair instead: what convert --patch takes.")
-@click.option("--places", is_flag=True, help="Tell line and column of each edit in both texts (one pair).")
-@click.option("--all", "each", is_flag=True, help="Tell all edits, each on a line (one pair).")
-@click.option("--structure", is_flag=True, help="Tell how the structure differs, call by call.")
+@click.option("--places", is_flag=True, help="Show line and column of each edit in both texts (one pair).")
+@click.option("--all", "each", is_flag=True, help="Show all edits, one per line (one pair).")
+@click.option("--structure", is_flag=True, help="Show how the structure differs, call by call.")
 @click.option(
     "--edit-distance",
     "seconds",
     type=Seconds(zero=True),
     metavar="SECONDS",
-    help="Search that long for the exact graph edit distance (one pair).",
+    help="Search this long for the exact graph edit distance (one pair).",
 )
-@click.option("--only", type=click.Choice(["failures"]), help="Leave out what is the same.")
-@format_option(*RESULT_FORMATS, *CI_FORMATS, *VIEW_FORMATS, PAGE_FORMAT, help="How to write the result.")
+@click.option("--only", type=click.Choice(["failures"]), help="Hide pairs that are the same.")
+@format_option(*RESULT_FORMATS, *CI_FORMATS, *VIEW_FORMATS, PAGE_FORMAT, help="Output format.")
 @drawing_options
 @work_options
 @store_option
@@ -200,12 +201,11 @@ def command(
     store: str | None,
     output: str | None,
 ) -> int:
-    """Compare predicted plans with gold plans, and say what differs, where and why.
+    """Show how predicted plans differ from gold plans, where and why.
 
-    PRED and GOLD are a plan each, or files of records, which are paired by id, or by position where
-    neither file has ids; or directories or quoted patterns of files, paired by name. One of them may be -
-    for standard input. Labels, the order of independent calls and of arguments
-    make no difference.
+    PRED and GOLD are one plan each; files of records, paired by id, or by position if neither file has ids;
+    or directories or quoted patterns of files, paired by name. One of them may be - for standard input.
+    Labels and the order of independent calls and of arguments do not matter.
     Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
@@ -298,7 +298,7 @@ def _make_job(
     gold_named: bool,
 ) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
-    from planner_eval.results.runs.jobs import DiffJob
+    from planner_eval.results.runs.diff_job import DiffJob
     from planner_eval.results.views.rows import PATCH, RowSettings
 
     form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
@@ -383,19 +383,19 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
     drawn, paged = shape.pictured, shape.paged
     if folder and (patch or paged or (run and is_option_passed("form"))):
         raise click.UsageError(
-            "-o names a directory, which takes a drawing a pair, or the whole run: name the drawings' format "
-            "with --format, e.g. --format svg, or none for the run, or a file"
+            "-o names a directory: add --format svg for one drawing per "
+            "pair, --format none to keep the run, or name a file"
         )
     written = not (patch or drawn or paged or run)
     shows = not patch and (run or form in ("json", "jsonl") or (form == "text" and not many))
     refuse_idle(
         [
             OptionScope(("form", "execute"), not patch, "without --patch, which writes JSON"),
-            OptionScope(("execute",), not run, "to what is written into a file, not to a run's directory"),
+            OptionScope(("execute",), not run, "to output in a file, not to a run's directory"),
             OptionScope(
                 ("seconds",),
                 not (run or paged),
-                "to what is written into a file, not to a run's directory, nor to --format html",
+                "to output in a file, not to a run's directory, nor to --format html",
             ),
             OptionScope(("initial",), is_option_passed("execute"), "with --execute SPEC"),
             OptionScope(("store",), run, "to a run that is kept: -o DIR/"),
@@ -426,7 +426,7 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
             OptionScope(
                 WorkOptions._fields[:-1],
                 not (drawn or is_option_passed("execute") or is_option_passed("seconds")),
-                "where each pair is told for itself: not to drawings, --execute and --edit-distance",
+                "to single pairs: not to drawings, --execute and --edit-distance",
             ),
         ]
     )
@@ -437,22 +437,25 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
 def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised: bool) -> None:
     """How records were paired, which notations were taken, and what a catalog would tell."""
     if many:
-        repeated = f"; {len(paired.repeated)} left out, for their id is taken" if paired.repeated else ""
+        repeated = f"; {len(paired.repeated)} left out: their id is already used" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
     for role in ("pred", "gold"):
         names = sorted(name for of, name in sums.dialects if of == role)
         if names and recognised:
             note(f"{role} read as {', '.join(names)}")
         if ambiguous := sums.counts[role, "several"]:
-            note(f"{role}: {ambiguous:,} with several choices or candidates, of which the first was read")
+            note(f"{role}: {ambiguous:,} with several choices or candidates; the first was read")
         if unread := sums.counts[role, "unread"]:
-            whose = f"{unread:,} without calls, whose" if many else "no call was read, but the"
+            whose = f"{unread:,} without calls, but the" if many else "no call was read, but the"
             note(f"{role}: {whose} text may hold one (parse shows where)")
         if restated := sums.counts[role, "restated"]:
             whose = f"{role}: {restated:,} with" if many else f"{role}:"
-            note(f"{whose} calls that the text writes again further on, which count once (parse shows where)")
+            note(f"{whose} calls that are repeated further on and counted once (planeval parse shows where)")
         if many and (turns := sums.counts[role, "turns"]):
-            note(f"{role}: {turns:,} with calls of several turns, all of which were read (--turn takes one)")
+            note(
+                f"{role}: {turns:,} with calls of several turns, all of which were read (choose one with "
+                f"--turn)"
+            )
     if sums.wholes:
         note(
             f"{sum(sums.wholes.values()):,} of these references may mean a tool's whole result "

@@ -49,14 +49,14 @@ def drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=Seconds(),
             default=10.0,
             show_default=True,
-            help="Time for the layout of one drawing.",
+            help="Time limit for the layout of one drawing.",
         ),
         click.option(
             "--theme",
             metavar="NAME|FILE",
             default="default",
             show_default=True,
-            help="Colours and lines: a theme's name, or a file ending in .toml.",
+            help="The theme of drawings: a name, or a .toml file.",
         ),
     ):
         command = option(command)
@@ -151,7 +151,7 @@ def write_folder(
             note(f"{named.where}: drawn into {name}.{suffix}, for {plain}.{suffix} is another's")
         file = folder / f"{name}.{suffix}"
         if os.path.realpath(file) in inputs and not file.is_symlink():
-            raise InputError(f"{file} is read by this command: name another folder")
+            raise InputError(f"{file} is an input of this command: name another folder")
         write(file, named.drawing.data, follow=False)  # a link in the folder may lead anywhere
     note(f"{len(used):,} of {count:,} {what} drawn into {folder}")
     return failed
@@ -209,17 +209,17 @@ def chart_options(command: Callable[..., Any]) -> Callable[..., Any]:
             picture_option(
                 "--plot",
                 PICTURE_FORMATS,
-                "Draw the figures of a benchmark into FILE (.svg, .png, .pdf) as its paper has them.",
+                "Plot the benchmark's figures as in its paper (.svg, .png, .pdf).",
             ),
             click.option(
                 "--figure",
                 metavar="NAME",
-                help="With --plot: which, e.g. nestful-6; the benchmark's first when left out.",
+                help="With --plot: which one, e.g. nestful-6 (default: the benchmark's first).",
             ),
             click.option(
                 "--columns",
                 type=click.Choice(["1", "2"]),
-                help="With --plot: how many columns of a paper wide; when left out 1 for one panel, else 2.",
+                help="With --plot: width in columns of a paper (default: 1 for one panel, else 2).",
             ),
         )
     ):

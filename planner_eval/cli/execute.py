@@ -67,23 +67,23 @@ _EXTRA_SECONDS = 60.0
 )
 @reading_options
 @dataset_options
-@id_option("Run only the record of this id")
-@click.option("--facts", metavar="FILE", help="Plans that a world must be able to answer; gold, usually.")
-@click.option("--seed", metavar="SEED", default="0", show_default=True, help="What a world is made from.")
+@id_option("Run only the record with this id")
+@click.option("--facts", metavar="FILE", help="Plans that the world must be able to answer, usually gold.")
+@click.option("--seed", metavar="SEED", default="0", show_default=True, help="The seed of the world's data.")
 @click.option(
     "--seeds",
     metavar="N",
     type=click.IntRange(min=1, max=10_000),
-    help="Run in the worlds of the seeds 0 to N-1, and tell how often each plan is carried out.",
+    help="Run in the worlds of seeds 0 to N-1, and report how often each plan succeeds.",
 )
 @click.option(
     "--initial",
     metavar="FILE|FIELD",
-    help="The state that the tools begin in: a JSON object for all, records with id and state in a .jsonl "
-    "file, a record's field; none for none.",
+    help="The initial state of the tools: a JSON object, a .jsonl file of records with id and "
+    "state, a field of the record, or none.",
 )
 @click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
-@click.option("--state", is_flag=True, help="Show what the tools say of their state afterwards.")
+@click.option("--state", is_flag=True, help="Show the tools' state afterwards.")
 @isolation_options
 @binding_option
 @click.option(
@@ -92,7 +92,7 @@ _EXTRA_SECONDS = 60.0
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Independent calls that may run at once.",
+    help="How many independent calls may run at once.",
 )
 @click.option(
     "--retries",
@@ -100,7 +100,7 @@ _EXTRA_SECONDS = 60.0
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="How often a failing call is tried again.",
+    help="How often to retry a failing call.",
 )
 @click.option(
     "--backoff",
@@ -108,17 +108,17 @@ _EXTRA_SECONDS = 60.0
     type=Seconds(zero=True),
     default=0.1,
     show_default=True,
-    help="Wait before the first retry; twice as long before each further one.",
+    help="Wait before the first retry, doubled for each further one.",
 )
 @click.option(
-    "--record", metavar="FILE", type=Target(), help="Answer from FILE what it holds, run the rest and add it."
+    "--record", metavar="FILE", type=Target(), help="Replay outputs stored in FILE; run and store the rest."
 )
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
-@format_option("text", *RECORD_FORMATS, *DRAWING_FORMATS, help="How to write the result.")
+@format_option("text", *RECORD_FORMATS, *DRAWING_FORMATS, help="Output format.")
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
+@output_options(folder=True, into="store a run in DIR/ and resume one that is there")
 def command(
     plan: str,
     spec: str,
@@ -145,13 +145,12 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Run the calls of a plan, or of many, with tools, and show what comes out.
+    """Run the calls of plans with tools, and show the results.
 
-    PLAN is a plan, a file of records, or a directory of plans; - is standard input. A call
-    that fails stops only the calls that need it. Tools run in a worker process that can reach
-    neither files nor network. Large files are run by several processes; with -o DIR/ all that comes out is
-    kept, and a run that was stopped goes on where it was.
-    Exit code: 0 every call gave a value, 1 one failed or a plan could not be read, 2 usage, 3 nothing ran.
+    PLAN is a plan, a file of records, or a directory of plans; - is standard input. A failing call stops
+    only the calls that depend on it. Tools run in a worker process without access to files or network.
+    Large files are split among several processes; -o DIR/ stores the run, and the same command resumes it.
+    Exit code: 0 every call returned a value, 1 one failed or a plan is unreadable, 2 usage, 3 nothing ran.
     """
     in_folder = is_folder(output)
     _refuse_idle(spec, form, isolation, retries, in_folder=in_folder)
@@ -165,8 +164,8 @@ def command(
     many = source.many and len(wanted) != 1
     if form in DRAWING_FORMATS and len(source.records) > 1:
         raise InputError(
-            f"{source.name} holds {len(source.records):,} plans, and one drawing holds one: name a record "
-            "with --id"
+            f"{source.name} holds {len(source.records):,} plans, but a drawing shows one: choose "
+            "a record with --id"
         )
     from planner_eval.execution.program import Options
     from planner_eval.reading.files.files import find_states
@@ -202,8 +201,7 @@ def command(
             emit(format_runs(lines, runs, form, many=many, trace=trace), output)
         if state and not runs.stated:
             note(
-                f"--state: {spec} says nothing of a state; worlds do, and objects and classes with a method "
-                "state"
+                f"--state: {spec} have no state; worlds have one, and objects and classes with a method state"
             )
         for problem in unread_lines(lines, job.form):
             note(problem)
@@ -223,15 +221,15 @@ def _run_seeds(source: PlanFile, spec: str, form: str, output: str | None, **how
 def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, in_folder: bool) -> None:
     """Refuse options that would do nothing, above all those whose limits nobody would hold."""
     drawn = form in DRAWING_FORMATS
-    condition = "where the tools run apart: --isolation strict or process"
+    condition = "with --isolation strict or process"
     refuse_idle(
         [
             OptionScope(("facts", "seed", "seeds"), spec.startswith("world:"), "with --tools world:NAME"),
-            OptionScope(("backoff",), retries > 0, "with --retries N"),
+            OptionScope(("backoff",), retries > 0, "with --run retries=N"),
             OptionScope(("timeout", "allow_read"), isolation != "inline", condition),
             OptionScope(("trace",), not drawn, "to formats that are not drawn"),
             OptionScope(("state",), form in ("text", "json", "jsonl"), "to --format text, json and jsonl"),
-            OptionScope(("form",), not in_folder, "to what is written into a file, not to a run's directory"),
+            OptionScope(("form",), not in_folder, "to output in a file, not to a run's directory"),
             OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
             OptionScope(("theme", "deadline", "force"), drawn, f"to --format {', '.join(DRAWING_FORMATS)}"),
         ]
@@ -241,9 +239,9 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, i
 def _refuse_with_seeds(form: str, *, in_folder: bool) -> None:
     """Refuse what tells of one world, where plans are judged in many."""
     once = ("seed", "trace", "state", "record", "allow_read", *WorkOptions._fields[:-1])
-    refuse_idle([OptionScope(once, False, "to one world: without --seeds")])
+    refuse_idle([OptionScope(once, False, "to one world: without --run seeds=N")])
     if in_folder or form in DRAWING_FORMATS:
-        raise click.UsageError("--seeds tells how often each plan is carried out, in a table or as JSON")
+        raise click.UsageError("--run seeds=N writes a table or JSON: drop --format or choose one of these")
 
 
 # ---------------------------------------------------------------- running
@@ -264,10 +262,10 @@ def _can_keep_state(how: ExecuteSettings) -> bool:
 
 def _refuse_parts(*, separable: bool, in_folder: bool) -> None:
     """Refuse what is done in parts where plans cannot be run each for itself."""
-    why = "where each plan runs for itself: without --record, --isolation inline and drawings"
+    why = "without --record, --isolation inline and drawings"
     refuse_idle([OptionScope(WorkOptions._fields[:-1], separable, why)])
     if in_folder and not separable:
-        raise click.UsageError(f"-o names a directory, which keeps a run, and that is done only {why}")
+        raise click.UsageError(f"-o names a directory for a run, which is kept only {why}")
 
 
 @contextmanager
@@ -315,9 +313,9 @@ def _run_together(
     check()
     if unrecorded:
         note(
-            f"{record}: {format_count(unrecorded, 'plan')} not recorded, and to be run each time: "
-            "a tool gave an "
-            "object, of which a file of answers would keep no fields"
+            f"{record}: {format_count(unrecorded, 'plan')} not recorded and run "
+            "each time: a tool "
+            "returned an object that a file cannot store"
         )
     yield WorkResult(runs, lines)
 
@@ -328,7 +326,7 @@ def _say_cut_line(record: str) -> None:
     from planner_eval.execution.record import find_cut_line
 
     if find_cut_line(Path(record)) is not None:
-        note(f"{record}: its last line was cut as it was written, and is left out: its plan is run again")
+        note(f"{record}: its last line is incomplete and was ignored: its plan is run again")
 
 
 def _used_files(tools: ToolSource, facts: str | None, initial: str | None) -> _UsedFiles:

@@ -21,25 +21,29 @@ from planner_eval.base.text import did_you_mean
 from planner_eval.cli.terminal import color_option, say
 
 SHARED: dict[str, tuple[str, str, str]] = {
-    "--color": ("Every command", "[auto|always|never]", "Colours in text: on a terminal, always or never."),
-    "--quiet": ("Every command", "", "Say nothing of progress."),
+    "--color": (
+        "Every command",
+        "[auto|always|never]",
+        "Coloured text: on a terminal (auto), always or never.",
+    ),
+    "--quiet": ("Every command", "", "Show no progress."),
     "--wrappers": ("Reading plans", "FILE", "Notations of your own, as rows of a TOML file."),
-    "--turn": ("Reading plans", "first|last|N", "Read this turn of a conversation; all when left out."),
+    "--turn": ("Reading plans", "first|last|N", "Read this turn of a conversation (default: all)."),
     "--infer": ("Reading plans", "", "Infer edges where an argument repeats a value of an earlier result."),
-    "--compute": ("Reading plans", "[arithmetic]", "Take expressions of numbers for their value."),
-    "--catalog-format": ("Reading plans", "FORMAT", "A catalog's format; recognised when left out."),
+    "--compute": ("Reading plans", "[arithmetic]", "Compute arithmetic expressions."),
+    "--catalog-format": ("Reading plans", "FORMAT", "A catalog's format (default: detected)."),
     "--cache": ("Data sets", "DIR", "The cache folder of data sets."),
-    "--source": ("Data sets", "DIR", "Take data sets from DIR instead of the cache folder."),
-    "--jobs": ("Large inputs", "N", "Processes at work; all cores when left out."),
-    "--record-deadline": ("Large inputs", "SECONDS", "Time for one record, after which it is an error."),
-    "--part": ("Large inputs", "RECORDS", "Records done in one go; the results are the same."),
-    "--engine": ("Large inputs", "[ray]", "Do the work on a Ray cluster."),
-    "--address": ("Large inputs", "HOST:PORT", "The Ray cluster; one of this machine when left out."),
-    "--store": ("Large inputs", "[jsonl|parquet]", "In what a run's folder keeps its rows."),
-    "--theme": ("Drawings", "NAME|FILE", "Colours and lines: a theme's name, or a TOML file."),
-    "--deadline": ("Drawings", "SECONDS", "Time for the layout of one drawing."),
+    "--source": ("Data sets", "DIR", "Read data sets from DIR instead of the cache folder."),
+    "--jobs": ("Large inputs", "N", "Worker processes (default: all cores)."),
+    "--record-deadline": ("Large inputs", "SECONDS", "Time limit per record; longer is an error."),
+    "--part": ("Large inputs", "RECORDS", "Records per batch; results do not depend on it."),
+    "--engine": ("Large inputs", "[ray]", "Run on a Ray cluster."),
+    "--address": ("Large inputs", "HOST:PORT", "The Ray cluster (default: one on this machine)."),
+    "--store": ("Large inputs", "[jsonl|parquet]", "Storage format of a run's rows."),
+    "--theme": ("Drawings", "NAME|FILE", "The theme of drawings: a name, or a TOML file."),
+    "--deadline": ("Drawings", "SECONDS", "Time limit for the layout of one drawing."),
     "--force": ("Drawings", "", "Draw every call or tool, however many there are."),
-    "--isolation": ("Running tools", "LEVEL", "How tools are kept apart: strict, process or inline."),
+    "--isolation": ("Running tools", "LEVEL", "Isolation of tools: strict, process or inline."),
 }
 """Options that many commands take: their section in the help of ``planeval``, their value, what they do."""
 
@@ -120,7 +124,7 @@ _GROUP_HELP = {
     "--run": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
     "--field": (
         "KEY=NAME",
-        "Which field of a record holds what: {fields}{gold}; a.b.0 is a way into the record.",
+        "Fields of a record: {fields}{gold}; a.b.0 is a path.",
     ),
     "--want": (
         "KEY=VALUE",
@@ -228,7 +232,7 @@ class Command(click.Command):
                 options[flag].hidden = True
             if group in self.made:
                 metavar, text = _GROUP_HELP[group]
-                gold = ", of gold gold.text and gold.id" if "gold.text" in members else ""
+                gold = "; gold.text and gold.id in gold records" if "gold.text" in members else ""
                 first_key = f"{next(iter(members))}=…"
                 fields = ", ".join(
                     _FIELD_WORDS.get(key, key) for key in members if not key.startswith("gold.")
@@ -299,7 +303,10 @@ class Command(click.Command):
             if word in old:
                 group, key = old[word]
                 value = "" if self._is_switch(word) else "=…"
-                say(f"planeval: {word} is now {group} {key}{value}; the old name goes in the next release")
+                say(
+                    f"planeval: {word} is now {group} {key}{value}; the old name will be removed in the "
+                    f"next release"
+                )
 
     def _is_switch(self, flag: str) -> bool:
         """Whether an option takes no value."""
@@ -370,14 +377,14 @@ class Command(click.Command):
                 formatter.write_dl(list(records.values()))
         else:
             rest = _by_section(flag for flag in records if flag not in first and flag != "--help")
-            with formatter.section("Options that most people need"):
+            with formatter.section("Main options"):
                 formatter.write_dl([records[flag] for flag in first if flag in records])
             if everything:
                 for section, flags in rest:
                     with formatter.section(section):
                         formatter.write_dl([records[flag] for flag in flags])
             elif rest:
-                with formatter.section("Others, which --help-all explains"):
+                with formatter.section("More (see --help-all)"):
                     formatter.write_dl([(section, " ".join(flags)) for section, flags in rest])
         if everything:
             self._format_keys(formatter)
@@ -386,7 +393,7 @@ class Command(click.Command):
                     for line in EXAMPLES[path]:
                         formatter.write(f"  {line}\n")
         formatter.write_paragraph()
-        formatter.write_text("Options of many commands, such as --color and --jobs: planeval --help.")
+        formatter.write_text("Common options, such as --color and --jobs: see planeval --help.")
 
     def _format_keys(self, formatter: click.HelpFormatter) -> None:
         """Write what the keys of each group's option say."""
@@ -484,7 +491,7 @@ def format_shared_options(ctx: click.Context, formatter: click.HelpFormatter) ->
             with formatter.section(section):
                 formatter.write_dl(records)
     else:
-        with formatter.section("Options of many commands, which --help-all explains"):
+        with formatter.section("Common options (see --help-all)"):
             names = [
                 (section, " ".join(flag for flag, _ in records)) for section, records in sections.items()
             ]

@@ -41,17 +41,15 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--turn",
             metavar="first|last|N",
             callback=_parse_turn,
-            help="Of a conversation read this turn of the assistant; all turns when left out.",
+            help="Read only this turn of the assistant (default: all turns).",
         ),
         click.option(
             "--text-field",
             metavar="NAME",
-            help="The field of a record that holds its plan; a.b.0 is a way into the record.",
+            help="The field that holds the plan; a.b.0 is a path into the record.",
         ),
-        click.option(
-            "--id-field", metavar="NAME", help="The field of a record that names it, or a way to it."
-        ),
-        dialect_option("--from", "dialect", help="The plans' dialect; recognised when left out."),
+        click.option("--id-field", metavar="NAME", help="The field that holds the id, or a path to it."),
+        dialect_option("--from", "dialect", help="The plans' notation (default: detected)."),
     ):
         command = option(command)
     return wrappers_option(command)
@@ -75,14 +73,16 @@ def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | 
     if value is None or value in ("first", "last"):
         return value
     if not (value.isascii() and value.isdigit() and int(value) > 0):
-        raise click.BadParameter(f"{value!r} is neither 'first' nor 'last' nor a number counted from 1")
+        raise click.BadParameter(f"{value!r} is not first, last or a number from 1")
     return int(value)
 
 
 def repair_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
     return click.option(
-        "--repair", is_flag=True, help="Mend small faults of predictions that cannot be read strictly."
+        "--repair",
+        is_flag=True,
+        help="Repair small syntax errors in predictions that cannot be read strictly.",
     )(compute_option(command))
 
 
@@ -91,7 +91,7 @@ def compute_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--compute",
         type=click.Choice(["arithmetic"]),
-        help="Take expressions of numbers for the number they come to; without it their text stands.",
+        help="Compute arithmetic expressions (default: keep their text).",
     )(command)
 
 
@@ -100,8 +100,8 @@ def infer_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--infer",
         is_flag=True,
-        help="Infer edges: where an argument repeats a value of an earlier result, and where a data set or "
-        "catalog says what fills a hole; written steps become generations.",
+        help="Infer edges: where an argument repeats an earlier result, and where a data set or "
+        "catalog says what fills a placeholder; written steps become generations.",
     )(command)
 
 
@@ -112,7 +112,7 @@ def strict_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "repair",
         flag_value=False,
         default=True,
-        help="Read predictions strictly: one with a small fault counts as wrong.",
+        help="Read predictions strictly: a syntax error counts as wrong.",
     )(compute_option(command))
 
 
@@ -136,7 +136,7 @@ def bundle_options(name: str, make: Callable[..., object], options: Iterable[str
     return add
 
 
-def format_option(*forms: str, help: str = "How to write it.") -> Decorator:
+def format_option(*forms: str, help: str = "Output format.") -> Decorator:
     """Add ``--format``: one of these formats; by the suffix of ``-o`` when left out, else the first."""
 
     def chosen(context: click.Context, _option: click.Parameter, value: str | None) -> str:
@@ -202,7 +202,7 @@ def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.IntRange(min=0),
         default=0,
         show_default=True,
-        help="Where the random numbers of tests start.",
+        help="The random seed of tests and intervals.",
     )(command)
 
 
@@ -211,8 +211,8 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--cluster",
         metavar="FIELD",
-        help="The field of a gold record that says to which conversation, template or domain it belongs: "
-        "samples of one are alike, so that intervals and tests are over these.",
+        help="The field of a gold record with its conversation, template or domain; "
+        "intervals and tests treat samples that share it as dependent.",
     )(command)
 
 
@@ -248,7 +248,7 @@ def output_options(
             refuse_targets(click.get_current_context())
             return command(**params)
 
-        instead = "standard output when left out." if folder else "instead of standard output."
+        instead = "(default: standard output)." if folder else "instead of standard output."
         return click.option(
             "-o",
             "--output",
@@ -256,14 +256,14 @@ def output_options(
             type=Target(folder=folder),
             is_eager=True,  # --format looks at it
             callback=named,
-            help=f"Write to FILE, or {into}; {instead}" if folder else f"Write to FILE {instead}",
+            help=f"Write to FILE, or {into} {instead}" if folder else f"Write to FILE {instead}",
         )(run)
 
     return add
 
 
 output_option = output_options()
-"""Add ``-o/--output FILE`` to a command with ``--format``; standard output when left out."""
+"""Add ``-o/--output FILE`` to a command with ``--format``; (default: standard output)."""
 
 
 def picture_option(flag: str, forms: Sequence[str], help: str) -> Decorator:
@@ -272,7 +272,7 @@ def picture_option(flag: str, forms: Sequence[str], help: str) -> Decorator:
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
         if file is not None and format_of_suffix(file, forms) is None:
             suffixes = ", .".join(forms)
-            raise click.UsageError(f"{file}: the suffix names no format; it is one of .{suffixes}", context)
+            raise click.UsageError(f"{file}: unknown format; use one of .{suffixes}", context)
         return file
 
     return click.option(flag, metavar="FILE", type=Target(), callback=named, help=help)

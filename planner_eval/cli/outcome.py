@@ -177,7 +177,7 @@ def append_summary(lines: Iterable[str]) -> None:
         with open(file, "a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
             stream.writelines(f"{line}\n" for line in limit_lines(lines, MAX_SUMMARY_BYTES - stream.tell()))
     except OSError as error:
-        note(f"{file}, the summary of the step, cannot be written: {error.strerror or error}")
+        note(f"{file}, the step summary, cannot be written: {error.strerror or error}")
 
 
 def emit_cases(

@@ -39,8 +39,8 @@ def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--policy",
         metavar="NAME|FILE",
-        help="How values compare: default, strict, lenient, a benchmark's name, or a TOML file. "
-        "When left out: as planeval.toml or pyproject.toml of the project says, else default.",
+        help="How values are compared: default, strict, lenient, a benchmark's "
+        "name, or a TOML file (default: as planeval.toml or pyproject.toml says).",
     )(command)
 
 
@@ -89,7 +89,7 @@ class Judging(NamedTuple):
 def judging_options(
     by: str,
     *,
-    metric: str = "A metric or a group; may be given again.",
+    metric: str = "A metric or a group of metrics; repeatable.",
     cluster: bool = True,
     causes: str = "",
 ) -> Decorator:
@@ -189,15 +189,13 @@ def _add_pair_options(
             "--pair",
             "by",
             type=click.Choice(["id", "position"]),
-            help="Pair records by id or by position; by id where either file has ids, when left out.",
+            help="Pair records by id or by position (default: by id if either file has ids).",
         ),
-        click.option(
-            "--gold-id-field", metavar="NAME", help="The field that names a gold record, where it is another."
-        ),
+        click.option("--gold-id-field", metavar="NAME", help="The gold records' id field, if different."),
         click.option(
             "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
         ),
-        dialect_option("--gold-from", "gold_dialect", help="The gold plans' dialect, where it is another."),
+        dialect_option("--gold-from", "gold_dialect", help="The gold plans' notation, if different."),
         faults,
         *((infer_option,) if infer else ()),
         dataset_options,

@@ -93,16 +93,20 @@ def _reference_spans(value: Value) -> Iterator[dict[str, Any]]:
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading_options
 @dataset_options
-@click.option("--repair", is_flag=True, help="Mend small faults where strict reading fails; each is listed.")
+@click.option(
+    "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
+)
 @infer_option
 @click.option(
     "--grammar",
     is_flag=True,
-    help="Read by the notation's Lark grammar, which gives the places of calls, arguments and references.",
+    help="Read with the notation's Lark grammar, and show positions of calls, arguments and references.",
 )
 @compute_option
-@click.option("--catalog", metavar="FILE", help="A tool catalog that types the values of untyped notations.")
-@format_option("text", "json", "jsonl", help="A listing, or a JSON line a plan.")
+@click.option(
+    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
+)
+@format_option("text", "json", "jsonl", help="Output format: a listing, or a JSON line per plan.")
 @work_options
 @output_option
 def command(
@@ -118,13 +122,12 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Read plans and show them: the notation taken and why, the calls, what was ignored or mended.
+    """Show how plans are read: the notation and why, the calls, what was ignored or repaired.
 
-    FILE is a plan, a model's output with a plan in it, or an array, lines or a table of records; a directory
-    or a quoted pattern of files; or - for standard input.
-    With --grammar the text, or the inside of its fences, is read by the grammar alone and nothing is
-    searched for; a notation without a grammar is an error that names those with one. Structure in a
-    record is written as JSON first, and its places are those of that text.
+    FILE is a plan, a model's output with a plan in it, a file of records, a directory, a quoted pattern of
+    files, or - for standard input. --grammar reads the whole text, or the inside of its fences, strictly by
+    the notation's grammar. A plan that a record holds as JSON data is first written as text; positions
+    refer to that text.
     """
     from planner_eval.reading.parse import enable_inference, signatures_of, types_of
 
@@ -133,7 +136,7 @@ def command(
         options["infer"] = signatures_of(catalog)
     if grammar:
         if repair:
-            raise click.UsageError("--grammar reads a text as it is: leave out --repair, or --grammar")
+            raise click.UsageError("--grammar reads strictly: drop --repair or --grammar")
         options["reader"] = "grammar"
     sources = read_plans(files, **fields)
     named = len(sources) > 1
@@ -192,11 +195,11 @@ class _ParseJob(PlansJob):
 def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     """Why the notation was taken."""
     if dialect is not None and record.dialect is None:
-        return "as you said"
+        return "as requested"
     from planner_eval.reading.dialects.conversations.turns import find_dialect_reason
 
     if record.dialect is not None:
-        return "as the data set says"
+        return "as the data set declares"
     if plan.reason is not None and isinstance(record.source, str):
         return plan.reason
     reason = find_dialect_reason(record.source)
@@ -296,7 +299,7 @@ def _format_failure(error: Any, form: str, head: str, mended: Plan | None) -> st
     from planner_eval.reading.dialects.notations.plan import to_data
 
     if form == "text":
-        lines = [f"{head}: {error}"]
+        lines = [f"{head}: {error.coded}"]
         if mended is not None:
             lines += ["readable with --repair:", *(_call_line(mended, call) for call in mended.calls)]
         return printable("\n".join(lines))

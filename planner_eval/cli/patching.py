@@ -83,7 +83,7 @@ def _say_unmatched(patches: Patches, source: PlanFile) -> int:
     ):
         if keys:
             more = ", …" if len(keys) > 5 else ""
-            note(f"{len(keys)} {what} for no plan of {source.name}: {', '.join(keys[:5])}{more}")
+            note(f"{len(keys)} {what} match no plan of {source.name}: {', '.join(keys[:5])}{more}")
     return len(unapplied)
 
 
@@ -94,4 +94,4 @@ def _say_counts(rows: list[dict[str, Any]], written: int) -> None:
         f" ({unchanged} unchanged)" if unchanged else ""
     )
     failed = len(rows) - written
-    note(message + (f", {failed} not: the field error of their lines says why" if failed else ""))
+    note(message + (f", {failed} not: see the field error of their lines" if failed else ""))

@@ -137,10 +137,10 @@ def say_run(
         note(f"{code}: {reason}")
     if totals.cost is not None and totals.uncounted:
         requests = format_count(totals.uncounted, "request")
-        note(f"the server did not say all the tokens of {requests}, which cost more")
+        note(f"the server did not report all the tokens of {requests}, so the cost is higher")
     if progress.long and progress.limited:
         answers = format_count(progress.limited, "time")
-        note(f"the server said {answers} that there were too many requests (429): see --concurrency")
+        note(f"the server answered {answers}: too many requests (429): lower --run concurrency=N")
     if "context" in totals.failed:
         note("--run budget=TOKENS offers no more tools than fit, where the data set has lists of tools")
     if totals.again:
@@ -210,57 +210,71 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
 # planeval predict: ask a model for the plans of samples.
 @click.command("predict", cls=Command)
 @click.argument("samples", metavar="DATASET|TASKS")
-@click.option("--model", metavar="NAME", help="The model, as its server calls it.")
-@click.option("--url", metavar="URL", help="Its OpenAI-compatible server; OPENAI_BASE_URL when left out.")
-@click.option("--pipeline", metavar="NAME", help="How to ask; the data set's usual way when left out.")
-@click.option("--benchmark", metavar="NAME", help="Whose data DATASET is, where it is a folder or a file.")
-@click.option("--catalog", metavar="FILE", help="The tools on offer, where the samples bring none.")
-@click.option("--router-model", "router", metavar="NAME", help="With route-then-fill: the model that routes.")
-@click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as execute does.")
+@click.option("--model", metavar="NAME", help="The model's name on its server.")
+@click.option("--url", metavar="URL", help="Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
+@click.option("--pipeline", metavar="NAME", help="How to ask (default: the data set's usual pipeline).")
+@click.option(
+    "--benchmark", metavar="NAME", help="The benchmark whose data DATASET is, if it is a folder or file."
+)
+@click.option("--catalog", metavar="FILE", help="The tools to offer, if the samples have none.")
+@click.option(
+    "--router-model", "router", metavar="NAME", help="With route-then-fill: the model that chooses the tools."
+)
+@click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as in execute.")
 @click.option(
     "--max-steps",
     "steps",
     metavar="N",
     type=click.IntRange(min=1),
-    help="The most replies of a sample whose calls are made; 10 when left out, with stepwise 200.",
+    help="The most rounds of calls per sample (default: 10; stepwise: 200).",
 )
-@click.option("--isolation", metavar="LEVEL", help="Where tools run: strict, process or inline.")
+@click.option("--isolation", metavar="LEVEL", help="Isolation of tools: strict, process or inline.")
 @dialect_option(
-    "--dialect", "dialect", help="With flat, the notation asked for, of tasks of your own: json …"
+    "--dialect", "dialect", help="With flat, the notation to ask for, for tasks of your own: json …"
 )
 @click.option(
     "--constrain",
     type=click.Choice(["schema", "grammar"]),
-    help="Have the server hold answers to plans of the tools on offer.",
+    help="Have the server constrain answers to plans of the offered tools.",
 )
-@click.option("--server", metavar="NAME", help="Who takes the grammar: vllm (usual), llama.cpp, sglang …")
+@click.option(
+    "--server", metavar="NAME", help="The engine that takes the grammar: vllm (default), llama.cpp, sglang …"
+)
 @click.option(
     "--max-calls",
     metavar="N",
     type=click.IntRange(1, 64),
-    help="The most calls of such a plan; 8 when left out.",
+    help="The most calls of such a plan (default: 8).",
 )
-@click.option("--list-form", "listing", metavar="FORM", help="How tools are listed: json, docstring, yaml …")
-@click.option("--official", is_flag=True, help="Keep the oddities of the published code that change figures.")
-@click.option("--explain-references", is_flag=True, help="Say how results of earlier calls are referred to.")
-@click.option("--today", metavar="DATE", help="The date that AppBench's instructions are read on.")
 @click.option(
-    "--history", type=click.Choice(["gold", "own"]), help="With dialog: whose the earlier turns are; gold's."
+    "--list-form", "listing", metavar="FORM", help="The format of the tool list: json, docstring, yaml …"
+)
+@click.option("--official", is_flag=True, help="Reproduce quirks of the published code that change figures.")
+@click.option(
+    "--explain-references", is_flag=True, help="Explain in the prompt how to refer to earlier results."
+)
+@click.option("--today", metavar="DATE", help="The current date in AppBench's instructions.")
+@click.option(
+    "--history",
+    type=click.Choice(["gold", "own"]),
+    help="With dialog: whose earlier turns (default: gold's).",
 )
 @click.option("--shots", metavar="K", type=click.IntRange(min=1), help="Show K demonstrations.")
 @click.option(
-    "--demos", metavar="FILE", help="Take them from here: data of the same benchmark, or tasks with answers."
+    "--demos",
+    metavar="FILE",
+    help="Take them from this source: data of the same benchmark, or tasks with answers.",
 )
 @click.option(
     "--demo-by",
     type=click.Choice(["query", "structure", "random", "first", "gold-apps"]),
-    help="With like questions; of these one of each structure; any; the first. gold-apps looks at gold.",
+    help="Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
 )
 @click.option(
     "--near-duplicates",
     "near",
     is_flag=True,
-    help="Show those too whose question is the sample's own up to values.",
+    help="Allow demonstrations that repeat the sample's question up to values.",
 )
 @click.option(
     "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
@@ -268,27 +282,25 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
 @click.option(
     "--closeness",
     type=click.Choice(["random", "close", "same-signature"]),
-    help="Which others: any, those with words, or with parameters, as gold's have them.",
+    help="Which others: any, or those with words or parameters in common with gold's.",
 )
 @click.option(
-    "--budget", metavar="TOKENS", type=click.IntRange(min=1), help="Offer no more other tools than fit."
+    "--budget", metavar="TOKENS", type=click.IntRange(min=1), help="Offer only as many other tools as fit."
 )
-@click.option(
-    "--seed", metavar="N", type=click.IntRange(min=0), help="Where choices by chance start; 0 when left out."
-)
-@click.option("--prompts", metavar="DIR", help="A folder of prompts that take the place of ours.")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="The random seed (default: 0).")
+@click.option("--prompts", metavar="DIR", help="A folder of prompts to use instead of the built-in ones.")
 @click.option(
     "--prompts-for",
     metavar="NAME",
     help="Which model NESTful's published prompt is for; --model if left out.",
 )
-@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample of this id.")
+@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample with this id.")
 @click.option(
     "--category",
     "categories",
     multiple=True,
     metavar="NAME",
-    help="Only samples of this category, or of all that fit: live_*.",
+    help="Only samples of this category, or of a pattern: live_*.",
 )
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
 @click.option(
@@ -297,17 +309,17 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="How often each sample is asked.",
+    help="How often to ask each sample.",
 )
 @request_options("Samples")
 @click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
-@click.option("--no-messages", is_flag=True, help="Rows hold hashes of their messages, not the messages.")
-@click.option("--dry-run", is_flag=True, help="Print each sample's first request and ask nothing.")
+@click.option("--no-messages", is_flag=True, help="Store hashes of the messages instead of the messages.")
+@click.option("--dry-run", is_flag=True, help="Print each sample's first request without sending it.")
 @click.option(
     "-o",
     "--output",
     metavar="FOLDER",
-    help="The folder of the run; the same command goes on with what it holds.",
+    help="The folder of the run; the same command resumes it.",
 )
 def command(
     samples: str,
@@ -348,13 +360,13 @@ def command(
     output: str | None,
     **setup_options: Any,
 ) -> int:
-    """Ask a model for the plans of samples: of a published data set, or of tasks of your own.
+    """Ask a model for plans, for a published data set or for tasks of your own.
 
     DATASET is the name of a data set, or with --benchmark a folder or file of its data. TASKS is a file of
-    JSON lines, each with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog
-    names them. -o names the folder of the run, to which every reply is added as it comes, and which score and
-    compare read: planeval score RUN. The same command again goes on where it stopped. What a model is asked
-    never depends on gold. Exit code: 0 all were answered, 1 some were not, 2 usage, 3 none was.
+    JSON lines with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog names
+    them. -o names the folder of the run, which stores every reply at once; planeval score RUN reads it, and
+    the same command resumes it. Prompts never depend on gold.
+    Exit code: 0 all answered, 1 some not, 2 usage, 3 none.
     """
     from planner_eval.models.judges import Endpoint
     from planner_eval.models.predict import predict
@@ -414,7 +426,7 @@ def command(
             predict.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation, say=note)
         )
     if model is None or output is None:
-        lacking = "--model NAME" if model is None else "-o FOLDER, which the run is kept in"
+        lacking = "--model NAME" if model is None else "-o DIR, the folder of the run"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
     endpoint = Endpoint(url, timeout, deadline, retries, cache, replay, prices)
     rates = endpoint.rates(model, router)

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 @click.argument("name", required=False, type=click.Choice(list(SCHEMAS)), metavar="[NAME]")
 @output_options("json", "text")
 def schema_command(name: str | None, output: str | None) -> int:
-    """Print the JSON Schema (draft 2020-12) of a kind of file, for editors and CI; without NAME list them.
+    """Print the JSON Schema (draft 2020-12) of an input file or a report; without NAME, list them.
 
-    What is written in TOML has the same structure. What no schema can say (a regular expression compiles, a
-    call that is named exists) is checked when the file is used.
+    TOML files have the same structure. What a schema cannot express (a valid regular expression, an
+    existing call) is checked when the file is used.
     """
     if name is None:
         rows = [{"schema": schema_name, "of": meaning} for schema_name, (_, _, meaning) in SCHEMAS.items()]
@@ -53,12 +53,12 @@ def schema_command(name: str | None, output: str | None) -> int:
 # ----------------------------------------------------------------------
 # planeval doctor: what this installation and this machine can do.
 @click.command("doctor", cls=Command)
-@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the findings.")
+@format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
 @output_option
 def doctor_command(form: str, output: str | None) -> int:
-    """Try what depends on the machine: isolation layer by layer, and the packages that are optional.
+    """Check what works on this machine: isolation, layer by layer, and optional packages.
 
-    Exit code: 0 hostile plans can be run at level strict here, 1 they cannot.
+    Exit code: 0 untrusted plans can run here with --isolation strict, 1 they cannot.
     """
     checks = pe.doctor()
     rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
@@ -75,26 +75,27 @@ def doctor_command(form: str, output: str | None) -> int:
     "--command",
     "scorer",
     metavar="COMMAND",
-    help="Another scorer: a command that reads two plans, {pred} and {gold} in it standing for the "
-    "files' names, and prints same or different, or says so by its exit code 0 or 1.",
+    help="Another scorer: a command with {pred} and {gold} for the file "
+    "names, that prints same or different, or exits with 0 or 1.",
 )
 @click.option(
     "--timeout",
     type=Seconds(),
     default=60.0,
     show_default=True,
-    help="Seconds for one pair.",
+    help="Time limit for one pair, in seconds.",
     metavar="SECONDS",
 )
 @policy_option
-@format_option("text", *RECORD_FORMATS, help="How to write the answers.")
+@format_option("text", *RECORD_FORMATS, help="Output format.")
 @output_option
 def selftest_command(
     scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
 ) -> int:
-    """Put the comparison, or any other scorer, to 38 pairs of plans of which the right answer is known.
+    """Test the comparison, or any other scorer, on 38 pairs of plans with known answers.
 
-    30 are beyond dispute; 8 hang on how values compare. Exit code: 0 when all 30 are right, else 1.
+    30 are undisputed; 8 depend on how values are compared.
+    Exit code: 0 when all 30 are right, else 1.
     """
     refuse_idle(
         [
@@ -134,7 +135,7 @@ def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
         return text
     sure = [answer for answer in answers if not answer.disputed]
     right = sum(answer.right for answer in sure)
-    return f"{text}\n\n{right} of {len(sure)} beyond dispute are right"
+    return f"{text}\n\n{right} of {len(sure)} undisputed are right"
 
 
 def _verdict_word(same: bool) -> str:

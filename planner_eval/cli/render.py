@@ -59,9 +59,9 @@ BINARY_FORMATS = ("png", "pdf")
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @reading_options
 @dataset_options
-@id_option("Draw only the record of this id")
+@id_option("Draw only the record with this id")
 @infer_option
-@format_option(*FORMATS, help="How to draw.")
+@format_option(*FORMATS, help="Output format.")
 @drawing_options
 @output_options(folder=True)
 def command(
@@ -76,11 +76,10 @@ def command(
 ) -> int:
     """Draw a plan, all plans of a file, or the gold plans of a data set.
 
-    PLAN is a plan, a file of records, a directory or a quoted pattern of files, or the name of a data set;
-    - is standard input. The format text
-    lists a call a line by topological generation; boxes needs netext, and svg, png and pdf need
-    pygraphviz or Graphviz. Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing
-    could be drawn.
+    PLAN is a plan, a file of records, a directory, a quoted pattern of files, the name of a data set, or -
+    for standard input. The format text lists one call per line by topological generation; boxes needs
+    netext; svg, png and pdf need pygraphviz or Graphviz.
+    Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing could be drawn.
     """
     refuse_idle(
         [
@@ -106,11 +105,11 @@ def command(
         failed = write_folder(drawn, Path(output), form, count, inputs=_source_files(sources))
     elif count > 1 and form != "text":
         raise click.UsageError(
-            f"{' '.join(plans)} holds {count:,} plans, which do not fit one {form}: name one with --id, "
-            "or a directory with -o"
+            f"{' '.join(plans)} holds {count:,} plans, too many for one {form}: choose one with "
+            "--id, or name a directory with -o"
         )
     elif output is None and form in BINARY_FORMATS and sys.stdout.isatty():
-        raise click.UsageError(f"{form} is not for a terminal: name a file with -o")
+        raise click.UsageError(f"{form} cannot be shown on a terminal: name a file with -o")
     else:
         failed = _write_one(drawn, output, count)
     if empty:

@@ -61,30 +61,28 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Choice(["auto", "light", "dark"]),
             default="auto",
             show_default=True,
-            help="Colours: as the reader's system has them, or always the same.",
+            help="Colours of the page: the reader's system theme, light or dark.",
         ),
         click.option(
             "--limit",
             metavar="N",
             type=click.IntRange(min=1),
-            help="List N pairs at most; figures are of all.",
+            help="List at most N pairs; figures cover all.",
         ),
-        click.option(
-            "--only", type=click.Choice(["failures"]), help="List only pairs that are not the same."
-        ),
+        click.option("--only", type=click.Choice(["failures"]), help="List only pairs that differ."),
         click.option(
             "--no-texts",
             "texts",
             flag_value=False,
             default=True,
-            help="Leave out the texts of plans, and show the plans alone.",
+            help="Show plans without their original texts.",
         ),
         click.option(
             "--query",
             metavar="FIELD",
-            help="The field of a record that holds the question or conversation; recognised when left out.",
+            help="The field that holds the question or conversation (default: detected).",
         ),
-        click.option("--title", metavar="TEXT", help="The page's heading; the names when left out."),
+        click.option("--title", metavar="TEXT", help="The page's heading (default: the names)."),
     ):
         command = option(command)
     return bundle_options("look", PageOptions, PAGE_OPTION_NAMES)(command)
@@ -92,13 +90,13 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("report", cls=Command)
 @click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
-@click.option("--gold", metavar="GOLD", help="The gold plans; left out where RUN says them.")
+@click.option("--gold", metavar="GOLD", help="The gold plans; not needed with RUN.")
 @scored_pair_options
 @judging_options(
-    "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold plan, or by a field "
-    "of its record. When left out: calls, and difficulty, domain and category where records have them.",
+    "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold "
+    "plan, or by a field of its record (default: calls, difficulty, domain and category).",
     cluster=False,
-    causes="Find what each root cause costs, and what mending it would gain: pairs are compared many times.",
+    causes="Compute what each root cause costs and what fixing it would gain (slower).",
 )
 @page_options
 @work_options
@@ -112,12 +110,12 @@ def command(
     running: WorkOptions,
     output: str | None,
 ) -> int:
-    """Write one page that shows what was right, what went wrong, and why.
+    """Write an HTML page that shows what is right, what is wrong, and why.
 
-    RUN is a folder that planeval predict, score or diff keeps; PRED is a file of predictions, and GOLD the
-    gold plans. Of two the page shows both beside one another, and what flipped. It opens from disk, loads
-    nothing, and holds every pair: those that could not be read say why. Of a run of score --benchmark, and of
-    a folder of BFCL's results, it has the benchmark's own figures and verdicts.
+    RUN is a folder that planeval predict, score or diff wrote; PRED is a file of predictions, GOLD the gold
+    plans. Two systems are shown side by side, with the pairs that flipped. The page is one file, opens from
+    disk and loads nothing; it holds every pair, unreadable ones with the reason. For a run of score
+    --benchmark or a folder of BFCL results, it shows the benchmark's own figures and verdicts.
     Exit code: 0 written, 2 usage, 3 nothing could be compared.
     """
     opened = open_systems(systems, gold, how)
@@ -129,7 +127,7 @@ def command(
     runs, view = opened.runs, page_settings_of(look)
     if runs and (gold is not None or len(runs) < len(systems)):
         raise click.UsageError(
-            f"{runs[0]} is a run, which says what it was made of: name runs alone, without files and --gold"
+            f"{runs[0]} is a run, which knows its files: name runs only, without files and --gold"
         )
     refuse_idle(
         [
@@ -150,10 +148,8 @@ def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | Non
     """The page of a benchmark's own results, or of a run that was scored under one: the exit code."""
     paths, benchmark = systems.paths, systems.benchmark
     if len(paths) > 1:
-        raise click.UsageError(
-            "a page shows one system under a benchmark; planeval compare shows several beside one another"
-        )
-    rules = "to figures of our own: a benchmark has its own notation, and its data say what was asked"
+        raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
+    rules = "without --benchmark, which has its own notation and questions"
     refuse_idle(
         [
             OptionScope((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),

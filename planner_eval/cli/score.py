@@ -67,25 +67,26 @@ if TYPE_CHECKING:
 @scored_pair_options
 @judging_options(
     "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
-    metric="A metric or a group (plan, calls, arguments, references, order, structure, published, all); "
-    "may be given again. When left out text has the main ones, other formats all but the published.",
-    causes="Say what each root cause costs, by code, tool, argument, depth, and which fixes would gain most.",
+    metric="A metric or a group (plan, calls, arguments, references, order, structure, "
+    "published, all); repeatable (default: the main ones as text, else all but published).",
+    causes="Show what each root cause costs, by code, tool, argument and depth, and which fixes would gain "
+    "most.",
 )
 @click.option(
     "--fail-under",
     multiple=True,
     metavar="METRIC=X",
-    help="Exit with 1 when a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where less "
-    "is better.",
+    help="Exit with 1 if a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where "
+    "less is better.",
 )
 @click.option(
-    "--all", "every", is_flag=True, help="Show all figures, those that do not exist in these data as well."
+    "--all", "every", is_flag=True, help="Show all figures, including those undefined on these data."
 )
-@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that are not the same.")
+@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that differ.")
 @gold_doubts_option
 @benchmark_options
 @chart_options
-@click.option("--details", is_flag=True, help="With --benchmark: the paper's further tables as well.")
+@click.option("--details", is_flag=True, help="With --benchmark: show the paper's other tables too.")
 @work_options
 @store_option
 @format_option(
@@ -93,9 +94,9 @@ if TYPE_CHECKING:
     CI_FORMATS[0],
     TSV,
     PAGE_FORMAT,
-    help="How to write it; tsv is a benchmark's own result file.",
+    help="Output format; tsv is the benchmark's own result file.",
 )
-@output_options(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
+@output_options(folder=True, into="store a run in DIR/ and resume one that is there")
 def command(
     pred: str,
     gold: str | None,
@@ -115,15 +116,15 @@ def command(
 ) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
-    PRED and GOLD are files of plans or of records, paired by id, or by position where neither has ids; GOLD
-    may be left out where the records of PRED hold gold too. Or they are
-    directories or quoted patterns of files, paired by name. RUN is a folder that planeval predict or score
-    keeps; of the former GOLD is, when left out, what was asked. A prediction that is absent or unreadable
-    is wrong in every figure, so every denominator is the number of gold plans that can be read. Small faults
-    of predictions that strict reading refuses are repaired, and said; --strict counts them as wrong. Large
-    files are scored by several processes. With -o DIR/ all that is found is kept, a run that was stopped goes
-    on where it was, and planeval score DIR tells it again. Exit code: 0 scored, 1 below a threshold of
-    --fail-under, or records left over, 2 usage, 3 nothing could be scored.
+    PRED and GOLD are files of plans or records, paired by id, or by position if neither has ids; or
+    directories or quoted patterns of files, paired by name. GOLD is not needed if the records of PRED hold
+    gold too. RUN is a folder that planeval predict or score wrote; predict's knows its gold.
+
+    A missing or unreadable prediction is wrong in every figure, so every figure counts all readable gold
+    plans. Small syntax errors are repaired and reported; --strict counts them as wrong. Large files are
+    split among several processes. -o DIR/ stores the run; the same command resumes it, and planeval score
+    DIR shows it.
+    Exit code: 0 scored, 1 a --fail-under threshold missed or records unmatched, 2 usage, 3 nothing scored.
     """
     stability = "task=stability" in published.settings
     systems = open_systems([pred], gold, how, published.benchmark, repeated=stability)
@@ -231,9 +232,10 @@ def command(
         report = _report_of_run(pred, form, output, judging.cluster, only=only_failures)
         view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
     else:
-        (paired,) = systems.pair()
-        if alone and paired.pred.content == paired.gold.content:  # the file has no gold beside its plans
+        answers, golds = systems.read()
+        if alone and answers[0].content == golds.content:  # the file has no gold beside its plans
             raise missing_argument("gold")
+        paired = pe.pair(answers[0], golds, reading=systems.how)
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
         judging = judging._replace(metrics=judging.metrics or _counted(view, limits, in_folder=in_folder))
         if form == PAGE_FORMAT:
@@ -293,7 +295,7 @@ def _choose_figures_of_run(
     lacking = [name for name in metrics if name in METRICS and name not in scored]
     if lacking or not wanted:
         name = (*lacking, *metrics)[0]
-        raise InputError(f"{run} was not scored with --metric {name}, so nothing is known of it")
+        raise InputError(f"{run} was not scored with --metric {name}: score it again with that option")
     return view._replace(shown=wanted)
 
 
@@ -370,7 +372,7 @@ def _left_out_cases(about: Provenance) -> list[Case]:
     """Records that were left out for the id of an earlier one: the command does not pass with them."""
     from planner_eval.results.views.junit import Case
 
-    message = "left out: an earlier record has its id"
+    message = "left out: an earlier record has the same id"
     return [
         Case(
             record.id or "?", "error", "repeated", message, file=record.file, line=record.line, group="score"

@@ -83,40 +83,50 @@ def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option(
-                "--benchmark", metavar="NAME", help="Score as a published benchmark does; GOLD is its data."
+                "--benchmark",
+                metavar="NAME",
+                help="Score as this published benchmark does; GOLD is its data.",
             ),
             click.option(
                 "--official/--corrected",
                 "official",
                 default=None,
-                help="With --benchmark: only as the published code computes it, or only as the paper "
-                "defines it; both when left out.",
+                help="With --benchmark: only the figures of the published code, or only those "
+                "as the paper defines them (default: both).",
             ),
             click.option(
                 "--set",
                 "settings",
                 multiple=True,
                 metavar="NAME=VALUE",
-                help="With --benchmark: one of its own options, e.g. task=routing.",
+                help="With --benchmark: an option of the benchmark, e.g. task=routing.",
             ),
             click.option(
-                "--tools", metavar="SPEC", help="With --benchmark nestful: run answers, e.g. nestful."
+                "--tools",
+                metavar="SPEC",
+                help="With --benchmark nestful: run answers with these tools, e.g. nestful.",
             ),
-            click.option("--isolation", metavar="LEVEL", help="With --tools: strict, process or inline."),
+            click.option(
+                "--isolation", metavar="LEVEL", help="With --tools: isolation: strict, process or inline."
+            ),
             click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
             click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
             click.option(
                 "--judge-cache",
                 metavar="FILE",
                 type=Target(unless="replay"),
-                help="Keeps every exchange with the judge.",
+                help="A file that stores every exchange with the judge.",
             ),
-            click.option("--replay", is_flag=True, help="Answer for the judge from --judge-cache alone."),
+            click.option(
+                "--replay",
+                is_flag=True,
+                help="Use only stored answers of the judge (--run judge.cache=FILE).",
+            ),
             click.option(
                 "--prompts",
                 metavar="DIR",
-                help="The folder of the prompts that the judge is asked with; those beside the data, else "
-                "our own, when left out.",
+                help="The folder of the judge's prompts (default: those beside the "
+                "data, else the built-in ones).",
             ),
         )
     ):
@@ -148,7 +158,7 @@ def score_benchmark(
         how: How the answers are read and matched.
         published: What the user asks of the benchmark.
         limits: Figures below these make the exit code 1.
-        form: How to write the figures.
+        form: Output format.
         output: Where; None for standard output, a folder for the whole run.
         running: How the work is done in parts.
         charted: Which chart is wanted.
@@ -274,7 +284,7 @@ def write_scores(
         scored: What it said.
         pred: The file of answers.
         limits: Figures below these make the exit code 1.
-        form: How to write the figures.
+        form: Output format.
         output: Where; None for standard output.
         more: What follows them.
         failures: List the answers that are not perfect.
@@ -429,7 +439,7 @@ def say_judge_failures(judge: CountedJudge | None, prompts: str = "") -> int:
     if not judge.failed:
         return 0
     of = f"{judge.failed:,} of {judge.asked:,} question{'s' * (judge.asked != 1)}"
-    note(f"the judge did not answer {of}, and what is judged is not what it would be: {judge.reason}")
+    note(f"the judge did not answer {of}, so judged figures are incomplete: {judge.reason}")
     return 3 if judge.failed == judge.asked else 1
 
 
@@ -437,7 +447,7 @@ def refuse_tsv(form: str, bench: Benchmark | None) -> None:
     """Refuse a benchmark's own result file where there is none.
 
     Args:
-        form: How to write the figures.
+        form: Output format.
         bench: The benchmark; None without one.
 
     Raises:
@@ -465,7 +475,7 @@ def refuse_idle_options(bench: Benchmark, published: BenchmarkOptions) -> None:
             ),
             OptionScope(("isolation",), published.tools is not None, "with --tools SPEC"),
             OptionScope(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
-            OptionScope(("judge_url",), not published.replay, "without --replay, which asks nobody"),
+            OptionScope(("judge_url",), not published.replay, "without --run replay=yes, which asks nobody"),
         ]
     )
 
@@ -620,4 +630,4 @@ def _say_column(scored: Scored, name: str, variant: str) -> None:
         if other == variant or name not in figures:
             continue
         if not is_same_figure(figures[name], scored.reports[variant].figure(name)):
-            note(f"--fail-under {name} is held against the {variant} figure; {other}.{name} names the other")
+            note(f"--fail-under {name} applies to the {variant} figure; {other}.{name} names the other")

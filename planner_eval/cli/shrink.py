@@ -45,51 +45,48 @@ _OVERRIDDEN_OPTIONS = (
 @click.command("shrink", cls=Command)
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD|DATASET")
-@click.option("--code", metavar="CODE", help="It shows an edit of this code, as planeval diff tells it.")
+@click.option("--code", metavar="CODE", help="The pair must show an edit with this code.")
 @click.option(
     "--while",
     "command",
     metavar="COMMAND",
-    help="It shows it where this shell command ends with 0; {pred} and {gold} in it stand for the two files.",
+    help="This shell command must exit with 0; {pred} and {gold} are the two files.",
 )
 @click.option(
     "--differs",
     metavar="official:corrected",
-    help="It shows it where these two scores of --benchmark differ; GOLD is the benchmark's data.",
+    help="These two scores of --benchmark must differ; GOLD is the benchmark's data.",
 )
 @click.option("--benchmark", metavar="NAME", help="With --differs: the benchmark.")
 @click.option(
     "--figure",
     metavar="NAME",
-    help="With --differs: this figure of the answer; when left out whether it is solved, else the first that "
-    "differs.",
+    help="With --differs: this figure (default: whether it is solved, else the first that differs).",
 )
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="With --differs: one of the benchmark's own options, e.g. task=routing.",
+    help="With --differs: an option of the benchmark, e.g. task=routing.",
 )
 @written_pair_options
-@id_option("The pair of this id")
-@click.option("--record", type=click.IntRange(min=1), metavar="N", help="The pair of this number, from 1.")
-@click.option(
-    "--to", metavar="DIALECT", help="The notation to write plans in; each side's own when left out."
-)
+@id_option("The pair with this id")
+@click.option("--record", type=click.IntRange(min=1), metavar="N", help="The pair with this number, from 1.")
+@click.option("--to", metavar="DIALECT", help="The notation to write plans in (default: each side's own).")
 @click.option(
     "--tries",
     type=click.IntRange(min=1),
     default=10_000,
     show_default=True,
     metavar="N",
-    help="Try so many pairs at most.",
+    help="Try at most this many pairs.",
 )
 @click.option(
     "--deadline",
     type=Seconds(),
     metavar="SECONDS",
-    help="Try no further pair after this time.",
+    help="Stop after this time.",
 )
 @click.option(
     "--try-deadline",
@@ -97,9 +94,9 @@ _OVERRIDDEN_OPTIONS = (
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="With --while: time for one run of the command; one that takes longer does not show it.",
+    help="With --while: time limit for one run of the command; longer counts as a failure to show it.",
 )
-@format_option("text", "json", help="How to write it.")
+@format_option("text", "json", help="Output format.")
 @output_options(folder=True, into="both plans in files of their own and shrunk.json into a directory")
 def command(
     pred: str,
@@ -121,14 +118,14 @@ def command(
     form: str,
     output: str | None,
 ) -> int:
-    """Make a pair of plans as small as it can be while it still shows something.
+    """Reduce a pair of plans to the smallest one that still fails.
 
-    PRED and GOLD are a plan each, or files of records, of which --id or --record names one pair. Calls go
-    with whatever consumes them, or with their references cut; arguments, references and parts of values go,
-    what is left becomes simple: on both sides together, and on each alone. Every pair that is tried is
-    written, and read again. What is left cannot be made smaller by any single step of these.
-    Exit code: 0 the smallest, 1 tries or time ran out before that, or the command does not answer the same
-    each time, 2 usage, 3 the pair does not show it, 130 interrupted; whatever was found is written.
+    PRED and GOLD are one plan each, or files of records, of which --id or --record chooses one pair. Calls
+    are removed with their consumers, or with the references to them; arguments, references and parts of
+    values are removed, and the rest simplified, on both sides or on one. Every pair tried is written and
+    read again. No single step of these can make the result smaller.
+    Exit code: 0 smallest pair, 1 stopped before, or the command's answers vary, 2 usage, 3 the pair does
+    not show it, 130 interrupted; the smallest pair so far is written in any case.
     """
     from planner_eval.results.runs.worker import InterruptOnSignal
 
@@ -137,7 +134,7 @@ def command(
     refuse_runs(pred, gold)
     criterion: dict[str, Any] = {"code": code, "command": command, "differs": differs}
     if sum(value is not None for value in criterion.values()) != 1:
-        raise click.UsageError("say what the pair shows by one of --code, --while and --differs")
+        raise click.UsageError("say what the pair must show: --code, --while or --differs")
     if len(wanted) > 1:
         raise click.UsageError("--id names one pair here")
     pair: tuple[Any, Any] = (pred, gold)
@@ -225,7 +222,7 @@ def _write_folder(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
     for name in files:
         file = os.path.join(folder, name)
         if os.path.realpath(file) in read and not os.path.islink(file):
-            raise InputError(f"{file} is read by this command: name another folder")
+            raise InputError(f"{file} is an input of this command: name another folder")
     for name, text in files.items():
         write(os.path.join(folder, name), text, follow=False)
     note(f"{', '.join(files)} written into {folder}")

@@ -51,7 +51,7 @@ def refuse_absent(path: str) -> None:
         InputError: says so.
     """
     if os.path.dirname(path) and not os.path.lexists(path) and not any(mark in path for mark in "*?["):
-        raise InputError(f"there is no file or folder {path}")
+        raise InputError(f"no such file or folder: {path}")
 
 
 def peek_run(path: str) -> dict[str, Any]:
@@ -83,15 +83,13 @@ def refuse_runs(*names: str) -> None:
             message = f"its answers are {os.path.join(name, 'rows.jsonl')}"
         elif kind == "score":
             hint = f"; what it was made of is {operands[0]}" if operands else ""
-            message = (
-                f"planeval score {name} tells it again, and planeval compare takes it beside other runs, "
-            )
+            message = f"planeval score {name} shows it again, and planeval compare compares it with others, "
             message += f"without --gold{hint}"
         else:
             message = "what it was made of is " + (
                 " and ".join(map(str, operands)) if operands else "not said in it"
             )
-        raise InputError(f"{name} is the folder of a run, and files of plans are wanted here: {message}")
+        raise InputError(f"{name} is the folder of a run, expected files of plans: {message}")
 
 
 def original_names(output: str | None, *names: str) -> tuple[str, ...]:
@@ -156,7 +154,7 @@ def say_unmet_facts(tools: ToolSource) -> None:
     for message in tools.notes[:_MAX_UNMET_FACTS]:
         note(f"facts: {message}")
     if (more := len(tools.notes) - _MAX_UNMET_FACTS) > 0:
-        note(f"facts: {more:,} more calls that the world does not answer")
+        note(f"facts: {more:,} more calls that the world cannot answer")
 
 
 def refuse_stdin_twice(*names: str) -> None:
@@ -166,10 +164,10 @@ def refuse_stdin_twice(*names: str) -> None:
         UsageError: two names are ``-``.
     """
     if names.count("-") > 1:
-        raise click.UsageError("- is standard input, which can be read only once: name a file for the other")
+        raise click.UsageError("- is standard input and can be read only once: name a file for the other")
 
 
-IN_PLACE_REASON = "which says already where the files lie"
+IN_PLACE_REASON = "which already names the files"
 """Why ``--cache`` beside ``--source`` has no effect, unless files are fetched."""
 
 
@@ -198,7 +196,7 @@ def open_plan_sets(names: Sequence[str], fields: dict[str, Any]) -> list[Source]
         sources = pe.open_sources([name], **fields, tell=note)
         if len(sources) > 1:
             titles = " and ".join(source.name for source in sources)
-            raise click.UsageError(f"{name} stands for {titles}: name one of them")
+            raise click.UsageError(f"{name} matches {titles}: name one of them")
         opened += sources
     refuse_idle_places(opened)
     return opened
@@ -236,7 +234,7 @@ def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
         "folder",
         metavar="DIR",
         type=click.Path(),
-        help="Take data sets from DIR instead of the cache folder.",
+        help="Read data sets from DIR instead of the cache folder.",
     )(command)
 
 
@@ -295,7 +293,11 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
     """
     options: tuple[Decorator, ...] = (
         click.option(
-            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Sampling, e.g. temperature=0.5."
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A sampling parameter, e.g. temperature=0.5.",
         ),
         click.option(
             "--concurrency",
@@ -310,11 +312,11 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
             "--cache",
             metavar="FILE",
             type=Target(unless="replay"),
-            help="Keeps every answer; the same command goes on with what it holds.",
+            help="A file that stores every answer; the same command resumes from it.",
         ),
-        click.option("--replay", is_flag=True, help="Answer from --cache alone, without a network."),
+        click.option("--replay", is_flag=True, help="Use only stored answers of --cache, without a network."),
         click.option(
-            "--prices", metavar="FILE", help="What a million tokens of each model cost: TOML or JSON."
+            "--prices", metavar="FILE", help="Prices per million tokens of each model: TOML or JSON."
         ),
     )
 
@@ -333,15 +335,15 @@ def wait_options(deadline: float, retries: int) -> Decorator:
 
 def _make_wait_options(silence: str, deadline: float, retries: int) -> tuple[Decorator, ...]:
     return (
-        _seconds_option(silence, 60.0, "The longest silence of the server."),
-        _seconds_option("--deadline", deadline, "The longest time for one request in all."),
+        _seconds_option(silence, 60.0, "Time limit for silence of the server."),
+        _seconds_option("--deadline", deadline, "Time limit for one request."),
         click.option(
             "--retries",
             metavar="N",
             type=click.IntRange(min=0),
             default=retries,
             show_default=True,
-            help="How many more times to ask after a failure that may pass.",
+            help="Retries after a temporary failure.",
         ),
     )
 
@@ -357,11 +359,11 @@ def _combine_options(options: tuple[Decorator, ...]) -> Decorator:
 
 def isolation_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--isolation`` and ``--timeout``: how tools are run."""
-    timeout = _seconds_option("--timeout", 10.0, "Time for one run of a plan (not enforced inline).")
+    timeout = _seconds_option("--timeout", 10.0, "Time limit for one plan (not enforced inline).")
     return click.option(
         "--isolation",
         type=click.Choice(["strict", "process", "inline"]),
-        help="Where the tools run; left out: strict for tools of yours, process for those that come along.",
+        help="Isolation of the tools (default: strict for your own, process for built-in ones).",
     )(timeout(command))
 
 
@@ -373,7 +375,7 @@ def binding_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["name", "position"]),
         default="name",
         show_default=True,
-        help="Pass arguments by name, or by position as written, as NESTful's own executor does.",
+        help="Pass arguments by name, or by position as NESTful's executor does.",
     )(command)
 
 

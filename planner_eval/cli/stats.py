@@ -54,29 +54,27 @@ if TYPE_CHECKING:
 @click.argument("names", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading_options
 @dataset_options
-@click.option("--each", is_flag=True, help="A row for each plan instead of the summary.")
+@click.option("--each", is_flag=True, help="One row per plan instead of the summary.")
 @click.option(
     "--only",
     type=click.Choice(["tables", "structure"]),
-    help="Of data sets, only the paper's tables, or only the structure.",
+    help="For data sets, only the paper's tables, or only the structure.",
 )
 @infer_option
-@click.option("--explain", is_flag=True, help="Say below the tables what their words mean.")
-@format_option("text", *SINGLE_VALUE_FORMATS, help="How to write the figures.")
+@click.option("--explain", is_flag=True, help="Explain the terms below the tables.")
+@format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
 @picture_option(
     "--plot",
     PICTURE_FORMATS,
-    "Plot distributions into FILE (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
+    "Plot distributions (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
 )
-@picture_option(
-    "--shapes", DRAWING_FORMATS, "Draw the commonest shapes of plans into FILE (.svg, .png, .pdf, .dot …)."
-)
-@picture_option("--tool-graph", DRAWING_FORMATS, "Draw which tools use the output of which into FILE.")
+@picture_option("--shapes", DRAWING_FORMATS, "Draw the commonest shapes of plans.")
+@picture_option("--tool-graph", DRAWING_FORMATS, "Draw which tools use which tools' outputs.")
 @picture_option("--app-graph", DRAWING_FORMATS, "Draw the same for apps.")
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="keep the run in a folder, DIR/, and go on with one that is there")
+@output_options(folder=True, into="store a run in DIR/ and resume one that is there")
 def command(
     names: tuple[str, ...],
     dialect: str | None,
@@ -97,15 +95,15 @@ def command(
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
-    FILE is a plan, an array, lines or a table of records, a directory or a quoted pattern of files, or - for
-    standard input. One plan gives its own figures, many give a summary; several sources stand side by side.
+    FILE is a plan, a file of records, a directory, a quoted pattern of files, or - for standard input. One
+    plan shows its own figures, several a summary; several sources stand side by side.
 
-    DATASET is a name of 'planeval data show' or of a benchmark: appbench, nestful, callnavi … Its
-    figures come after its paper's tables, each cell beside the printed one. A file of that name comes
-    first; dataset:NAME is always the data set.
+    DATASET is a name of 'planeval data show' or of a benchmark: appbench, nestful, callnavi … It first
+    shows the tables of its paper, recomputed beside the printed values. If a file has that name,
+    dataset:NAME is the data set.
 
-    Large files are counted by several processes. With -o DIR/ a row a plan is kept there, and a run that was
-    stopped goes on where it was.
+    Large files are split among several processes. -o DIR/ stores one row per plan; the same command resumes
+    it.
     """
     pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
     files = {kind: file for kind, file in pictured.items() if file}
@@ -120,7 +118,7 @@ def command(
     drawn = files.keys() - {"plot"}
     refuse_idle(
         [
-            OptionScope(("only",), published and not each, "to data sets, and not with --each"),
+            OptionScope(("only",), published and not each, "to data sets, without --each"),
             OptionScope(("infer",), only != "tables", "to the structure of plans"),
             OptionScope(("explain",), people, "to the structure of plans as --format text or md"),
             OptionScope(("theme", "deadline"), bool(drawn), "to --plot shapes, tools and apps"),

@@ -224,7 +224,7 @@ def is_unread(line: str) -> bool:
 # How planeval stats writes its figures: plans, summaries side by side, the papers' tables.
 _LONG_FIGURES = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
 _COUNT_KINDS = ("argument_kinds", "patterns", "shapes", "scopes")
-LEGEND = "recomputed (as the paper prints it); ≠ where all records are at hand and the two differ"
+LEGEND = "recomputed (as printed in the paper); ≠ where all records are available and the two differ"
 
 
 def each_table(
@@ -427,7 +427,7 @@ def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:
     if form not in ("text", "md"):
         rows = [{"dataset": source.name} | asdict(cell) | {"agrees": cell.agrees} for cell in cells]
         return [table(rows, form)] if rows else []
-    head = f"{source.name}: {len(source):,} of {source.dataset.records:,} published records at hand"
+    head = f"{source.name}: {len(source):,} of {source.dataset.records:,} published records available"
     if not cells:
         return [head]
     blocks = [f"{head}\n{LEGEND}"]
@@ -461,7 +461,7 @@ def _remarks(cells: Iterable[Cell]) -> list[str]:
         if cell.agrees is not None and not _is_partial(cell):
             compared.setdefault(cell.table, []).append(cell.agrees)
         if cell.agrees is False or (cell.note and cell.agrees is None) or _is_partial(cell):
-            why = f"{cell.n:,} of {cell.of:,} records at hand" if _is_partial(cell) else cell.note
+            why = f"{cell.n:,} of {cell.of:,} records available" if _is_partial(cell) else cell.note
             reasons.setdefault(why or "the reason is not known", []).append(cell)
     lines = [f"{name}: {sum(a)} of {len(a)} printed cells agree" for name, a in compared.items()]
     lines += [f"- {why}: {_cell_locations(group)}" for why, group in reasons.items()]

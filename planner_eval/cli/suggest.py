@@ -50,14 +50,14 @@ _DEADLINE, _RETRIES = 60.0, 2
     "catalogs",
     metavar="FILE",
     multiple=True,
-    help="The tools: a file in any known format, or world:NAME; several add up. Left out, those that each "
-    "record brings.",
+    help="The tools: a file in any known format, or world:NAME; repeatable (default: the tools "
+    "in each record).",
 )
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format; recognised when left out.")
+@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
 @click.option(
     "--query",
     metavar="FIELD",
-    help="The field of a record that holds the question: values may be taken from it.",
+    help="The field that holds the question, a source of values.",
 )
 @click.option(
     "--most",
@@ -65,7 +65,7 @@ _DEADLINE, _RETRIES = 60.0, 2
     default=3,
     show_default=True,
     metavar="N",
-    help="So many mends a fault at most.",
+    help="Show at most this many fixes per fault.",
 )
 @click.option(
     "--least",
@@ -73,25 +73,28 @@ _DEADLINE, _RETRIES = 60.0, 2
     default=0.6,
     show_default=True,
     metavar="SCORE",
-    help="With --patch: the least score of a mend that it takes.",
+    help="With --patch: the lowest score of a fix to include.",
 )
-@click.option("--patch", is_flag=True, help="Write the likeliest mends instead: what convert --patch takes.")
+@click.option("--patch", is_flag=True, help="Write a patch of the likeliest fixes, for convert --patch.")
 @click.option(
     "--model",
     metavar="NAME",
-    help="A model that is asked about faults that nothing else mends; OPENAI_API_KEY holds the key of its "
-    "server, any word for one of your own that wants none.",
+    help="A model to ask about faults without another fix; OPENAI_API_KEY holds "
+    "its server's key (any word if it needs none).",
 )
 @click.option("--model-url", metavar="URL", help="Its OpenAI-compatible server.")
 @click.option(
-    "--model-cache", metavar="FILE", type=Target(unless="replay"), help="Keeps every exchange with the model."
+    "--model-cache",
+    metavar="FILE",
+    type=Target(unless="replay"),
+    help="A file that stores every exchange with the model.",
 )
-@click.option("--replay", is_flag=True, help="Answer for the model from --model-cache alone.")
-@click.option("--prices", metavar="FILE", help="What a million tokens of the model cost: TOML or JSON.")
+@click.option("--replay", is_flag=True, help="Use only stored answers of the model (--run model-cache=FILE).")
+@click.option("--prices", metavar="FILE", help="Prices per million tokens of the model: TOML or JSON.")
 @wait_options(_DEADLINE, _RETRIES)
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", "jsonl", help="How to write the suggestions.")
+@format_option("text", "md", "json", "jsonl", help="Output format.")
 @output_option
 def command(
     plans: str,
@@ -114,12 +117,11 @@ def command(
     output: str | None,
     **fields: Any,
 ) -> int:
-    """Suggest mends of plans that break the catalog of their tools, without any gold plan.
+    """Suggest fixes for plans that violate their tool catalog, without any gold plan.
 
-    PRED is a plan or a file of records; - is standard input. Each mend was tried: it removes its fault and
-    brings no new one. They are ranked, with reasons; a score is for ranking and no probability. A plan
-    without faults gets none. Exit code: 0 no faults, 1 faults or a plan that could not be read, 2 usage,
-    3 no plan at all.
+    PRED is a plan or a file of records; - is standard input. Each fix was tried: it removes its fault and
+    adds no new one. Fixes are ranked, with reasons; a score is not a probability.
+    Exit code: 0 no faults, 1 faults or an unreadable plan, 2 usage, 3 no plan at all.
     """
     with_model, waits = model is not None, ("timeout", "deadline", "retries")
     refuse_idle(
@@ -127,7 +129,9 @@ def command(
             OptionScope(
                 ("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"
             ),
-            OptionScope(("model_url", "prices", *waits), not replay, "without --replay, which asks nobody"),
+            OptionScope(
+                ("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"
+            ),
             OptionScope(("form",), not patch, "without --patch, which writes JSON"),
             OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
         ]
@@ -135,7 +139,7 @@ def command(
     source = read_plans([plans], **fields)[0]
     offered = _OfferedTools(catalogs, catalog_format)
     if not catalogs and not any(offered.given(record) for record in source.records):
-        raise click.UsageError(f"{source.name} brings no tools of its own: name them with --catalog")
+        raise click.UsageError(f"{source.name} has no tools: name them with --catalog")
     patience = {"timeout": timeout, "deadline": deadline, "retries": retries}
     judge = (
         _open_judge(model or "", model_url, model_cache, prices, patience, replay=replay)
@@ -192,7 +196,7 @@ class _OfferedTools:
             return self._all
         record_tools = self.given(record)
         if record_tools is None:
-            raise CatalogError("it brings no tools, and no --catalog names any")
+            raise CatalogError("it has no tools: name them with --catalog")
         if record_tools is not self._last[0] and record_tools != self._last[0]:
             self._last = (record_tools, self._make(record_tools))
         tools: ToolIndex = self._last[1]
@@ -276,7 +280,7 @@ def _rows(
         if repaired is not None:
             row["repaired"] = repaired
         if not suggested.plan.calls:
-            row["empty"] = "the prediction holds no call, so that there is nothing to mend"
+            row["empty"] = "the prediction has no calls, so there is nothing to fix"
         row["faults"] = [_fault_data(faulty, suggested) for faulty in suggested.faults]
         row["left"] = len(suggested.left)
         if patch:
@@ -360,9 +364,7 @@ def _table_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _no_fix_reason(fault: dict[str, Any]) -> str:
-    return (
-        "nothing fits" if fault["looked"] else "not looked at: the plan has too many faults, or is too long"
-    )
+    return "no fix known" if fault["looked"] else "skipped: the plan has too many faults, or is too long"
 
 
 def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
@@ -381,7 +383,7 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
         for suggestion in fault["suggestions"]:
             yield _short_line(f"  {suggestion['score']:.2f} {suggestion['says']}: {suggestion['reason']}")
         if fault["tied"]:
-            yield "  the first two are as likely as one another: --patch takes neither"
+            yield "  the first two are equally likely: --patch takes neither"
         if not fault["suggestions"]:
             yield f"  {_no_fix_reason(fault)}"
 
@@ -399,10 +401,10 @@ def _say_summary(rows: list[dict[str, Any]]) -> None:
     if faults:
         left = sum(row["left"] for row in read)
         message += f"; {format_count(len(faults), 'fault')}, {mended:,} with suggestions"
-        message += f", {left:,} left by the likely ones"
+        message += f", {left:,} not fixed by the likely ones"
     empty, unread = sum("empty" in row for row in read), len(rows) - len(read)
     repaired = sum("repaired" in row for row in read)
-    message += f"; {empty:,} without any call" if empty else ""
+    message += f"; {empty:,} without calls" if empty else ""
     message += f"; {repaired:,} only read after repair" if repaired else ""
     note(message + (f"; {unread:,} unreadable" if unread else ""))
 

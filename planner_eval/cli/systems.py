@@ -72,9 +72,9 @@ class Systems(NamedTuple):
             refuse_incomplete_run(path)
             refuse_absent(path)
             if os.path.isdir(path):
-                from planner_eval.benchmarks.benchmark import RESULT_FILES
+                from planner_eval.benchmarks.benchmark import result_files
 
-                patterns = ", ".join(RESULT_FILES.values())
+                patterns = ", ".join(result_files().values())
                 raise InputError(f"{path} holds no results that name their gold ({patterns}): name the gold")
         raise missing_argument("gold")
 
@@ -101,7 +101,7 @@ class Systems(NamedTuple):
         if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
             for role, file in [*(("pred", file) for file in files), ("gold", golds)]:
                 if count := file.several:
-                    note(f"{role}: {count:,} with several choices or candidates, of which the first was read")
+                    note(f"{role}: {count:,} with several choices or candidates; the first was read")
         all_files = (*files, golds)
         named = golds.published and not os.path.exists(self.gold)
         refuse_idle_places_of(
@@ -139,7 +139,7 @@ class Systems(NamedTuple):
         """Say of a run of which every request failed that nothing can be evaluated; the exit code, else 0."""
         for run in self.predicted:
             if run.failed and run.failed >= len(run.ids) * run.repeat:
-                note(f"{run.folder}: no request was answered: these figures say nothing of the model")
+                note(f"{run.folder}: no request was answered, so these figures say nothing about the model")
                 return 3
         return 0
 
@@ -168,7 +168,7 @@ def open_systems(
     predicted = tuple(_read_predicted(path, repeated=repeated) for path in named if is_predicted(path))
     if predicted and len(predicted) < len(named):
         raise InputError(
-            f"{predicted[0].folder} is a run that asked a model, and others are not: name its answers, "
+            f"{predicted[0].folder} is a run of predict, and others are not: name its answers, "
             f"{predicted[0].rows}, with --gold"
         )
     if predicted:
@@ -252,10 +252,10 @@ def benchmark_of_results(paths: Sequence[str], gold: str | None) -> str | None:
     """
     if (gold is not None and os.path.exists(gold)) or any(map(is_run, paths)):
         return None
-    from planner_eval.benchmarks.benchmark import RESULT_FILES
+    from planner_eval.benchmarks.benchmark import result_files
 
     wanted = (
-        (name, files) for name, files in RESULT_FILES.items() if gold in (None, name, f"dataset:{name}")
+        (name, files) for name, files in result_files().items() if gold in (None, name, f"dataset:{name}")
     )
     return next((name for name, files in wanted if all(_holds_file(path, files) for path in paths)), None)
 

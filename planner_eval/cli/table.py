@@ -39,11 +39,9 @@ if TYPE_CHECKING:
 @click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
 @click.option("--layout", metavar="NAME", help="The layout of a published table, e.g. nestful-1.")
 @click.option("--by", metavar="KEY", help="Columns for each value of KEY: part, or a field of the samples.")
-@click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="A figure of the runs; may be given again."
-)
-@click.option("--gold", metavar="GOLD", help="What was wanted, where the runs do not say it.")
-@click.option("--common", is_flag=True, help="Take only the samples that all runs have.")
+@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="A figure of the runs; repeatable.")
+@click.option("--gold", metavar="GOLD", help="The gold data, if the runs do not name them.")
+@click.option("--common", is_flag=True, help="Use only samples that all runs have.")
 @click.option("--no-intervals", "bare", is_flag=True, help="Show figures without their intervals.")
 @cluster_option
 @seed_option
@@ -68,12 +66,12 @@ def command(
 ) -> int:
     """Make a table of runs: models × parts × figures, with intervals and the best of each column.
 
-    RUN is a folder that planeval predict keeps, or planeval score -o DIR/. A system is called by its model,
-    else by its folder; NAME=RUN calls it NAME, and runs of one name are one row. Without --layout, --by and
-    --metric it is the main table of the runs' benchmark, which they name themselves; where that has no
-    column for some run, each run's own figures. Figures are as its paper defines them, with --official as
-    its code computes them. The others of a column are tested against its best, with Holm's correction over
-    the table. Exit code: 0 made, 1 runs are not of the same samples, 2 usage, 3 no figure could be made.
+    RUN is a folder of planeval predict or planeval score -o DIR/. A row is named after its model, else its
+    folder; NAME=RUN names it NAME, and runs with one name share a row. By default it is the main table of
+    the runs' benchmark or, where that lacks a column for a run, each run's own figures. Figures are as the
+    paper defines them; --official shows them as its code computes them. In each column all others are
+    tested against the best, with Holm's correction over the table.
+    Exit code: 0 made, 1 runs have different samples, 2 usage, 3 no figure could be made.
     """
     refuse_idle(
         [
@@ -89,7 +87,7 @@ def command(
     all_runs = [read_table_run(path) for paths in named.values() for path in paths]
     bench = _benchmark(all_runs[0].form, published)
     asking = any(r.predicted is not None for r in all_runs)
-    condition = "to runs of predict: the others have been scored"
+    condition = "to runs of predict: the others are scored already"
     refuse_idle(
         [
             OptionScope(BenchmarkOptions._fields[3:], asking, condition),
@@ -147,7 +145,10 @@ def _write_table(result_table: Table, form: str, output: str | None, *, bare: bo
 
     emit(write_table(result_table, form, intervals=not bare), output)
     if not result_table.filled:
-        note("no figure could be made: --metric NAME shows figures of any run, as score RUN calls them")
+        note(
+            "the runs have none of these figures: choose others with --metric NAME, as planeval score RUN "
+            "lists them"
+        )
         return 3
     if result_table.apart:
         note("the runs are not of the same samples; --common takes those that all have")

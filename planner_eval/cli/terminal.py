@@ -192,7 +192,7 @@ def color_option() -> click.Option:
         show_default=True,
         expose_value=False,
         callback=_set_color,
-        help="Colours in text: on a terminal (auto), also in files and pipes, or never.",
+        help="Coloured text: on a terminal (auto), always, or never.",
     )
 
 
@@ -466,9 +466,9 @@ def refuse_targets(context: click.Context) -> None:
         for other, name in _named_files(context, option):
             if _is_read(context, other, name, file):
                 what = "written" if isinstance(other.type, Target) else "read"
-                raise InputError(f"{flag}: {file} is {what} by this command too ({name}): name another file")
+                raise InputError(f"{flag}: {file} is also {what} by this command ({name}): name another file")
         if os.path.exists(file) and _is_settings(file):
-            raise InputError(f"{flag}: {file} holds the settings of the project: name another file")
+            raise InputError(f"{flag}: {file} is the project's settings file: name another file")
         named = (
             format_of_suffix(file, SUFFIX_FORMATS)
             if target.forms and not format_of_suffix(file, target.forms)

@@ -34,7 +34,7 @@ class WorkOptions(NamedTuple):
         part: How many pairs make a part; None for what fits.
         engine: ``ray`` for a cluster; None for processes of this machine.
         address: The cluster's; None for one of this machine alone.
-        quiet: Say nothing of progress.
+        quiet: Show no progress.
     """
 
     jobs: int | None
@@ -72,31 +72,31 @@ def work_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--jobs`` and others, which the command takes as ``work_options``, a `WorkOptions`."""
     for option in (
         click.option(
-            "--address", metavar="HOST:PORT", help="The Ray cluster; one of this machine when left out."
+            "--address", metavar="HOST:PORT", help="The Ray cluster (default: one on this machine)."
         ),
         click.option(
             "--engine",
             type=click.Choice(["ray"]),
-            help="Do the work on a Ray cluster, not by processes of this machine.",
+            help="Run on a Ray cluster instead of local processes.",
         ),
-        click.option("--quiet", is_flag=True, help="Say nothing of progress."),
+        click.option("--quiet", is_flag=True, help="Show no progress."),
         click.option(
             "--part",
             metavar="RECORDS",
             type=click.IntRange(min=1),
-            help="How many records are done in one go; the results are the same.",
+            help="Records per batch; results do not depend on it.",
         ),
         click.option(
             "--record-deadline",
             metavar="SECONDS",
             type=Seconds(),
-            help="Time for one record, of large inputs 60 when left out; one that takes longer is an error.",
+            help="Time limit per record (default for large inputs: 60); longer is an error.",
         ),
         click.option(
             "--jobs",
             metavar="N",
             type=click.IntRange(min=1),
-            help="Processes at work, at most 4 a core; all cores for large inputs, when left out.",
+            help="Worker processes, at most 4 per core (default for large inputs: all cores).",
         ),
     ):
         command = option(command)
@@ -106,7 +106,7 @@ def work_options(command: Callable[..., Any]) -> Callable[..., Any]:
 store_option = click.option(
     "--store",
     type=click.Choice(["jsonl", "parquet"]),
-    help="In what a run's folder keeps its rows, jsonl when left out; parquet needs pyarrow.",
+    help="Storage format of a run's rows (default: jsonl); parquet needs pyarrow.",
 )
 """Add ``--store``, which applies to a run that is kept in a folder."""
 

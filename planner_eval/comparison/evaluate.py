@@ -285,10 +285,7 @@ def refuse_empty_lists(pred: Source, gold: Source) -> None:
         InputError: both are empty.
     """
     if is_empty(pred) and is_empty(gold):
-        raise InputError(
-            "there are no pairs: both lists are empty; a plan without calls is the text '[]', and a list of "
-            "one [[]]"
-        )
+        raise InputError("there are no pairs: both lists are empty (a plan without calls is the text '[]')")
 
 
 def read_shared_gold(gold: Source, reading: Reading) -> PlanFile:
@@ -298,7 +295,7 @@ def read_shared_gold(gold: Source, reading: Reading) -> PlanFile:
         InputError: there are none.
     """
     if is_empty(gold):
-        raise InputError("there are no pairs: gold is an empty list; of one plan without calls it is [[]]")
+        raise InputError("there are no pairs: gold is an empty list (one plan without calls is [[]])")
     return reading.golds(text_as_record(gold))
 
 

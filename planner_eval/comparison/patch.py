@@ -236,7 +236,7 @@ def apply_patch(plan: Plan, patch: Any) -> Plan:
     'g'
     """
     if not isinstance(patch, dict) or patch.get("schema") != SCHEMA:
-        raise InputError(f"this is no patch: expected an object with the schema {SCHEMA!r}")
+        raise InputError(f"not a patch: expected an object with the schema {SCHEMA!r}")
     from planner_eval.comparison.schemas import PatchFile
 
     PatchFile.check(patch, "the patch")
@@ -276,8 +276,8 @@ def apply_operations(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Pla
 
 def _reason(error: KeyError | TypeError, calls: Mapping[str, Any]) -> str:
     if isinstance(error, KeyError):
-        return f"{error.args[0]!r} is not there; the plan's calls are {', '.join(calls) or 'none'}"
-    return "the call gives an argument twice; set them all with the operation 'arguments'"
+        return f"{error.args[0]!r} does not exist; the plan's calls are {', '.join(calls) or 'none'}"
+    return "the call has an argument twice; set them all with the operation 'arguments'"
 
 
 CallsById = dict[str, dict[str, Any]]

@@ -85,7 +85,7 @@ def read_patch_text(text: str, name: str) -> Patches:
     except ParseError as error:
         lines = list(read_json_lines(text))
         if not any(isinstance(line.data, dict) for line in lines):
-            raise InputError(f"{name}: this is no patch: {error.brief}") from None
+            raise InputError(f"{name}: not a patch: {error.brief}") from None
     return _group_by_id([_Entry(f"line {line.number}", line.data, line.error) for line in lines], name)
 
 
@@ -140,7 +140,7 @@ def _group_by_id(entries: Sequence[_Entry], name: str) -> Patches:
             patches[key] = entry.data
     if not patches:
         worst = [entry for entry in broken if entry.error is not None] or broken
-        raise InputError(f"{name}: this is no patch: {worst[0].problem if worst else 'it is empty'}")
+        raise InputError(f"{name}: not a patch: {worst[0].problem if worst else 'it is empty'}")
     messages = tuple(f"{name}, {entry.problem}" for entry in broken)
     return Patches(name, None, patches, frozenset(k for k, n in times.items() if n > 1), messages)
 
@@ -229,7 +229,7 @@ def read_patches(source: Any) -> Patches:
     opened = open_path(os.fspath(source), "patches")
     text, odd = decode_text(opened.data, opened.name)
     if odd:
-        raise InputError(f"{opened.name}: this is no patch: {invalid_byte_error(text)}")
+        raise InputError(f"{opened.name}: not a patch: {invalid_byte_error(text)}")
     return read_patch_text(text, opened.name)
 
 
@@ -302,7 +302,7 @@ def _is_single(patches: Patches, file: PlanFile) -> bool:
         raise InputError(
             f"{patches.name} holds one patch without an id, "
             f"{file.name} {format_count(len(file.records), 'plan')}: "
-            "name the plan with --id, or write a patch a plan with planeval diff --patch"
+            "name the plan with --id, or write one patch per plan with planeval diff --patch"
         )
     if not file.many and named > 1:
         raise InputError(
@@ -317,8 +317,8 @@ def _refuse_unknown_patches(patches: Patches, file: PlanFile) -> None:
     if len(patches.unknown(file.records)) == len(patches.by_id):
         patch_id, plan_id = next(iter(patches.by_id)), file.records[0].name
         raise InputError(
-            f"no patch's id is a plan's id: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}. "
-            "Are they of other plans? --field id names the field of the id"
+            f"no patch has the id of a plan: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}. "
+            "name the field of the id with --field id=NAME"
         )
 
 

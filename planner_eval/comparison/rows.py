@@ -26,7 +26,7 @@ from planner_eval.reading.files.pairing import (
     warn_invalid_ids,
     warn_taken_pair_names,
 )
-from planner_eval.reading.files.record import DEFAULT_STORE, Record, Store, pair_name
+from planner_eval.reading.files.record import DEFAULT_STORE, JoinedTurns, Record, Store, pair_name
 from planner_eval.reading.files.several import prefix_ids_by_file
 from planner_eval.reading.files.trials import label_trials
 from planner_eval.reading.parse import Source, enable_inference, read_as
@@ -87,10 +87,10 @@ STATES = {
     "unreadable": "the prediction cannot be read; it counts as wrong",
     "cut": "the answer was cut off before its end; it counts as wrong",
     "refused": "the answer was refused; it counts as wrong",
-    "failed": "the API gave an error in place of an answer; it counts as wrong",
-    "absent": "gold has a record for which there is no prediction; it counts as wrong",
-    "gold_unreadable": "the gold plan cannot be read; nothing can be said",
-    "gold_absent": "there is no gold plan for this prediction; nothing can be said",
+    "failed": "the API returned an error instead of an answer; it counts as wrong",
+    "absent": "gold has no prediction; it counts as wrong",
+    "gold_unreadable": "the gold plan cannot be read; not counted",
+    "gold_absent": "the prediction has no gold plan; not counted",
 }
 """What can become of a pair."""
 
@@ -244,7 +244,8 @@ class Evaluation(NamedTuple):
             row = row._replace(mended=cut_plan if self.repair else repaired)
         if row.diff is not None and row.pred is not None and row.gold is not None:
             plans = row.pred, row.gold
-            if may_have_turns(*plans):
+            joined = any(record is not None and type(record.source) is JoinedTurns for record in (pred, gold))
+            if joined or may_have_turns(*plans):
                 from planner_eval.comparison.turn_by_turn import compare_turns
 
                 row = row._replace(turns=compare_turns(row.diff, plans, (pred, gold)))
@@ -459,7 +460,7 @@ class Reading(NamedTuple):
         id_field: The field of a record that names it; recognised when left out.
         text_field: The field of a record that holds its plan; recognised when left out.
         gold_dialect: The notation of the gold plans, where it is another.
-        gold_id_field: The field that names a gold record, where it is another.
+        gold_id_field: The gold records' id field, if different.
         gold_text_field: The field of a gold record that holds its plan.
         by: Pair by ``"id"`` or by ``"position"``; by id where either side has ids, when left out.
         repair: Mend small faults of predictions that strict reading refuses; never of gold. When left out,

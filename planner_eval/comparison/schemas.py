@@ -36,15 +36,17 @@ class RuleEntry(Described):
     compare: _Compare | Annotated[Items[_Compare], Field(min_length=1)] = optional_key(
         "Names of ways to compare, in any order."
     )
-    tolerance: float = optional_key("Numbers may differ by so much.", ge=0, allow_inf_nan=False)
+    tolerance: float = optional_key("Numbers may differ by this much.", ge=0, allow_inf_nan=False)
     relative: float = optional_key("Numbers may differ by this share of gold's.", ge=0, allow_inf_nan=False)
-    accepted: Items[_Value] = optional_key("Values that are right besides gold's.")
+    accepted: Items[_Value] = optional_key("Other values that are right.")
     aliases: str | dict[str, str] = optional_key(
         "Other names of a value: alias and name, or the name of a table of ours."
     )
-    default: _Value = optional_key("What the tool takes where the argument is left out.")
+    default: _Value = optional_key("The default value of the argument.")
     pattern: str = optional_key("A regular expression that the prediction's text must match as a whole.")
-    function: str = optional_key("A function of your own, module:name, of the prediction's and gold's value.")
+    function: str = optional_key(
+        "Your own function, module:name, called with the prediction's and gold's value."
+    )
 
 
 class ToolEntry(Described):
@@ -59,15 +61,15 @@ class ToolEntry(Described):
 class PolicyFile(Described):
     """A comparison policy, as --policy takes it."""
 
-    name: str = optional_key("What reports call it.")
+    name: str = optional_key("Its name in reports.")
     extends: str = optional_key("A preset or a file whose rules come first.")
     order: Annotated[str, OneOf(ORDERS)] = optional_key("What the order of calls means.")
-    names: Annotated[str, OneOf(NAMES)] = optional_key("Which names of tools are one name.")
-    answer: bool = optional_key("Whether the plan's named answer counts.")
+    names: Annotated[str, OneOf(NAMES)] = optional_key("How names of tools are compared.")
+    answer: bool = optional_key("Whether the plan's answer is compared.")
     inline: bool = optional_key("Whether a call written as an argument's value is a call of its own.")
     repeats: bool = optional_key("Whether equal calls count as often as they are made.")
     stateful: Items[str] = optional_key("Tools whose repeated calls always count.")
-    wildcards: Items[_Value] = optional_key("Values of gold for which any value will do.")
+    wildcards: Items[_Value] = optional_key("Values of gold that accept any value.")
     rule: Items[RuleEntry] = optional_key("The rules for values.")
     tool: Items[ToolEntry] = optional_key("Which calls count.")
     reads: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
@@ -89,19 +91,17 @@ class PolicyFile(Described):
 class Fields(Described):
     """Which field of a record is what, as the options of the same names say it."""
 
-    id: str = optional_key("The field of a record that names it, or a way to it.", alias="id-field")
-    text: str = optional_key("The field of a record that holds its plan, or a way to it.", alias="text-field")
-    gold_id: str = optional_key(
-        "The field that names a gold record, where it is another.", alias="gold-id-field"
-    )
+    id: str = optional_key("The field of a record's id, or a path to it.", alias="id-field")
+    text: str = optional_key("The field of a record's plan, or a path to it.", alias="text-field")
+    gold_id: str = optional_key("The gold records' id field, if different.", alias="gold-id-field")
     gold_text: str = optional_key("The field of a gold record that holds its plan.", alias="gold-text-field")
 
 
 class Dialects(Described):
     """The notations of plans, as the options of the same names say it."""
 
-    plans: str = optional_key("The plans' dialect.", alias="from")
-    gold: str = optional_key("The gold plans' dialect, where it is another.", alias="gold-from")
+    plans: str = optional_key("The plans' notation.", alias="from")
+    gold: str = optional_key("The gold plans' notation, if different.", alias="gold-from")
     wrappers: OneOrMoreTexts = optional_key("Files of notations of your own; from this file's folder.")
 
 

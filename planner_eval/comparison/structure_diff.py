@@ -77,7 +77,8 @@ def structure_note(matching: Matching) -> str:
     matching = prepare_for_counting(matching)
     if _has_one_graph(matching):
         return ""
-    if len(matching.pred.calls) + len(matching.gold.calls) > MAX_NAMED_CALLS:
+    edges = len(matching.pred.edges) + len(matching.gold.edges)  # without any the figures say all
+    if not edges or len(matching.pred.calls) + len(matching.gold.calls) > MAX_NAMED_CALLS:
         figures = str(structure_figures(matching))
         return f"structure: {figures}" if figures else ""
     comparison = structure_of(matching)

@@ -63,7 +63,7 @@ class StructureFigures(NamedTuple):
                 f"{format_count(self.components.pred, 'component')} instead of {self.components.gold}"
             )
         elif self.torn or self.joined:
-            clauses.append(f"{self.components.pred} components, grouped otherwise")
+            clauses.append(f"{self.components.pred} components, grouped differently")
         if self.depth.pred != self.depth.gold:
             clauses.append(f"depth {self.depth.pred} instead of {self.depth.gold}")
         if self.lost:

@@ -352,7 +352,7 @@ class Coverage:
         aspects = {aspect.name: aspect for aspect in self.aspects}
         if name not in aspects:
             raise InputError(
-                f"there is no aspect {name!r}; {did_you_mean(str(name), aspects, ', '.join(aspects))}"
+                f"unknown aspect {name!r}; {did_you_mean(str(name), aspects, ', '.join(aspects))}"
             )
         return aspects[name]
 

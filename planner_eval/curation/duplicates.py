@@ -375,7 +375,7 @@ class Duplicates:
                 yield _sample_data(record, reader.read(record).plan) | {CLUSTER_FIELD: number}
                 continue
             if CLUSTER_FIELD in record.fields:
-                raise InputError(f"{record.where} has a field {CLUSTER_FIELD!r} already: rename it first")
+                raise InputError(f"{record.where} already has a field {CLUSTER_FIELD!r}: rename it first")
             yield _record_data(record, self.source.file) | {CLUSTER_FIELD: number}
 
 
@@ -435,10 +435,10 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     expect_or_none(FUNCTION, progress=progress)
     if by is not None and by not in CRITERIA:
         raise InputError(
-            f"there is no way {by!r} to be alike; {did_you_mean(by, CRITERIA, ', '.join(CRITERIA))}"
+            f"unknown kind of duplicates {by!r}; {did_you_mean(by, CRITERIA, ', '.join(CRITERIA))}"
         )
     if across is not None and b is not None:
-        raise InputError("groups are counted across a field of one set: leave the other set out")
+        raise InputError("--across counts groups of one set: drop the other set")
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     sources = [set_of(s, fields) for s in (a, *(() if b is None else (b,)))]
     titles = short_names([source.name for source in sources])
@@ -551,7 +551,7 @@ def _choose_criterion(
         return by, ()
     criterion = "plan" if silent else "template"
     why = f"no record of {' or '.join(silent)} asks anything" if silent else "no other way is named"
-    return criterion, (f"alike by {criterion} ({CRITERIA[criterion]}): {why}",)
+    return criterion, (f"duplicates by {criterion} ({CRITERIA[criterion]}): {why}",)
 
 
 def _record_names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:

@@ -55,14 +55,10 @@ def set_of(source: Any, fields: Mapping[str, Any]) -> Source:
         return _open_records(source)
     if source is None or isinstance(source, (bool, int, float, bytes)):
         raise InputError(
-            f"{shorten(repr(source), 40)} is no set of plans, expected the name of a file or of a data "
-            "set, or records"
+            f"{shorten(repr(source), 40)} is not a set of plans: expected a file, a data set or records"
         )
     if is_empty(source):
-        raise InputError(
-            "there are no records: the list is empty; a plan without calls is the text '[]', and a list of "
-            "one [[]]"
-        )
+        raise InputError("there are no records: the list is empty (a plan without calls is the text '[]')")
     if isinstance(source, (str, os.PathLike)):
         sources = open_sources([os.fspath(source)], **fields)
         refuse_several(os.fspath(source), sources)
@@ -119,7 +115,7 @@ def set_warnings(source: Source) -> Iterator[str]:
         source: The set.
     """
     if not len(source):
-        yield f"{source.name} is empty: there is no record in it"
+        yield f"{source.name} is empty: it has no records"
     if source.file is not None and not source.file.published:
         yield from describe_prose_plans(source.file, "--field text")
 
@@ -185,6 +181,6 @@ def fields_of(record: Record) -> dict[str, Any]:
 def unknown_field_error(option: str, field: str, all_fields: Mapping[str, Any], name: str) -> InputError:
     """That no record of a set has a field, with the closest that some have."""
     hint = did_you_mean(
-        field, all_fields, f"there are {', '.join(all_fields)}" if all_fields else "they have no other"
+        field, all_fields, f"there are {', '.join(all_fields)}" if all_fields else "they have no others"
     )
     return InputError(f"{option} {field!r}: no record of {name} has that field; {hint}")

@@ -56,7 +56,7 @@ def _bind_arguments(function: Any, arguments: list[tuple[str, Any]]) -> tuple[li
         return _check_positions(named, positional, len(defaults), code), {}
     if unknown and not takes_any_name:
         takes = ", ".join(positional + keyword) or "no arguments"
-        raise CallFailed("unknown-argument", f"no argument is named {unknown[0]!r}; the tool takes {takes}")
+        raise CallFailed("unknown-argument", f"there is no argument {unknown[0]!r}; the tool takes {takes}")
     required = positional[: len(positional) - len(defaults)]
     required += [name for name in keyword if name not in (getattr(function, "__kwdefaults__", None) or {})]
     missing = [name for name in required if name not in named]

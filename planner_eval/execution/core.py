@@ -249,7 +249,7 @@ def _call_tool(
     if function is None:
         function = tools.get(step.name)
     if function is None:
-        raise CallFailed("unknown-tool", f"no tool is named {step.tool!r}{_suggest_tool(step.tool, tools)}")
+        raise CallFailed("unknown-tool", f"there is no tool {step.tool!r}{_suggest_tool(step.tool, tools)}")
     if program.manner.binding == "position":
         return settle_result(function(*[value for _, value in arguments]))
     return settle_result(call_function(function, arguments))

@@ -104,7 +104,7 @@ def _check_versions() -> Iterator[DoctorFinding]:
 
 _LEVEL_NOTES = {
     "strict": "works",
-    "process": "works; plans share one interpreter: none is protected from those before it",
+    "process": "works; plans share one interpreter and are not protected from each other",
 }
 
 
@@ -115,7 +115,7 @@ def _check_isolation() -> Iterator[DoctorFinding]:
         for layer, available, detail in report.layers:
             requirement = "asked for" if report.required(layer) else "used where it is"
             yield DoctorFinding(f"  {layer}", available, f"{detail} ({requirement})")
-    yield DoctorFinding("isolation inline", True, "no isolation: only for tools of your own")
+    yield DoctorFinding("isolation inline", True, "no isolation: only for trusted tools")
 
 
 def _check_packages() -> Iterator[DoctorFinding]:

@@ -46,7 +46,7 @@ class Divergence:
         if self.pred is None or self.gold is None:
             call, whose = (self.gold, "gold") if self.pred is None else (self.pred, "the prediction")
             assert call is not None
-            return f"{call.id} ({call.tool}) is made by {whose} alone and {_describe_outcome(call)}"
+            return f"{call.id} ({call.tool}) is made only by {whose} and {_describe_outcome(call)}"
         pred_text = f"{self.pred.id} ({self.pred.tool}) {_describe_outcome(self.pred)}"
         return f"{pred_text}, gold's {self.gold.id} ({self.gold.tool}) {_describe_outcome(self.gold)}"
 
@@ -163,8 +163,8 @@ class Effects:
         where = str(self.first) if self.first is not None else how
         if not self.known:
             return f"unknown: {where or 'a run was cut short'}"
-        state = "the tools are left in another state" if self.state_same is False else ""
-        reached = "yet gold's state and the values that it names are reached" if self.reached else ""
+        state = "the tools end in another state" if self.state_same is False else ""
+        reached = "but gold's state and values are reached" if self.reached else ""
         return "; ".join(filter(None, ("different", where, state, reached)))
 
 
@@ -269,8 +269,8 @@ def _outcome_key(trace: Trace) -> tuple[Any, ...]:
 
 
 _KEPT_STATE_MESSAGE = (
-    "the tools keep something of a plan for the next, so that one of two has no fair start; "
-    "give a class or an object, or name the tools' file"
+    "the tools keep state between plans, so comparisons are unfair: "
+    "pass a class or an object, or the tools' file"
 )
 
 

@@ -28,7 +28,7 @@ except ImportError:  # not on every platform
     fcntl = None
 
 _LINE_START = b'{"tool":'
-_ADVICE = "mend that line or remove it: --record runs its plan again"
+_ADVICE = "fix or remove that line: --record runs its plan again"
 
 
 def find_cut_line(path: Path) -> int | None:
@@ -92,7 +92,7 @@ def lock_record_file(path: Path) -> Callable[[], object]:
         except BlockingIOError:
             file.close()
             raise ExecutionError(
-                f"{path}: another run records into it now; wait for its end, or name another file"
+                f"{path}: another run is recording into it: wait for it to end, or use another file"
             ) from None
         except OSError:  # some network's file systems have no locks
             pass

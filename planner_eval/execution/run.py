@@ -97,9 +97,7 @@ def execute_many(
     """
     run_options = options or Options()
     if run_options.binding not in ("name", "position"):
-        raise ExecutionError(
-            f"arguments are bound by 'name' or by 'position', not by {run_options.binding!r}"
-        )
+        raise ExecutionError(f"arguments are bound by 'name' or by 'position', not {run_options.binding!r}")
     if isinstance(tools, Sandbox):
         yield from _run_plans(plans, tools, run_options)
         return
@@ -163,7 +161,7 @@ def _explain_skipped_call(plan: Plan, cause: str) -> str:
     position = int(cause) if cause.isdecimal() else -1
     if not 0 <= position < len(plan.calls):
         return cause
-    return f"it needs {plan.calls[position].id} ({plan.calls[position].tool}), which gave no value"
+    return f"it needs {plan.calls[position].id} ({plan.calls[position].tool}), which returned no value"
 
 
 def _resolve_answer(plan: Plan, entries: tuple[CallTrace, ...]) -> tuple[tuple[str, Any], ...] | None:
@@ -329,7 +327,7 @@ def execute(  # noqa: PLR0913 - the options of a public function
             parsed, tools, isolation=isolation, timeout=timeout, options=options, initial=start_state
         )
     if isinstance(tools, Sandbox) and (record is not None or allow_read):
-        raise InputError("a Sandbox has its tools and limits already: give `record` and `allow_read` none")
+        raise InputError("a Sandbox has its own tools and limits: drop record and allow_read")
     run_options = (
         replace(options or Options(), arguments=True) if record is not None else options or Options()
     )

@@ -51,7 +51,7 @@ def collect_tools(target: Any) -> Mapping[str, Any]:
     """
     tools = _tools_of(target)
     if not tools:
-        raise LoadError("nothing there can be called: expected functions, a mapping, a class or an object")
+        raise LoadError("nothing callable there: expected functions, a mapping, a class or an object")
     return tools
 
 
@@ -102,7 +102,7 @@ def _tools_of_list(entries: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
         more: Mapping[str, Any] = {entry.__name__: entry} if named else _tools_of(entry)
         for name in more:
             if not named and name in tools:
-                raise LoadError(f"two of the tools listed are named {name!r}: give them other names")
+                raise LoadError(f"two tools are named {name!r}: rename one")
         if isinstance(more, OwnedTools):
             owners.update({type(owner).__name__: owner for owner in more.owners.values()})
         tools.update(more)
@@ -149,7 +149,7 @@ def set_initial_state(tools: Mapping[str, Any], initial: Any) -> None:
     """
     owners = getattr(tools, "owners", {})
     if initial is not None and not isinstance(initial, Mapping):
-        raise StateError(f"an object is expected, found {_describe_value(initial)}")
+        raise StateError(f"expected an object, found {_describe_value(initial)}")
     if initial is None and not any(map(_scenario_loader, owners.values())):
         return
     if hasattr(tools, "answer"):
@@ -174,7 +174,7 @@ def _set_states(tools: Mapping[str, Any], owners: Mapping[str, Any], initial: An
         )
     for name in initial or ():
         if name not in owners:
-            raise StateError(f"it names {name!r}, which is none of {_owner_list(owners)}")
+            raise StateError(f"it names {name!r}, which is not one of {_owner_list(owners)}")
     for name, owner in owners.items():
         if initial is not None and name in initial:
             _set_owner_state(tools, owner, initial[name], name)
@@ -429,7 +429,7 @@ class RecordedAnswers(dict[str, "Any"]):
         if not entries:
             raise CallFailed("not-recorded", f"no call of {step.tool!r} with these arguments in this plan")
         if len({_canonical_text([entry.get("value"), entry.get("error")]) for entry in entries}) > 1:
-            what = f"the answers to {step.tool!r} with these arguments differ, and none says for which plan"
+            what = f"the outputs of {step.tool!r} with these arguments differ, and none names its plan"
             raise CallFailed("not-recorded", f"{what}; record them again")
         if "error" in entries[0]:
             raise CallFailed(*entries[0]["error"])

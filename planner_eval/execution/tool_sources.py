@@ -277,11 +277,11 @@ def _module_source(name: str, module: str, attribute: str, search_paths: Sequenc
     if spec is None or (spec.origin is None and not spec.submodule_search_locations):
         if Path(name).exists():
             raise ExecutionError(
-                f"{name} is no file of Python, whose functions would be the tools; answers recorded earlier "
-                f"are given as 'recorded:{name}', a world as 'world:{name}'"
+                f"{name} is not a Python file; for recorded outputs use "
+                f"'recorded:{name}', for a world 'world:{name}'"
             )
         raise ExecutionError(
-            f"{name}: there is no module {top!r} here or on Python's path; tools are given as 'nestful', "
+            f"{name}: there is no module {top!r} on Python's path; use 'nestful', "
             "'nestful:FOLDER', 'world:NAME', 'recorded:FILE', 'tools.py' or 'package.module:attribute'"
         )
     locations = list(spec.submodule_search_locations or ()) or [str(spec.origin)]

@@ -207,7 +207,7 @@ def pass_k(outcomes: Sequence[Sequence[bool]], k: int) -> float | None:
     0.75
     """
     if k < 1:
-        raise ValueError(f"k is a number of runs from 1 on, found {k}")
+        raise ValueError(f"k must be 1 or more, found {k}")
     for position, runs in enumerate(outcomes):
         if len(runs) < k:
             raise ValueError(f"task {position + 1} has {len(runs)} runs, pass^{k} needs {k} of each")

@@ -95,7 +95,7 @@ class GoldenPlan:
         except InputError as error:
             compare_pair(pred, "[]", policy)  # raises where it is no fault of the golden plan's
             raise InputError(
-                f"{error}\ngolden plan: {_relative_path(file)}; {self._command} writes it anew"
+                f"{error}\ngolden plan: {_relative_path(file)}; {self._command} updates it"
             ) from None
 
     def file(self, name: str = "") -> Path:
@@ -151,10 +151,7 @@ def _refusal_reason(pred: Source, policy: AnyPolicy, file: Path) -> str | None:
         return failure_message(row)
     if describe_prose_gold(pred, row.pred) is None:
         return None
-    return (
-        "the prediction is words that call nothing; where that is right, write [] into "
-        f"{_relative_path(file)}"
-    )
+    return f"the prediction is prose without calls; if that is right, write [] into {_relative_path(file)}"
 
 
 def _is_stored_already(plan: Any, file: Path, policy: AnyPolicy) -> bool:
@@ -201,14 +198,14 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
         ]
     if pe.same(left, right):
         return [
-            "plans that mean the same, and are written otherwise",
+            "plans that mean the same but are written differently",
             "== compares labels, order and written values too: planner_eval.assert_same(pred, gold) compares "
             "what plans mean, planner_eval.same(pred, gold) says whether that is the same",
         ]
     lines = str(pe.diff(left, right)).splitlines()
     more = [f"… {len(lines) - _MAX_HINT_LINES} more lines"] if len(lines) > _MAX_HINT_LINES else []
     return [
-        "plans that do not mean the same (right is taken as gold)",
+        "plans that do not mean the same (the right side is gold)",
         *lines[:_MAX_HINT_LINES],
         *more,
         "planner_eval.assert_same(pred, gold) shows both plans, too",

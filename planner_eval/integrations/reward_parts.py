@@ -102,9 +102,9 @@ def normalize_weights(weights: Mapping[str, float] | Weights | None) -> Weights:
     for name, value in (weights._asdict() if isinstance(weights, Weights) else weights or {}).items():
         if name not in chosen:
             hint = did_you_mean(str(name), chosen, f"known are {', '.join(chosen)}")
-            raise InputError(f"the weights name {name!r}, which is no part of a reward; {hint}")
+            raise InputError(f"the weights name {name!r}, which is not a part of a reward; {hint}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
-            raise InputError(f"the weight of {name} is {value!r}, expected a number from 0 on")
+            raise InputError(f"the weight of {name} is {value!r}, expected a number, 0 or more")
         chosen[name] = value
     total = sum(chosen.values())
     if not total or not isfinite(total):

@@ -277,13 +277,13 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
     if isinstance(unreadable, bool) or not isinstance(unreadable, (int, float)) or not isfinite(unreadable):
         raise InputError(f"unreadable is {unreadable!r}, expected a number")
     if unreadable > 1:
-        raise InputError(f"unreadable is {unreadable!r}, expected at most 1, what the right plan is worth")
+        raise InputError(f"unreadable is {unreadable!r}, expected at most 1, the reward of a right plan")
     if not isinstance(per_call, Verdicts):
         raise InputError(f"per_call is {per_call!r}, expected Verdicts(right=1, wrong=-1, consequence=0)")
     if not isinstance(limits, Limits):
         raise InputError(f"limits is {limits!r}, expected Limits of planner_eval.base.limits")
     if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise InputError(f"jobs is {jobs!r}, expected a whole number from 1 on")
+        raise InputError(f"jobs is {jobs!r}, expected a whole number, 1 or more")
     if deadline is not None and not (
         isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < inf
     ):
@@ -338,8 +338,8 @@ class Reward:
         if gold_plans is None:
             names = ", ".join(sorted(columns)) or "none"
             raise InputError(
-                f"there is no column {self.gold!r} of gold plans; the columns are {names}: "
-                "pe.reward(gold='NAME') names it"
+                f"there is no column {self.gold!r} of gold plans; the columns are "
+                f"{names}: name it with pe.reward(gold='NAME')"
             )
         if isinstance(gold_plans, (str, Plan, Mapping)):
             gold_plans = [gold_plans] * len(completions)

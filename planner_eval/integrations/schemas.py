@@ -10,18 +10,18 @@ from planner_eval.base.text import did_you_mean
 
 SCHEMAS: dict[str, tuple[str, str, str]] = {
     "settings": ("comparison.schemas", "SettingsFile", "a project's settings: planeval.toml, --config FILE"),
-    "policy": ("comparison.schemas", "PolicyFile", "how values compare: --policy FILE"),
+    "policy": ("comparison.schemas", "PolicyFile", "how values are compared: --policy FILE"),
     "world": ("execution.worlds.schema", "WorldFile", "a simulated world: --tools world:FILE"),
-    "record": ("reading.schemas", "GoldRecord", "a gold record: what is right besides its plan"),
-    "plan": ("reading.schemas", "PlanFile", "the interchange JSON of plans: --to plan"),
+    "record": ("reading.schemas", "GoldRecord", "a gold record: other right answers besides its plan"),
+    "plan": ("reading.schemas", "PlanFile", "plans as interchange JSON: --to plan"),
     "wrappers": (
         "reading.schemas",
         "WrappersFile",
         "notations and frameworks of one's own: --wrappers FILE",
     ),
-    "theme": ("results.schema", "ThemeFile", "colours and shapes of drawings: --theme FILE"),
+    "theme": ("results.schema", "ThemeFile", "the theme of drawings: --theme FILE"),
     "patch": ("comparison.schemas", "PatchFile", "a repair: diff --patch, convert --patch"),
-    "prices": ("models.prices", "PricesFile", "what models cost: predict --prices FILE"),
+    "prices": ("models.prices", "PricesFile", "prices of models: predict --run prices=FILE"),
     "datasets": (
         "benchmarks.datasets.schema",
         "DatasetsFile",
@@ -30,7 +30,7 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
     "to-make": (
         "benchmarks.datasets.schema",
         "ToMakeFile",
-        "what no plan touches: data coverage --to-make FILE",
+        "what no plan uses: data coverage --to-make FILE",
     ),
     "report": ("results.schema", "ReportData", "what score --format json writes"),
     "effects": ("results.schema", "EffectsData", "what diff --execute --format json writes of a pair"),

@@ -52,7 +52,7 @@ def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> No
     >>> assert_same("f(#x='1')", "f(#x='2')")
     Traceback (most recent call last):
     AssertionError: different: 1 edit; first at f (call 1)
-      argument.value: f (call 1): argument 'x' is "1", gold gives "2"
+      argument.value: f (call 1): argument 'x' is "1", expected "2"
     prediction
       generation 1
         c1  f  x = "1"
@@ -146,7 +146,7 @@ def _refuse_unawaited(source: object) -> None:
     if isawaitable(source):
         if isinstance(source, Coroutine):
             source.close()  # else Python warns of it again, later and elsewhere
-        raise InputError(f"the plan is a {type(source).__name__} that was not awaited: write await before it")
+        raise InputError(f"the plan is a {type(source).__name__} that was not awaited: add await")
 
 
 def _refuse_several_texts(name: str, source: object) -> None:
@@ -278,7 +278,7 @@ def judge(pred: Any, gold: Any, *, policy: Any = "default", repair: bool = True)
         InputError: there is no such policy.
 
     >>> judge("f(#x='1')", "f(#x='2')").reason
-    '1 root cause:\nargument.value: f (call 1): argument \'x\' is "1", gold gives "2"'
+    '1 root cause:\nargument.value: f (call 1): argument \'x\' is "1", expected "2"'
     >>> judge("f(#x='1')", "f(#x='1')").same, judge("f(#x=", "f(#x='1')").state
     (True, 'unreadable')
     """

@@ -69,7 +69,7 @@ class Store:
                 with self._connection() as connection:
                     connection.execute(statement, values)
             except sqlite3.Error as problem:
-                raise self._wrong(f"{self.path}: the answer cannot be kept: {problem}") from None
+                raise self._wrong(f"{self.path}: the answer cannot be stored: {problem}") from None
 
     def find(self, key: str, read: Callable[[Any], _T]) -> _T | None:
         """The answer kept under a key, as it is read from JSON data."""
@@ -77,7 +77,7 @@ class Store:
         try:
             return read(json.loads(rows[0][0])) if rows else None
         except (ValueError, TypeError, KeyError):
-            message = f"{self.path}: the answer kept under {key} is damaged; delete the row"
+            message = f"{self.path}: the answer stored under {key} is damaged: delete the row"
             raise self._wrong(message) from None
 
     def keep(self, key: str, task: str, model: str, request: str, reply: Mapping[str, Any]) -> None:
@@ -109,7 +109,7 @@ class Store:
 
     def _open(self) -> sqlite3.Connection:
         if not self.writable and not self.path.is_file():
-            raise self._wrong(f"{self.path}: no such cache of answers, and nobody is there to ask")
+            raise self._wrong(f"{self.path}: no such cache of answers, and no model to ask")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as problem:

@@ -82,7 +82,7 @@ def refuse_address(url: str | None) -> None:
         good = False
     if not good or not url.isprintable() or " " in url:
         raise InputError(
-            f"{redact_message(repr(url))} is no address of a server: expected one like {_EXAMPLE_URL}"
+            f"{redact_message(repr(url))} is not the address of a server: expected one like {_EXAMPLE_URL}"
         )
 
 
@@ -147,7 +147,7 @@ def open_client(
         """Have the body end where it becomes too long; a packed one could be of any length."""
         packed = response.headers.get("content-encoding", "identity").lower()
         if packed != "identity":
-            raise BodyRefused(f"the answer is packed with {packed[:20]}, which was not asked for")
+            raise BodyRefused(f"the answer is compressed with {packed[:20]}, which was not requested")
         streams = (base for base in type(response.stream).__mro__ if base.__name__ == "AsyncByteStream")
         response.stream = _bounded_stream(next(streams))(response.stream, max_bytes)
 
@@ -165,8 +165,8 @@ def open_client(
     except openai.OpenAIError as problem:
         if not api_key and base_url is None:  # the package's own words tell of keys for other ends
             raise ModelError(
-                f"{model_name}'s endpoint cannot be used: there is no key; set OPENAI_API_KEY, or "
-                "name a server of your own, which may want none",
+                f"{model_name}'s endpoint cannot be used: there is no key: set OPENAI_API_KEY, "
+                "or name a server without one with --url",
                 code="missing",
             ) from None
         message = redact_message(str(problem), secrets=(api_key,))
@@ -181,9 +181,7 @@ async def _follow_redirect(response: Any) -> None:
     target = origin.join(response.headers["location"])
     if (target.scheme, target.host, target.port) != (origin.scheme, origin.host, origin.port):
         shown_url = target.copy_with(username=None, password=None, query=None, fragment=None)
-        raise RedirectElsewhere(
-            f"its server redirects to {shown_url}, which is another one; name that if you trust it"
-        )
+        raise RedirectElsewhere(f"its server redirects to {shown_url}: name that one if you trust it")
 
 
 def _bounded_stream(base: type) -> Callable[[Any, int], Any]:
@@ -354,7 +352,7 @@ class Client:
                 return await self._tries(client, replace_surrogates(body), name, waits)
         except TimeoutError:
             self._heard.failed += 1
-            self._heard.reason = f"no answer within {self.deadline:g} seconds in all"
+            self._heard.reason = f"no answer within {self.deadline:g} seconds in total"
             self._heard.reason += f"; before: {waits[-1].reason}" if waits else ""
             raise ModelError(f"{name} gave {self._heard.reason}") from None
 
@@ -379,15 +377,13 @@ class Client:
         pause = self.backoff
         for tries in range(1, self.retries + 2):
             if self._heard.lost(self.first_patience, self.patience):
-                raise ModelError(f"{name} is not asked any more: {self._heard.reason}")
+                raise ModelError(f"{name} is not asked again: {self._heard.reason}")
             try:
                 reply = await self._try(client, body, tries, name)
             except _Retry as problem:
                 if tries > self.retries:
                     times = "once" if tries == 1 else f"{tries} times"
-                    self._failed(
-                        problem, f"nobody answered before: {problem}" if problem.silent else str(problem)
-                    )
+                    self._failed(problem, f"no answer before: {problem}" if problem.silent else str(problem))
                     raise ModelError(f"{name} was asked {times}: {problem}") from None
                 seconds = self.jitter(pause if problem.pause is None else problem.pause)
                 waits.append(Pause(seconds, str(problem), problem.limited))

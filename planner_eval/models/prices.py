@@ -29,14 +29,14 @@ _Price = Annotated[
 class PriceEntry(Described):
     """What a model costs, in any currency."""
 
-    input: _Price = Field(description="A million tokens of questions.")
-    output: _Price = Field(description="A million tokens of answers.")
+    input: _Price = Field(description="Price of a million input tokens.")
+    output: _Price = Field(description="Price of a million output tokens.")
 
 
 class PricesFile(Described):
     """What models cost."""
 
-    models: dict[str, PriceEntry] = Field(description="The models, by the names that they are asked under.")
+    models: dict[str, PriceEntry] = Field(description="The models, by name.")
 
 
 def read_prices(path: Path) -> dict[str, Prices]:
@@ -62,11 +62,11 @@ def read_prices(path: Path) -> dict[str, Prices]:
     except OSError as problem:
         raise InputError(f"{path}: {problem.strerror or problem}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no UTF-8 text, expected the prices of models") from None
+        raise InputError(f"{path} is not UTF-8 text, expected the prices of models") from None
     except ParseError as problem:
         raise InputError(f"{path}: {problem.brief}") from None
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"{path} is no TOML: {problem}") from None
+        raise InputError(f"{path} is not TOML: {problem}") from None
     prices_file = PricesFile.check(data, str(path))
     return {name: Prices(price.input, price.output) for name, price in prices_file.models.items()}
 

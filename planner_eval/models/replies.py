@@ -14,7 +14,7 @@ _UNKNOWN_USAGE = Usage()
 _MAX_TOKENS = 2**53
 """A server that counts more, or fewer than none, counts wrong."""
 
-NO_TEXT = "the answer holds no text"
+NO_TEXT = "the answer has no text"
 """What is said of a completion whose content is no words, where words were asked for."""
 
 MAX_CALLS = 1_000
@@ -26,8 +26,8 @@ class Prices:
     """What a million tokens cost, in any currency.
 
     Args:
-        input: A million tokens of questions.
-        output: A million tokens of answers.
+        input: Price of a million input tokens.
+        output: Price of a million output tokens.
     """
 
     input: float

@@ -86,15 +86,16 @@ class PageRun(NamedTuple):
         if bool(self.paired.reading.repair) != bool(other.paired.reading.repair):
             strict = other if self.paired.reading.repair else self
             raise InputError(
-                f"{prefix}: {strict.run.path} was read strictly, and of the other small faults were mended; "
-                "diff --repair, or score --strict, makes one that is read as the other"
+                f"{prefix}: {strict.run.path} was read strictly, the other with "
+                "repairs: use diff --repair or score --strict for both"
             )
         if self.cluster != other.cluster:
             own_cluster, other_cluster = (
                 f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
             )
             raise InputError(
-                f"{prefix}: their pairs lie in other clusters, {own_cluster} and {other_cluster} (--cluster)"
+                f"{prefix}: their pairs have different clusters, {own_cluster} and {other_cluster} "
+                f"(--cluster)"
             )
 
 
@@ -116,8 +117,8 @@ def read_page_run(path: str, policy: str | None = None) -> PageRun:
     options: Any = run.options
     if "benchmark" in options:
         raise InputError(
-            f"{path} was scored under the benchmark {options['benchmark']}, whose notation and rules are its "
-            f"own: name the answers and the gold plans, {_answers_command(options)}"
+            f"{path} was scored under the benchmark {options['benchmark']}, which has its own notation "
+            f"and rules: name the answers and the gold plans, {_answers_command(options)}"
         )
     file_names = _read_input_names(path)
     wrappers = _read_notations(run, path)
@@ -188,7 +189,7 @@ def report_run(  # noqa: PLR0913 - the options of a public function
     job = StoredJob(PageJob(score, keys, query, shown.texts), stored.run.lines())
     result = read_system(job, stored.paired, progress, how)
     refuse_unknown_keys(by, result.totals)
-    more = "these figures are all that a run of diff holds; a run of score, or the files, give all others"
+    more = "these are all figures of a run of diff; use a run of score, or the files, for others"
     return page_of_results([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
 
 
@@ -196,7 +197,7 @@ def _read_input_names(path: str) -> tuple[str, str]:
     """What the run was made of, as its command named it."""
     names: Any = run_data(path).get("given")
     if not isinstance(names, list) or len(names) != 2:
-        raise InputError(f"{path} does not say what it was made of: planeval report PRED --gold GOLD")
+        raise InputError(f"{path} does not name its files: use planeval report PRED --gold GOLD")
     return str(names[0]), str(names[1])
 
 
@@ -215,9 +216,9 @@ def _read_pairs(
             if os.path.lexists(name):
                 raise
             raise InputError(
-                f"{path} was made of {name} ({role}), which is not there: it was moved or removed, or the "
-                f"command was given in another folder; put it back, or name the files as they are called "
-                f"now, planeval report PRED --gold GOLD ({error})"
+                f"{path} was made of {name} ({role}), which is missing: "
+                f"restore it, or name the files with planeval "
+                f"report PRED --gold GOLD ({error})"
             ) from None
     answers, golds = _select_asked(file_names[0], files[0], files[1], reading)
     return pair(answers, golds, reading=reading, id=ids or None)
@@ -268,12 +269,12 @@ def _read_policy(run: StoredRun, path: str, named: str | None) -> Policy:
         if named is not None:
             raise
         raise InputError(
-            f"{path} was compared under the policy {name!r}, which is none of the presets: name its file "
-            "with --policy"
+            f"{path} was compared under the policy {name!r}, which is not a preset: name "
+            "its file with --policy"
         ) from None
     if describe(chosen) != run.options.get("compared"):
         raise InputError(
-            f"{path} was compared under the policy {name!r}, which is not what {named or name} says now"
+            f"{path} was compared under the policy {name!r}, which differs from {named or name} now"
         )
     return chosen
 
@@ -287,6 +288,4 @@ def _refuse_changed(run: StoredRun, paired: PairedFiles, wrappers: Sequence[str]
     now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
     now += [input_of("wrappers", name) for name in wrappers]
     if difference := changed_input(run.inputs, now):
-        raise InputError(
-            f"{path} was made of other files: {difference}; the run's command makes it anew in another folder"
-        )
+        raise InputError(f"{path} was made of other files: {difference}; repeat the run in another folder")

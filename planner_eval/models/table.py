@@ -85,9 +85,7 @@ def layout_of(
     """
     if name is not None:
         if by is not None or metrics:
-            raise InputError(
-                f"the layout {name} says which figures there are, and by what: leave out the others"
-            )
+            raise InputError(f"the layout {name} sets the figures and breakdowns: drop --metric and --by")
         return layout(name, form)
     published = layouts(form)
     note = ""
@@ -146,7 +144,7 @@ def head_of(column: LayoutColumn, form: str | None) -> ColumnHead:
 
     Args:
         column: The column.
-        form: The benchmark; None for tasks of one's own.
+        form: The benchmark; None for tasks of your own.
     """
     if form is None:
         lower = column.figure in METRICS and METRICS[column.figure].lower
@@ -250,7 +248,7 @@ def table(  # noqa: PLR0913 - the options of a public function
     _refuse_other_gold(list(sources.values()))
     ids = frozenset.intersection(*(s.ids() for s in sources.values())) if common else None
     if ids is not None and not ids:
-        raise InputError("no sample is in all of these runs: there is nothing in common")
+        raise InputError("no sample is in all of these runs")
     cells = [
         [_measure_column(column, row_runs, chosen, sources, ids) for column in chosen.columns]
         for row_runs in rows.values()
@@ -310,18 +308,18 @@ def form_of(runs: Sequence[TableRun]) -> str | None:
     first = runs[0]
     for other in runs[1:]:
         if other.form != first.form:
-            called = [run.form or "tasks of one's own" for run in (first, other)]
+            called = [run.form or "tasks of your own" for run in (first, other)]
             raise InputError(
-                f"{first.path} and {other.path} make no table: they are of {called[0]} and {called[1]}"
+                f"{first.path} and {other.path} cannot share a table: they are of {called[0]} and {called[1]}"
             )
     return first.form
 
 
 def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> None:
     if layout is not None:
-        raise InputError(f"there is no layout {layout!r} for tasks of one's own: name figures with --metric")
+        raise InputError(f"there is no layout {layout!r} for tasks of your own: name figures with --metric")
     if settings:
-        raise InputError(f"{next(iter(settings))!r} is no option of tasks of one's own")
+        raise InputError(f"{next(iter(settings))!r} is not an option of tasks of your own")
 
 
 def _own_source(
@@ -332,10 +330,10 @@ def _own_source(
         lacking = [name for name in metrics if name not in run.metrics]
         if lacking:
             raise InputError(
-                f"{run.path} was not scored with --metric {lacking[0]}, so nothing is known of it"
+                f"{run.path} was not scored with --metric {lacking[0]}: score it again with that option"
             )
         if by is not None and by not in stored_report.breakdown:
-            raise InputError(f"{run.path} was not scored with --by {by}, so nothing is known of it")
+            raise InputError(f"{run.path} was not scored with --by {by}: score it again with that option")
         return OwnSource(run.path, stored_report.rows, cluster=stored_report.totals.cluster)
     model_run = run.predicted
     golds = select_asked_golds(DEFAULT_READING.golds(gold_of(model_run, gold)), model_run)
@@ -355,7 +353,8 @@ def _refuse_other_gold(sources: Sequence[Source]) -> None:
         for key, sample in other.samples().items():
             if key in first_samples and first_samples[key].gold != sample.gold:
                 raise InputError(
-                    f"{first.run.path} and {other.run.path} make no table: their gold of {key!r} differs"
+                    f"{first.run.path} and {other.run.path} cannot share a table: their gold of {key!r} "
+                    f"differs"
                 )
 
 
@@ -493,7 +492,7 @@ def chart(
     named = named_runs(systems)
     form = form_of([r for _, r in named])
     if form is None:
-        raise InputError("charts are those of a benchmark's paper, and these runs are of tasks of one's own")
+        raise InputError("charts are of a benchmark's paper, but these runs are of tasks of your own")
     bench = benchmark(form)
     chosen = find_chart(bench, figure)
     how = ScoringOptions(variant, None if gold is None else os.fspath(gold), judge, prompts, run)

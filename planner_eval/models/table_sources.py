@@ -170,7 +170,7 @@ def refuse_unlike(runs: Sequence[TableRun]) -> None:
     """
     scored = [(run.path, run_data(run.path)) for run in runs if run.predicted is None]
     for path, data in scored[1:]:
-        prefix = f"{scored[0][0]} and {path} make no table"
+        prefix = f"{scored[0][0]} and {path} cannot share a table"
         versions = [d.get("version") for d in (scored[0][1], data)]
         if versions[0] != versions[1]:
             raise InputError(f"{prefix}: they are of versions {versions[0]} and {versions[1]}")
@@ -181,7 +181,7 @@ def refuse_unlike(runs: Sequence[TableRun]) -> None:
         first_options, other_options = (dict(d["options"]) for d in (scored[0][1], data))
         for name in sorted({*first_options, *other_options} - {"about", "metrics", "keys"}):
             if first_options.get(name) != other_options.get(name):
-                raise InputError(f"{prefix}: they were not scored alike, {name}")
+                raise InputError(f"{prefix}: they were scored differently: {name}")
 
 
 def _gold_inputs(data: Mapping[str, Any]) -> list[Any]:
@@ -268,7 +268,7 @@ class BenchmarkSource:
         about = (run_data(self.run.path).get("options") or {}).get("about") or {}
         named = self.how.gold or about.get("gold")
         if not isinstance(named, str):
-            raise InputError(f"{self.run.path} does not say where its gold lies: name it with --gold")
+            raise InputError(f"{self.run.path} does not name its gold: name it with --gold")
         return named
 
     def ids(self) -> frozenset[str]:
@@ -327,7 +327,7 @@ class BenchmarkSource:
                 (len(matched.missing), "sample{} without an answer, counted as wrong"),
                 (len(matched.repeated), "further answer{} to a sample that has one, not counted"),
                 (len(matched.unknown), "answer{} that no sample asked for, not counted"),
-                (len(scored.lost), "sample{} at which the program itself fails, in no figure"),
+                (len(scored.lost), "sample{} with an internal error, not counted"),
             ):
                 notes |= {f"{count:,} {what.format('s' * (count != 1))}": None} if count else {}
         return list(notes)
@@ -376,9 +376,7 @@ class BenchmarkSource:
                 scored = read_stored_benchmark(self.run.path).scored
                 if self.variant not in scored.reports:
                     variants = ", ".join(scored.reports)
-                    raise InputError(
-                        f"{self.run.path} was scored as {variants}, and {self.variant} is wanted"
-                    )
+                    raise InputError(f"{self.run.path} was scored as {variants}, expected {self.variant}")
             else:
                 more: Any = dict(settings)
                 scored = score_benchmark(
@@ -474,7 +472,7 @@ class OwnSource:
         """What does not count in these figures."""
         notes = [*self.said]
         if self.unjudged:
-            notes.append(f"{self.unjudged:,} without a gold plan to be judged by, not counted")
+            notes.append(f"{self.unjudged:,} without a gold plan , not counted")
         return notes
 
     def _chosen(self, column: LayoutColumn, ids: Collection[str] | None) -> Iterator[rows.ScoredRow]:

@@ -221,7 +221,7 @@ class _Linker:
         if kind is float:
             if value not in _INFINITIES:
                 return value
-            past = "a number past 1.8e308, the largest that is kept, and equals any other that is"
+            past = "above 1.8e308, the largest number, and equal to any other such number"
             raise LimitError(f"argument {argument!r} of {self.where(i)} is {past}")
         if kind is int:
             if -_INTEGER_BOUND < value < _INTEGER_BOUND:
@@ -256,7 +256,7 @@ class _Linker:
         """The value of an expression, or its source text, and a note that says which."""
         value = self.compute(text) if self.compute is not None else None
         beginning = f"{argument!r} of call {i + 1} is the expression {shorten(text, 60)}"
-        outcome = "; its text stands for it" if value is None else f", computed as {value!r}"
+        outcome = "; its text is used" if value is None else f", computed as {value!r}"
         severity = "warning" if value is None else "info"
         self.notes.append(
             Diagnostic("value.computed", beginning + outcome, severity, self._place(i), argument, span)
@@ -276,7 +276,7 @@ class _Linker:
         if len(earlier) > 1 and self.calls[producer].label != ref.name:
             binders = ", ".join([str(p + 1) for p, _ in earlier])
             subject = self._shown(i, argument)
-            message = f"{subject} refers to {ref.name!r}, which calls {binders} return; the nearest is taken"
+            message = f"{subject} refers to {ref.name!r}, which calls {binders} return; the nearest is used"
             ref_span = ref.span or span
             self.notes.append(
                 Diagnostic("reference.ambiguous", message, "info", self._place(i), argument, ref_span)
@@ -324,7 +324,7 @@ class _Linker:
         circle = blocked_positions(needs)
         if circle:
             listed = ", ".join(str(i + 1) for i in circle[:10]) + (" …" if len(circle) > 10 else "")
-            message = f"calls {listed} depend on one another in a circle, or on calls that do"
+            message = f"calls {listed} depend on each other in a cycle, or on calls that do"
             self.notes.append(Diagnostic("plan.cycle", message, "error", circle[0]))
 
 

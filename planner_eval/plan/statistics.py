@@ -288,23 +288,23 @@ FIGURE_MEANINGS = {
     "apps": "different apps that the calls name",
     "tools": "different tools that are called; tools of one name in two apps are two",
     "arguments": "arguments of all calls",
-    "references": "places in arguments that take another call's output, each counted",
-    "edges": "pairs of calls of which one takes the other's output, counted once however often it does",
-    "components": "groups of calls that hang together by references; a call that stands alone is one",
-    "depth": "calls of the longest chain, each taking the output of the one before; a circle is one link",
-    "width": "calls of the largest generation: they need only earlier ones and, circles aside, run at once",
-    "max fan in": "the largest number of other calls whose output one call takes",
-    "max fan out": "the largest number of other calls that take one call's output",
-    "reused": "calls whose output more than one call takes",
-    "parallel scale": "AppBench's word for the number of components: parts that need nothing of one another",
-    "sequential scale": "AppBench's word for the number of calls in the largest component",
-    "roots": "calls that take no other call's output",
-    "sinks": "calls whose output no other call takes",
+    "references": "uses of other calls' outputs in arguments",
+    "edges": "pairs of calls in which one uses the other's output, each counted once",
+    "components": "groups of calls connected by references; a lone call is one",
+    "depth": "calls of the longest chain of dependencies; a cycle counts once",
+    "width": "calls of the largest generation, which need only earlier ones and can run at once",
+    "max fan in": "the largest number of calls whose output one call uses",
+    "max fan out": "the largest number of calls that use one call's output",
+    "reused": "calls whose output several calls use",
+    "parallel scale": "AppBench's term for the number of components",
+    "sequential scale": "AppBench's term for the calls of the largest component",
+    "roots": "calls that use no other call's output",
+    "sinks": "calls whose output no other call uses",
     "critical path": "the calls of the longest chain, by their ids; the earliest of several",
-    "inferred": "references that nobody wrote; all figures count them, depth and width also written steps",
-    "fan in": "how many calls take the output of so many others: 0 ×2 is two calls that take none",
-    "fan out": "how many calls have so many others take their output",
-    "scope": "AppBench's word for one or several apps (S, M), and one or several calls of an app",
+    "inferred": "edges that no one wrote; all figures count them, depth and width also written steps",
+    "fan in": "how many calls use the output of how many others: 0 ×2 is two calls that use none",
+    "fan out": "how many calls have their output used by how many others",
+    "scope": "AppBench's term for one or several apps (S, M), and one or several calls of an app",
 }
 """The figures and their column, as reports spell them and in their order."""
 
@@ -312,7 +312,7 @@ KIND_MEANINGS = {
     "reference": "the whole argument is another call's output",
     "ref in text": "a text that holds another call's output",
     "ref in values": "a list or an object that holds another call's output",
-    "unresolved": "a reference that no other call answers, alone or inside of a value",
+    "unresolved": "a reference to no other call, alone or inside a value",
     "string": "a text",
     "integer": "a whole number",
     "number": "a number with a fraction",
@@ -324,10 +324,10 @@ KIND_MEANINGS = {
 """What an argument holds; of the kinds that fit, the first."""
 
 PATTERNS = {
-    "A": "a call that stands alone",
-    "A→B": "a call that takes the output of one call, which serves no other",
-    "{A,B}→C": "a call that takes the output of several, one a letter",
-    "A→{B,C}": "a call whose output several take, one a letter",
+    "A": "a lone call",
+    "A→B": "a call that uses the output of a call that no other uses",
+    "{A,B}→C": "a call that uses the output of several, one letter each",
+    "A→{B,C}": "a call whose output several use, one letter each",
 }
 """How calls hang together, by the form of what is counted; one call can be part of several."""
 
@@ -343,10 +343,10 @@ _PLAIN_NAMES = {"parallel scale": "independent parts", "sequential scale": "call
 """Plain names for figures that a paper has named."""
 
 SHAPES = {
-    "(()())": "brackets are a call around those whose output it takes; * ends a circle",
-    "() + ()": "parts that nothing joins",
-    "(a:()) (a)": "a: names a call that serves several, and a is that call again",
-    "(()×2)": "in parts of many calls, or with a circle: a call that serves two, written again for each",
+    "(()())": "brackets are a call around its producers; * ends a cycle",
+    "() + ()": "unconnected parts",
+    "(a:()) (a)": "a: names a call with several consumers; a is that call again",
+    "(()×2)": "in large parts, or with a cycle: a call with two consumers, written for each",
 }
 """How the shape of a plan is written, by examples; the first is always explained."""
 
@@ -403,7 +403,7 @@ def explain_words(
         KeyError: a word has no sentence.
 
     >>> explain_words(["depth"], [], ["{A,B,C}→D"], shapes=[])["{A,B}→C"]
-    'a call that takes the output of several, one a letter'
+    'a call that uses the output of several, one letter each'
     """
     words = {name: FIGURE_MEANINGS[name] for name in figures} | {name: KIND_MEANINGS[name] for name in kinds}
     forms = {pattern_form(pattern) for pattern in patterns}

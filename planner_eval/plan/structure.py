@@ -147,7 +147,7 @@ def nesting_patterns(plan: Plan) -> dict[str, int]:
     r"""How the calls hang together, one pattern a meeting point, with its count.
 
     ``A→B``: one consumer of one producer that serves nobody else. ``{A,B}→C``: one call that uses
-    several others. ``A→{B,C}``: one call that serves several. ``A``: a call that stands alone.
+    several others. ``A→{B,C}``: one call that serves several. ``A``: a lone call.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> nesting_patterns(parse("a = f(#x='1')\nb = f(#x='2')\ng(#y=a, #z=b)\nh()"))

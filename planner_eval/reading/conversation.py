@@ -22,7 +22,7 @@ from planner_eval.reading.dialects.conversations.wrappers import (
     texts_of,
 )
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import JoinedTurns, Record
 
 _USER_ROLES = frozenset({"user", "human", "HumanMessageChunk"})
 _ANSWER_KEYS = frozenset({"tool_use_id", "toolResult", "functionResponse", "function_response"})
@@ -50,6 +50,8 @@ def conversation_data(record: Record | None) -> Any:
     if record is None or record.error is not None or record.turn is not None:
         return None
     source = record.source
+    if isinstance(source, JoinedTurns):
+        return source.turns
     if isinstance(source, str):
         if source.lstrip()[:1] not in ("[", "{"):
             return None
@@ -129,6 +131,9 @@ def _text_of(message: Mapping[str, Any]) -> str:
     content = next(
         (message[key] for key in ("content", "parts", "output", "value") if message.get(key) is not None), ""
     )
+    if isinstance(content, list) and content and all(map(_is_tool_answer, content)):
+        content = [part.get("content", part) for part in content]
+        content = content[0] if len(content) == 1 else content
     words = "\n".join(texts_of(content))
     if words or isinstance(content, str):
         return words or content
@@ -153,7 +158,8 @@ def _count_calls(items: list[Any], dialect: str | None) -> int:
     if not items:
         return 0
     try:
-        return len(parse(items, dialect=dialect).calls)
+        texts = all(isinstance(item, str) for item in items)  # a list of texts is read by itself alone
+        return len(parse(items, dialect=None if texts else dialect).calls)
     except PlanevalError:
         return -1
 

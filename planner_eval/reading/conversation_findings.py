@@ -69,13 +69,13 @@ def find_conversation_findings(
             for _, leaf in leaves(value):
                 if isinstance(leaf, str) and not _is_grounded(leaf, known + before.grounds):
                     message = (
-                        f"{name}: no message and no answer of a tool before it holds {shorten(leaf, 60)!r}; "
+                        f"{name}: no earlier message or tool output contains {shorten(leaf, 60)!r}; "
                         "look it up, or ask the user"
                     )
                     yield Diagnostic("trace.ungrounded_argument", message, "warning", position, name)
         if call.tool in acting and before.user is not None and not _has_agreed(call.name, before):
             words = shorten(before.user, 60)
-            message = f"it changes something, and the user's last words neither ask nor agree: {words!r}"
+            message = f"it changes something, but the user's last message neither asks nor agrees: {words!r}"
             yield Diagnostic("trace.unagreed_action", message, "info", position)
 
 

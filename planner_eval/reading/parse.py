@@ -196,7 +196,7 @@ def parse(  # noqa: PLR0913 - the options of a public function
     Raises:
         ParseError: the text begins like a plan and is none; says where and what was expected.
         AnswerError: an API's answer was cut off, refused or failed, or the conversation has no such turn.
-        InputError: there is no dialect of that name, or no grammar for it; no such way to compute; the text
+        InputError: unknown notation of that name, or no grammar for it; no such way to compute; the text
             is the name of a file; or the file, or the list, holds many records, which :func:`read` gives.
 
     >>> plan = parse("Hotels: [h = search(#city='Rome'), book(#name=h)]")
@@ -375,10 +375,7 @@ def refuse_file_name(text: str) -> None:
     if len(text) > 255 or "\n" in text or any(mark in text for mark in "([{<"):
         return
     if os.path.isfile(text) or (text.lower().endswith(_SUFFIXES) and not any(map(str.isspace, text))):
-        raise InputError(
-            f"{text!r} is the name of a file, not a plan; Path({text!r}) stands for the file: "
-            f"pe.parse(Path({text!r})) reads it"
-        )
+        raise InputError(f"{text!r} is the name of a file, not a plan: use pe.parse(Path({text!r}))")
 
 
 def types_of(tools: Any) -> Mapping[str, Mapping[str, str]]:
@@ -490,7 +487,7 @@ def convert(
     Raises:
         WriteError: the notation cannot say what the plan says.
         ParseError: the plan cannot be read.
-        InputError: there is no dialect of that name.
+        InputError: unknown notation of that name.
 
     >>> convert("a = f(#x='1')", "json").text
     '[{"name": "f", "arguments": {"x": "1"}}]'

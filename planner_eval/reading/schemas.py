@@ -57,14 +57,14 @@ class CallEntry(Described):
     """One call of a tool."""
 
     mapping: ClassVar[str] = "an object"
-    id: str | int = optional_key("What references call it; c1, c2, … by position where it is left out.")
+    id: str | int = optional_key("Its label in references (default: c1, c2, … by position).")
     app: str = optional_key("The app that offers the tool.")
     name: str = Field(min_length=1, description="The tool.")
     arguments: dict[str, Value] | Items[ArgumentPair] = optional_key(
         "The arguments; a list of pairs where a name repeats."
     )
-    returns: Items[str] = optional_key("Names of what it gives.")
-    result: Any = optional_key("What it gave when it was run.")
+    returns: Items[str] = optional_key("Names of its outputs.")
+    result: Any = optional_key("Its output when it was run.")
 
 
 class PlanObject(Described):
@@ -73,7 +73,7 @@ class PlanObject(Described):
     mapping: ClassVar[str] = "an object"
     format: Literal["planeval.plan/1"] = Field("planeval.plan/1", alias="schema")
     calls: Items[CallEntry] = Field(description="The calls, in written order.")
-    answer: dict[str, Value] = optional_key("What the user gets.")
+    answer: dict[str, Value] = optional_key("The answer for the user.")
 
 
 class PlanFile(RootModel[PlanObject | Items[CallEntry]]):

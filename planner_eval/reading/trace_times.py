@@ -542,6 +542,8 @@ def format_duration(time: int) -> str:
     ('1.23 s', '8.2 ms', '75.0 s')
     >>> format_duration(3_000), format_duration(999_990_000), format_duration(7_230 * NANOSECONDS_PER_SECOND)
     ('3 µs', '1.00 s', '2 h 0 min')
+    >>> format_duration(0), format_duration(7)
+    ('0 µs', '7 ns')
     """
     if time < 999_500:
         return f"{round(time / 1e3)} µs" if time >= 1000 or not time else f"{time} ns"
@@ -577,8 +579,8 @@ def find_trace_defects(run: Run) -> Iterator[Diagnostic]:
     untimed = [span for span in run.spans if span.start is None]
     if untimed and run.tools:
         text = (
-            f"{len(untimed):,} of {format_count(len(run.spans), 'span')} do not say when they began: calls "
-            "stand in the order of the file, which is that of their ends; export the times"
+            f"{len(untimed):,} of {format_count(len(run.spans), 'span')} have no start times, "
+            "so calls are in the order of the file: export the times"
         )
         yield Diagnostic("trace.untimed", text, "warning")
     by_id = {span.id: span for span in run.spans if span.id is not None}
@@ -598,8 +600,8 @@ def find_trace_defects(run: Run) -> Iterator[Diagnostic]:
             )
             text = (
                 f"{shorten(span.name, _MAX_SHOWN_LENGTH)} (span {span.id}) {what}: clocks "
-                "disagree, and the order of "
-                "the calls may be wrong"
+                "disagree, so the order "
+                "of the calls may be wrong"
             )
             yield Diagnostic("trace.out_of_order", text, "warning", span.call)
 
@@ -615,9 +617,9 @@ def _describe_missing_spans(run: Run) -> Iterator[str]:
     ):
         parents = ", ".join(dict.fromkeys(str(span.parent) for span in orphans[:3]))
         yield (
-            f"{format_count(len(orphans), 'span')} ran in spans that are not in the file "
-            f"({parents}): it is cut, "
-            "or sampled; export whole traces"
+            f"{format_count(len(orphans), 'span')} have parents that are "
+            f"not in the file ({parents}): "
+            "export complete traces"
         )
     open_ones = [span for span in run.spans if span.start is not None and span.end is None]
     if run.unended:
@@ -627,7 +629,7 @@ def _describe_missing_spans(run: Run) -> Iterator[str]:
         some = format_count(len(open_ones), "span")
         yield f"{some} did not end ({names}): the run was cut off, or its end was not exported"
     if run.repeated:
-        yield f"{format_count(run.repeated, 'span')} stand twice in the file and are counted once"
+        yield f"{format_count(run.repeated, 'span')} are duplicated in the file and counted once"
 
 
 def describe_critical_path(run: Run) -> Iterator[Diagnostic]:
@@ -635,7 +637,7 @@ def describe_critical_path(run: Run) -> Iterator[Diagnostic]:
 
     >>> from planner_eval.reading.trace_times import Span
     >>> print(next(describe_critical_path(Run((Span("a", None, "tool", "f", 0, 0, 5_000_000),)))).message)
-    the critical path is 5.0 ms of 5.0 ms: f 5.0 ms; what is not on it makes nothing faster
+    the critical path is 5.0 ms of 5.0 ms: f 5.0 ms; speeding up other steps does not help
     """
     path = critical_path(run)
     if path is None:
@@ -646,7 +648,7 @@ def describe_critical_path(run: Run) -> Iterator[Diagnostic]:
     text = (
         f"the critical path is {format_duration(path.time)} of {format_duration(path.whole)}: "
         f"{' → '.join(steps)}; "
-        f"what is not on it makes nothing faster{_format_concurrent_spans(path)}"
+        f"speeding up other steps does not help{_format_concurrent_spans(path)}"
     )
     yield Diagnostic("trace.critical_path", text, "info")
 
@@ -882,7 +884,7 @@ def _loop_finding(trace: _RecordedCalls, start: int, period: int, rounds: int) -
     text = (
         f"a loop: {names} {rounds} times in calls {start + 1} to {start + period * rounds}, each round with "
         f"the same answers{trace.place(start)}; "
-        "stop after the first round, or tell the model what it has already"
+        "stop after the first round, or tell the model what it already has"
     )
     return Diagnostic("trace.loop", text, "warning", start)
 
@@ -897,7 +899,7 @@ def _find_failed_retries(trace: _RecordedCalls, before: int, index: int) -> Iter
     between = trace.between(before, index)
     why = "; another tool ran in between, and may have changed it" if between else ""
     text = (
-        f"call {before + 1} failed, was made again unchanged and failed again: "
+        f"call {before + 1} failed, was retried unchanged and failed again: "
         f"{words!r}{trace.place(index)}{why}; "
         + ("wait longer between tries" if passing else "change the arguments, or give up and say so")
     )
@@ -915,7 +917,7 @@ def _repeated_call_finding(trace: _RecordedCalls, before: int, index: int) -> Di
     why = "; two agents at once, of which neither may know of the other" if concurrent else why
     text = (
         f"the same call as call {before + 1}, {answer_note}{trace.place(index)}{why}; "
-        "keep the first answer, or leave the second call out"
+        "reuse the first output, or drop the second call"
     )
     return Diagnostic("trace.repeated_call", text, "warning" if sure else "info", index)
 
@@ -982,10 +984,8 @@ def _find_unused_answers(trace: _RecordedCalls) -> Iterator[Diagnostic]:
         ):
             continue
         message = (
-            f"nothing of the answer of {shorten(call.name, _MAX_SHOWN_LENGTH)} stands in a "
-            "argument or in what "
-            f"the model said after{trace.place(index)}; leave the call out, unless the model chose by it or "
-            "put it in other words"
+            f"nothing of the output of {shorten(call.name, _MAX_SHOWN_LENGTH)} appears in a later argument "
+            f"or message{trace.place(index)}; drop the call, unless the model used it in other words"
         )
         yield Diagnostic("trace.unused_result", message, "info", index)
 
@@ -1041,7 +1041,7 @@ def _find_unrun_requests(run: Run) -> Iterator[Diagnostic]:
         why = "the framework has no such tool" if refused else "no tool of that name ran in this trace"
         where = f" (span {span})" if span is not None else ""
         advice = (
-            "offer it, or take its name out of the prompt"
+            "offer it, or remove its name from the prompt"
             if refused
             else "a handoff, or a tool run elsewhere"
         )

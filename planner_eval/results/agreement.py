@@ -62,7 +62,7 @@ class AgreementRow(NamedTuple):
         first: The first's class; None where it has none.
         second: The second's.
         state: ``"same"``, ``"different"``, ``"no verdict"`` (one has none), ``"only in first"``,
-            ``"only in second"``, ``"unreadable"`` or ``"repeated"`` (an earlier record has its id).
+            ``"only in second"``, ``"unreadable"`` or ``"repeated"`` (an earlier record has the same id).
         error: Why it cannot be read.
     """
 
@@ -154,7 +154,7 @@ class Agreement:
         values = {figure.name: figure.value for figure in self.figures}
         if name not in values:
             hint = did_you_mean(name, values, f"there are {', '.join(values)}")
-            raise InputError(f"an agreement has no figure {name!r}; {hint}")
+            raise InputError(f"there is no figure {name!r}; {hint}")
         return values[name]
 
 
@@ -201,10 +201,10 @@ def agreement(
         raise InputError(
             f"{first.name} has {format_count(len(left), 'verdict')} and {second.name} "
             f"{len(right):,}, none with "
-            "an id: give them ids, or as many on both sides"
+            "an id: add ids, or use as many records on both sides"
         )
     if not any(key in right for key in left):
-        raise PairingError(f"no id of {first.name} is one of {second.name}: nothing can be compared")
+        raise PairingError(f"no id of {first.name} is in {second.name}: nothing can be compared")
     words = {
         verdict.value for keyed in (left, right) for verdict in keyed.values() if verdict.value is not None
     }
@@ -241,8 +241,8 @@ def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, st
         positive_name = " ".join(positive.split()).casefold()
         names = sorted(set(plain.values()))
         if positive_name not in names:
-            hint = did_you_mean(positive_name, names, f"given are {', '.join(names[:9])}")
-            raise InputError(f"nobody gives the verdict {positive!r}; {hint}")
+            hint = did_you_mean(positive_name, names, f"there are {', '.join(names[:9])}")
+            raise InputError(f"no record has the verdict {positive!r}; {hint}")
         positive_name = class_of.get(positive_name, positive_name)
         return {
             word: "yes" if class_of.get(name, name) == positive_name else "no" for word, name in plain.items()
@@ -250,7 +250,8 @@ def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, st
     plain = {word: class_of.get(name, name) for word, name in plain.items()}
     if len(set(plain.values())) > MAX_CLASSES:
         raise InputError(
-            f"there are {len(set(plain.values())):,} different verdicts, at most {MAX_CLASSES} are classes: "
+            f"there are {len(set(plain.values())):,} different verdicts, but at most {MAX_CLASSES} are "
+            f"possible: "
             "is it the field of the verdicts? --field verdict names it"
         )
     return plain
@@ -300,7 +301,7 @@ def _unpaired_rows(verdicts: Verdicts, keyed: Mapping[str, Verdict]) -> list[Agr
     rows = []
     for verdict in (v for v in verdicts.found if id(v) not in keyed_ids):
         error = verdict.error or (
-            "an earlier record has its id" if verdict.id is not None else "it has no id"
+            "an earlier record has the same id" if verdict.id is not None else "it has no id"
         )
         state = "repeated" if verdict.id is not None else "unreadable"
         rows.append(AgreementRow(verdict.id or verdict.where, None, None, state, f"{verdict.where}: {error}"))
@@ -312,7 +313,7 @@ def _figures(cells: Cells) -> list[AgreementFigure]:
     same = sum(row[index] for index, row in enumerate(cells))
     value = kappa(cells)
     span = None if value is None else _kappa_interval(cells)
-    alone = "both give one class alone: chance does as well"
+    alone = "both give a single class, so chance does as well"
     note = alone if value is None and total else "agreement beyond chance"
     return [
         AgreementFigure(
@@ -340,8 +341,8 @@ def _errors(cells: Cells) -> list[AgreementFigure]:
         share("false negatives", under, of, "no where the reference says yes, of all records"),
         share("false positive rate", over, over + wrong, "of the reference's no"),
         share("false negative rate", under, right + under, "of the reference's yes"),
-        share("precision", right, right + over, "of its yes those that the reference confirms"),
-        share("recall", right, right + under, "of the reference's yes those that it finds"),
+        share("precision", right, right + over, "of its yes, the share that the reference confirms"),
+        share("recall", right, right + under, "of the reference's yes, the share that it finds"),
     ]
 
 

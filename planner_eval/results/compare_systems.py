@@ -129,7 +129,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
 
         if any(map(is_benchmark_run, systems)):
             if by:
-                raise InputError(f"by is {by!r}: figures of a benchmark are not broken down")
+                raise InputError(f"by is {by!r}: a benchmark's figures have no breakdown")
             runs: Comparison | Contrast = service("benchmark runs compared")(
                 systems, called, seed=seed, cluster=cluster
             )

@@ -189,9 +189,9 @@ def _verdict(contrast: Contrast) -> str:
     lines = [line for line in contrast.lines if line.difference.value is not None]
     if not contrast.n or not lines:
         return f"{first} and {second} cannot be compared: " + (
-            f"none of the figures exists under both, n = {contrast.n}"
+            f"no figure is defined for both, n = {contrast.n}"
             if contrast.n
-            else "no sample was judged under both"
+            else "no sample was judged for both"
         )
     main = next((line for line in lines if line.name == "exact"), lines[0])
     return f"{_comparison_sentence(contrast, main, lines)}{_unread_sentence(contrast, main)}"
@@ -212,8 +212,9 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
         )
     if other_sure:
         lead = f"{second} is{_other_figures_text(other_sure, '')[1:]} than {first}"
-        return f"{lead}; in {main.name} no difference is sure: {figures}"
-    return f"no difference between {second} and {first} is sure: n = {contrast.n}, {main.name} {figures}"
+        return f"{lead}; in {main.name} no difference is significant: {figures}"
+    lead = f"no difference between {second} and {first} is significant"
+    return f"{lead}: n = {contrast.n}, {main.name} {figures}"
 
 
 def _unread_sentence(contrast: Contrast, main: Line) -> str:
@@ -230,15 +231,16 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
         reasons = [_UNREAD_PHRASES[state].format(count) for state, count in zip(states, counts, strict=True)]
         if reasons:
             clauses.append(f"{name} {'' if reasons[0].startswith('is ') else 'is '}{', '.join(reasons)}")
-    why = "for the most part because " if _is_lead_from_unread(contrast, main, read) else ""
-    over_both = f"over the {read.n} that both answered readably"
+    why = "mostly because " if _is_lead_from_unread(contrast, main, read) else ""
+    over_both = f"over the {read.n} that are readable in both"
     line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
     if not read.n:
-        over_both = "no sample was answered readably by both"
+        over_both = "no sample is readable in both"
     elif line is None or line.gain is None:
         over_both += f" {main.name} does not exist"
     else:
-        how = f"{contrast.names[1]} is {_direction_word(line)}" if line.sure else "no difference is sure"
+        better = f"{contrast.names[1]} is {_direction_word(line)}"
+        how = better if line.sure else "no difference is significant"
         over_both += f" {how}: {values_text(line)}, {_p_text(line)}"
     return f"; {why}{' and '.join(clauses)}; {over_both}"
 
@@ -334,19 +336,19 @@ def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
     first, second = contrast.names
     gap = line.difference
     if line.gain is None:
-        return AllowanceResult(False, f"{allowed.metric} does not exist under both {first} and {second}")
+        return AllowanceResult(False, f"{allowed.metric} is undefined for {first} and {second}")
     differ = f"difference {gap_text(gap.value or 0.0)}"
     message = f"{allowed.metric} of {second} is {values_text(line)} of {first}, {differ}"
     direction = "higher" if line.lower else "lower"
     if allowed.margin is None:
         return AllowanceResult(line.gain >= -_EPSILON, f"{message}, expected none {direction}")
     if gap.low is None or gap.high is None:
-        return AllowanceResult(False, f"{message}, without an interval, for all samples lie in one cluster")
+        return AllowanceResult(False, f"{message}, without an interval: all samples are in one cluster")
     worst = -gap.high if line.lower else gap.low
     span = f"95 % {gap.low:+.4f}…{gap.high:+.4f}"
     return AllowanceResult(
         worst >= -allowed.margin - _EPSILON,
-        f"{message}, {span}, expected for sure at most {allowed.margin:g} {direction}",
+        f"{message}, {span}, expected with 95 % confidence at most {allowed.margin:g} {direction}",
     )
 
 
@@ -379,14 +381,14 @@ def check_threshold(name: str, value: Any, least: float, *, lower: bool = False)
     >>> check_threshold("exact", 0.899999, 0.9)
     ThresholdResult(met=False, said='exact is 0.899999, expected at least 0.9')
     >>> check_threshold("exact", 0.95, 90).said
-    'exact is 0.9500, expected at least 90; figures end at 1: 90 % is 0.9'
+    'exact is 0.9500, expected at least 90; figures go up to 1: 90 % is 0.9'
     """
     expectation = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):
-        return ThresholdResult(False, f"{name} does not exist, {expectation}")
+        return ThresholdResult(False, f"{name} is undefined, {expectation}")
     met = value <= least if lower else value >= least
     if not lower and 0 <= value <= 1 < least <= _PERCENT:
-        expectation += f"; figures end at 1: {least:g} % is {least / _PERCENT:g}"
+        expectation += f"; figures go up to 1: {least:g} % is {least / _PERCENT:g}"
     value_text = f"{value:.4f}"
     if value != least and float(value_text) == least:  # rounded it would say that it is the threshold
         value_text = repr(value)

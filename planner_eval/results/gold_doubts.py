@@ -228,6 +228,9 @@ def doubt_sentences(comparison: Comparison, without: WithoutDoubts) -> list[str]
     """Whether the verdict on each system turns without the doubtful records, and what it is then."""
     sentences = [without.message]
     for contrast, rest in zip(comparison.contrasts, without.rest.contrasts, strict=True):
+        if not rest.n:
+            sentences.append(f"no sample is left on which {contrast.names[1]} could be compared")
+            continue
         turns = turned_figures(contrast, rest)
         clauses = [f"{name}: {before}, without them {after}" for name, (before, after) in turns.items()]
         lead = f"the verdict on {contrast.names[1]} turns ({'; '.join(clauses)})" if turns else (

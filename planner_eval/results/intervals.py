@@ -125,7 +125,7 @@ def intervals(columns: Mapping[str, Column]) -> dict[str, Interval | None]:
         columns: For each figure its counts.
 
     Returns:
-        None for a figure that does not exist, or that lies in one cluster.
+        None for a figure that is undefined, or that lies in one cluster.
 
     Source: Korn and Graubard, Confidence intervals for proportions with small expected number of positive
     counts estimated from survey data (Survey Methodology 24, 1998), of the effective number of samples. That
@@ -440,7 +440,7 @@ def differences(columns: Mapping[str, Column], *, seed: int = 0) -> dict[str, Di
     Yes-or-no answers by the exact sign test; other figures by the permutation test that exchanges the
     two systems' counts of single samples. Intervals of all by the one form that figures have, see
     :func:`planner_eval.results.intervals.intervals`: a difference is a figure from -1 to 1. Samples of one
-    cluster are added up first, and exchanged together; one cluster alone says nothing of others.
+    cluster are added up first, and exchanged together; one cluster alone allows none.
 
     Args:
         columns: For each figure the first and the second system's counts, a pair a sample.

@@ -115,7 +115,7 @@ class Report:
         figures: One a metric.
         rows: The scored pairs, none left out; of many read from a file when they are asked for.
         breakdown: Key → value → figures.
-        signature: How the figures were made, in one line.
+        signature: How the figures were computed, in one line.
         totals: What the pairs add up to.
         about: How the pairs came about.
     """
@@ -180,9 +180,7 @@ class Report:
                     return figure.value
                 if aspect in ("precision", "recall") and isinstance(figure.tally, Counts):
                     return figure.tally.precision if aspect == "precision" else figure.tally.recall
-        raise InputError(
-            f"the report has no figure {name!r}; it has {', '.join(f.name for f in self.figures)}"
-        )
+        raise InputError(f"there is no figure {name!r}; it has {', '.join(f.name for f in self.figures)}")
 
 
 def signature(policy: str, *, version: str = __version__, **fields: str) -> str:
@@ -208,7 +206,7 @@ def interval_note(cluster: str | None, count: int) -> str:
     if cluster is None:
         return "95 % intervals"
     if count == 1:
-        return f"no intervals, for 1 cluster of {cluster} says nothing of others"
+        return f"no intervals: 1 cluster of {cluster} allows none"
     if cluster == TASK_KEY:
         return f"95 % intervals over {count:,} tasks"
     return f"95 % intervals over {count:,} clusters of {cluster}"
@@ -222,8 +220,8 @@ def count_clusters(columns: Mapping[str, Column]) -> int:
 def no_cluster_error(key: str, name: str) -> InputError:
     """That a sample lies in no cluster: left out of them all it would count in no interval."""
     return InputError(
-        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, and it is none of "
-        f"{', '.join(STRUCTURE_KEYS)}; every sample has to lie in a cluster"
+        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, nor is it one of "
+        f"{', '.join(STRUCTURE_KEYS)}; every sample needs a cluster"
     )
 
 

@@ -62,8 +62,8 @@ class CauseData(_Written):
     tool: str = optional_key("The tool concerned: gold's where gold has the place.")
     argument: str = optional_key("The argument concerned.")
     depth: int = optional_key("The topological generation of the call concerned, from 1.")
-    exact: float = Field(description="What of the pair's loss in exact it is to blame for.")
-    similarity: float = Field(description="Likewise in similarity.")
+    exact: float = Field(description="Its share of the pair's loss in exact.")
+    similarity: float = Field(description="Its share of the pair's loss in similarity.")
 
 
 class CreditsData(_Written):
@@ -71,7 +71,7 @@ class CreditsData(_Written):
 
     how: Literal["shapley", "alone", "even"] = Field(description="How it was found.")
     causes: list[CauseData]
-    right: list[list[str]] = Field(description="What, mended alone, makes the pair right: a kind and a name.")
+    right: list[list[str]] = Field(description="What, fixed alone, makes the pair right: a kind and a name.")
 
 
 class CauseSumData(_Written):
@@ -82,7 +82,7 @@ class CauseSumData(_Written):
     pairs: int = Field(description="The pairs that have it.")
     exact: float = Field(description="What it costs in exact.")
     similarity: float = Field(description="What it costs in the mean similarity of the pairs.")
-    gain: float = Field(description="By how much exact would rise, were it mended in all pairs.")
+    gain: float = Field(description="How much exact would rise if it were fixed in all pairs.")
 
 
 class FixData(CauseSumData):
@@ -97,9 +97,28 @@ class CausesData(_Written):
     pairs: int
     exact: float | None
     similarity: float | None = Field(description="The mean of the pairs' own.")
-    how: dict[str, int] = Field(description="In how many pairs credits were found how.")
+    how: dict[str, int] = Field(description="How many pairs used each method of attribution.")
     causes: list[CauseSumData]
     fixes: list[FixData]
+
+
+class RecordedData(_Written):
+    """A verdict that a run recorded of an answer."""
+
+    field: str
+    value: float = Field(description="From 0, wrong, to 1, right.")
+
+
+class TurnsData(_Written):
+    """A conversation held against gold turn by turn."""
+
+    unit: Literal["turn", "step"] = Field(description="The user's turns, or the assistant's messages.")
+    total: int
+    wrong: list[int] = Field(description="The turns in which something differs.")
+    follow: list[int] = Field(description="Those of them that follow from the first.")
+    late: int = Field(description="Right calls that are made in another turn than gold's.")
+    asked: str = Field(description="What the user said in the first wrong turn.")
+    first: int | None = Field(description="The first wrong turn.")
 
 
 class RowData(_Written):
@@ -111,11 +130,15 @@ class RowData(_Written):
     codes: list[str] = Field(description="Root causes, as dotted codes.")
     reason: str
     proved: bool = Field(description="Whether the pairing of calls is proved optimal.")
-    keys: dict[str, str] = optional_key("What the figures can be broken down by.")
+    keys: dict[str, str] = optional_key("What figures can be broken down by.")
     repaired: bool = optional_key("Whether the prediction was readable only after repair.")
     choices: bool = optional_key("Whether its record held several choices, of which the first was read.")
-    unread: bool = optional_key("Whether no call was read in the prediction, and something in it may be one.")
+    unread: bool = optional_key("Whether no call was read although the prediction may contain one.")
     credits: CreditsData = optional_key("What its root causes cost, with --causes.")
+    task: str = optional_key("The task that it is one of several trials of.")
+    recorded: RecordedData = optional_key("The verdict that its run recorded.")
+    turns: TurnsData = optional_key("What differs turn by turn, of a conversation of several turns.")
+    costs: dict[str, float] = optional_key("What the run cost, as far as the record says it.")
 
 
 class EffectsData(_Written):
@@ -123,11 +146,13 @@ class EffectsData(_Written):
 
     verdict: Literal["same", "different", "unknown"]
     results_same: bool = Field(description="The values that come out are known to be the same.")
-    state_same: bool | None = Field(description="null: the tools say nothing of their state.")
+    state_same: bool | None = Field(description="null: the tools report no state.")
     outputs_seen: bool | None = Field(
-        description="Each value that gold names, or comes to, was given by some call; null: gold fails."
+        description="Whether some call returned each value of gold; null: gold fails."
     )
-    reached: bool | None = Field(description="Gold's final state, and outputs_seen; null: nobody knows.")
+    reached: bool | None = Field(
+        description="Whether gold's final state and outputs_seen hold; null: unknown."
+    )
     said: str = Field(description="The verdict in words.")
 
 
@@ -135,11 +160,11 @@ class ReportData(_Written):
     """A report of planeval score --format json."""
 
     format: Literal["planeval.report/1"] = Field(alias="schema")
-    signature: str = Field(description="How the figures were made, in one line.")
+    signature: str = Field(description="How the figures were computed, in one line.")
     answers: str = optional_key("Which field was read as the answers.")
     gold: str = optional_key("Which field was read as gold.")
     pairs: int
-    judged: int = Field(description="The pairs that every denominator counts.")
+    judged: int = Field(description="The pairs that every figure counts.")
     states: dict[str, int]
     strictly_same: int = Field(description="Pairs that are the same, read without repair.")
     figures: dict[str, FigureData]
@@ -149,6 +174,11 @@ class ReportData(_Written):
     )
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
     attribution: CausesData = optional_key("What root causes cost, with --causes.")
+    trials: dict[str, Any] = optional_key("pass^k, pass@k and recorded verdicts, where there are any.")
+    turns: dict[str, dict[str, Any]] = optional_key("By unit which turns are wrong first, and how many.")
+    costs: dict[str, dict[str, float | None]] = optional_key(
+        "By figure the sum, the mean, and per right answer."
+    )
     rows: list[RowData] = optional_key("One a pair; of the report of a run they stand in its rows.jsonl.")
 
 
@@ -169,7 +199,7 @@ class RecordsData(_Written):
     gold_absent: int
     repeated: int
     repairable: int | None = Field(
-        description="Of those that strict reading refused, readable once repaired; null where nobody tried."
+        description="Predictions readable only after repair; null if repair was not tried."
     )
 
 
@@ -192,8 +222,8 @@ class ContrastLine(_Written):
 
     first: float | None
     second: float | None
-    n: int = Field(description="Samples that the figure exists for under the first.")
-    n_second: int = Field(description="Likewise under the second.")
+    n: int = Field(description="Samples with the figure in the first system.")
+    n_second: int = Field(description="Samples with the figure in the second system.")
     value: float | None = Field(description="Second less first.")
     low: float | None
     high: float | None
@@ -210,7 +240,7 @@ class UnreadableData(_Written):
 
     as_written: int
     once_repaired: int | None = Field(
-        description="When small faults are mended, as without --strict; null where nobody tried."
+        description="With small syntax errors repaired, as without --strict; null if repair was not tried."
     )
 
 
@@ -266,9 +296,7 @@ class ContrastData(_Written):
     mistaken: list[dict[str, Any]] = Field(
         description="Which tool was taken for which, with counts, in predictions that were read."
     )
-    both_read: BothReadData = optional_key(
-        "The same over what both answered readably, where that is not all."
-    )
+    both_read: BothReadData = optional_key("The same over samples readable in both, if that is not all.")
 
 
 class ComparisonData(_Written):
@@ -289,20 +317,20 @@ _Attributes = dict[str, str]
 class RoleEntry(Described):
     """How the calls and references of one role look."""
 
-    sign: str = optional_key("One character before a label; empty for what needs no attention.")
+    sign: str = optional_key("One character before a label; empty if it needs no attention.")
     word: str = optional_key("The role's name in the legend.")
     meaning: str = optional_key("What it means, in the legend.")
-    text: str = Field(description="Colour of its words.")
+    text: str = Field(description="Text colour.")
     ansi: Annotated[
         Annotated[str, Field(pattern=r"^(\d{1,3}(;\d{1,3})*)?$")], describe_expected("numbers such as '1;31'")
-    ] = optional_key("SGR parameters of its words in a terminal.")
+    ] = optional_key("SGR parameters of its text in a terminal.")
     box: _Attributes = Field(description="DOT attributes of a call.")
     line: _Attributes = Field(description="DOT attributes of a reference.")
 
 
 _role_fields: dict[str, Any] = {role: (RoleEntry, ...) for role in ROLES}
 Roles = create_model(
-    "Roles", __base__=Described, __doc__="The roles that every theme has to dress.", **_role_fields
+    "Roles", __base__=Described, __doc__="The roles that every theme must define.", **_role_fields
 )
 
 
@@ -311,8 +339,8 @@ class ThemeFile(Described):
 
     width: int = Field(description="Characters of one line in a box.")
     label_width: int = Field(description="Characters of a reference's label.")
-    text: str = Field(description="Colour of words that belong to no role.")
-    muted: str = Field(description="Colour of words of second rank.")
+    text: str = Field(description="Text colour outside roles.")
+    muted: str = Field(description="Colour of secondary text.")
     graph: _Attributes = Field(description="DOT attributes of the drawing.")
     box: _Attributes = Field(description="DOT attributes of every call.")
     line: _Attributes = Field(description="DOT attributes of every reference.")

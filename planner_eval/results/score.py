@@ -181,7 +181,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     if not isinstance(pred, PairedFiles) and is_one_plan(pred) and is_one_plan(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:
-        raise InputError("terms are those of one pair; of many each gold record says its own")
+        raise InputError("terms are those of one pair; of many, each gold record has its own")
     if gold is None and isinstance(pred, os.PathLike):
         return read_stored_score(os.fspath(pred), cluster)
     by = (by,) if isinstance(by, str) else by
@@ -285,7 +285,7 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
             if key == "scope":
                 raise InputError("--by 'scope': no gold plan names an app, so none has a scope")
             names = ", ".join(STRUCTURE_KEYS)
-            raise InputError(f"--by {key!r}: no gold record has that field, and it is none of {names}")
+            raise InputError(f"--by {key!r}: no gold record has that field, nor is it one of {names}")
 
 
 # ----------------------------------------------------------------------
@@ -376,7 +376,7 @@ class _StoredScore(NamedTuple):
         """
         if requested not in (None, self.cluster, *self.keys):
             raise InputError(
-                f"{self.run.path} was not scored with --cluster {requested}, so nothing is known of it"
+                f"{self.run.path} was not scored with --cluster {requested}: score it again with that option"
             )
         return requested or self.cluster
 
@@ -414,7 +414,9 @@ def _read_score(path: str) -> _StoredScore:
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
-        raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
+        raise InputError(
+            f"{path}: the run has the metric {unknown[0]!r}, which this version does not support"
+        )
     system = System(_stored_rows(stored.rows, stored.pairs), totals, about, bool(options.get("repair")))
     return _StoredScore(stored, metrics, keys, cluster, policy, system)
 
@@ -461,7 +463,9 @@ def compare_stored_runs(
         _refuse_unlike(first, other)
     for key in by:
         if key not in first.keys:
-            raise InputError(f"{first.run.path} was not scored with --by {key}, so nothing is known of it")
+            raise InputError(
+                f"{first.run.path} was not scored with --by {key}: score it again with that option"
+            )
     return comparison_of(
         [s.system for s in stored],
         first.metrics,
@@ -498,4 +502,4 @@ def _refuse_unlike(first: _StoredScore, other: _StoredScore) -> None:
     for name in dict.fromkeys([*first_options, *other_options]):
         if (value := first_options.get(name)) != (other_value := other_options.get(name)):
             values = "{} is {} and {}".format(*option_texts(name, value, other_value, "score"))
-            raise InputError(f"{prefix}: they were not scored alike, {values}")
+            raise InputError(f"{prefix}: they were scored differently: {values}")

@@ -190,7 +190,7 @@ def make_table(
     return Table(title, tuple(heads), rows, (*remarks, *notes), bool(mismatches))
 
 
-_NO_INTERVAL_NOTE = "no interval and no test: no figures of single samples add up to it"
+_NO_INTERVAL_NOTE = "no interval and no test: it is not a mean over samples"
 
 
 def _drop_partial_tallies(column: Sequence[MeasuredFigure]) -> list[MeasuredFigure]:
@@ -275,13 +275,13 @@ def _unshared_samples_note(
 ) -> str:
     common = frozenset.intersection(*(column[k].ids for k in present))
     counts = ", ".join(f"{names[k]} {len(column[k].ids):,}" for k in present)
-    return f"not of the same samples, so none is the best: {counts}; in common {len(common):,}"
+    return f"different samples, so no best is marked: {counts}; in common {len(common):,}"
 
 
 def _best_note(tests: int) -> str:
     if not tests:
         return "the best of each column is marked; nothing was tested"
     return (
-        f"the best of each column is marked; * is surely worse: paired tests against the best, Holm's "
+        f"the best of each column is marked; * is significantly worse: paired tests against the best, Holm's "
         f"correction over {format_count(tests, 'test')}, at {SIGNIFICANCE_LEVEL}"
     )

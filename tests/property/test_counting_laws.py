@@ -14,10 +14,13 @@ from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure
 from planner_eval.comparison.patch import apply_patch, make_patch
+from planner_eval.comparison.policy.counting import leave_out_free_calls
 from planner_eval.comparison.policy.policy import Policy, ToolCount
 from planner_eval.comparison.rows import Row
+from planner_eval.plan.canonical import digest
 from planner_eval.plan.linking import build_plan, move_references
 from planner_eval.plan.model import Call, Plan, Ref
+from planner_eval.reading.dialects.notations.plan import write
 from planner_eval.results.intervals import intervals
 from planner_eval.results.report import figures
 from planner_eval.results.scored import scored_row
@@ -160,3 +163,24 @@ def test_only_calls_that_count_are_in_a_matching() -> None:
         ["f"],
         ["f", "g"],
     )
+
+
+@examples(60)
+@given(plans_with_reads(), st.data())
+def test_what_counts_of_a_plan_has_one_canonical_form(plan: Plan, data: st.DataObject) -> None:
+    policy = data.draw(st.sampled_from([READS, MOST]))
+    longer = insert_read(plan, data.draw(st.integers(0, len(plan.calls))), data.draw(literals))
+    counted, again = leave_out_free_calls(plan, longer, policy)
+    assert digest(again) == digest(counted)
+    assert pe.same(again, counted)
+
+
+@examples(40)
+@given(plans_with_reads(4), plans_with_reads(4), st.data())
+def test_a_reward_is_that_of_what_counts(pred: Plan, gold: Plan, data: st.DataObject) -> None:
+    policy = data.draw(st.sampled_from([READS, MOST]))
+    give = pe.reward(policy=policy)
+    longer = insert_read(pred, data.draw(st.integers(0, len(pred.calls))), 1)
+    before, after = give([write(pred), write(longer)], gold=[write(gold)] * 2)
+    assert before == after
+    assert (before == 1) is diff(pred, gold, policy).same

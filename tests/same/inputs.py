@@ -67,7 +67,7 @@ def gold_plans(data: Path, reference: Path | None) -> dict[str, list[pe.Plan]]:
 
 
 def write_plan(plan: Any, dialect: str) -> str:
-    """A plan's text in a dialect; in the interchange notation where the dialect cannot say it."""
+    """A plan's text in a dialect; in the interchange notation where the dialect cannot express it."""
     try:
         return pe.write(pe.parse(plan, dialect="plan"), dialect)
     except pe.PlanevalError:

@@ -74,7 +74,7 @@ function escape(typing, event) {
 }
 
 const THEMES = ["auto", "light", "dark"];
-const THEME_WORDS = { auto: "◐ as the system", light: "☀ light", dark: "☾ dark" };
+const THEME_WORDS = { auto: "◐ System theme", light: "☀ light", dark: "☾ dark" };
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
   byId("theme").textContent = THEME_WORDS[theme];

@@ -268,7 +268,7 @@ const perRun = (title, view, kind) =>
 function madeCard() {
   if (!head.runs.some(run => run.signature || run.answers)) return null;
   return card(
-    "How it was made",
+    "Method",
     "",
     el(
       "dl",
@@ -304,7 +304,7 @@ const besideCards = (run, at) =>
 
 /** States above everything; figures and fields beside what went wrong. */
 function makeOverview() {
-  const causes = head.runs.some(run => run.causes) ? "Root causes, and what mending them would gain" : "Where it differs";
+  const causes = head.runs.some(run => run.causes) ? "Root causes, and what fixing them would gain" : "Root causes";
   const right = [
     ...head.runs.flatMap(tableCards),
     ...head.runs.flatMap(besideCards),
@@ -329,7 +329,7 @@ function makeOverview() {
     ...perRun("By field", run => (run.by || []).filter(one => one.rows.length).map(breakdown), "groups"),
   ];
   byId("overview").replaceChildren(
-    card(`What became of the ${UNIT}s`, "states-card", head.runs.map(statesView)),
+    card(`Outcome`, "states-card", head.runs.map(statesView)),
     el(
       "div",
       { class: "halves" },

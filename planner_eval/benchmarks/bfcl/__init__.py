@@ -155,4 +155,7 @@ BENCHMARK = Benchmark(
     answer_texts=_answer_texts,
     read_asked=_read_asked,
     asking=_asking,
+    result_files="BFCL_v4_*_result.json*",
+    pipelines=("function-calling", "prompt"),
+    sampling={"temperature": 0.001},
 )

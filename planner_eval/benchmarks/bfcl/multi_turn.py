@@ -60,37 +60,6 @@ class MultiTurnRecord(NamedTuple):
     mode: str = ""
 
 
-def check_multi_turn(
-    question: Mapping[str, Any],
-    ground_truth: Sequence[Sequence[str]],
-    answer: Any,
-    *,
-    category: str,
-    source: str | PathLike[str],
-    mode: str = "",
-) -> Verdict:
-    """BFCL's verdict on one multi-turn answer; for many, `MultiTurnChecker` starts its worker once.
-
-    Args:
-        question: The published record.
-        ground_truth: The right calls, a list of texts a turn.
-        answer: Turns of steps.
-        category: The question's category.
-        source: The folder of the package ``bfcl_eval``.
-        mode: One of `MODES`, or "" to take what the answer looks like.
-
-    Raises:
-        DatasetError: the folder holds no tools.
-        ExecutionError: the sandbox cannot be had here.
-
-    >>> question = {"id": "multi_turn_base_0", "involved_classes": [], "initial_config": {}}
-    >>> check_multi_turn(question, [[]], [[], []], category="multi_turn_base", source=".").error_type
-    'multi_turn:force_terminated'
-    """
-    with MultiTurnChecker(source) as checker:
-        return checker.check(MultiTurnRecord(question, ground_truth, answer, category, mode))
-
-
 class MultiTurnChecker:
     """Judges multi-turn answers in a sandbox that is started when the first of them makes a call.
 

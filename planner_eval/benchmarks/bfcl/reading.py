@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.json_text import fast_json_loads
-from planner_eval.benchmarks.benchmark import RESULT_FILES, as_json
+from planner_eval.benchmarks.benchmark import as_json
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, VERSION, category_of_id
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.opening import bare_name, open_path
@@ -139,7 +139,7 @@ def find_result_files(path: Path) -> list[Path]:
         path: A folder or a file; neither has to be one of BFCL's.
     """
     if path.is_dir():
-        return sorted(file for file in path.rglob(RESULT_FILES["bfcl"]) if is_result_file(file))
+        return sorted(file for file in path.rglob(f"{VERSION}_*_result.json*") if is_result_file(file))
     return [path] if is_result_file(path) else []
 
 

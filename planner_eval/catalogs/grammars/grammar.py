@@ -34,7 +34,7 @@ MAX_CALLS = 64
 
 _FORWARD_REFERENCES = "a reference may point to a later call or to its own, and a label may repeat"
 _OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
-_UNUSED = "whether a result is used is not held"
+_UNUSED = "unused results are allowed"
 _LAYOUT = "arguments stand in the catalog's order, in one layout"
 _NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
 _DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
@@ -53,7 +53,7 @@ class Limit(NamedTuple):
     """Where a grammar is looser than the catalog, or narrower.
 
     Args:
-        text: What is not held, or not allowed, in words.
+        text: What is not enforced, or not allowed, in words.
         codes: The findings of ``planeval check`` and of the reader that a plan of the grammar may have all
             the same; one that ends with a dot stands for all that begin with it. None where it is narrower.
     """
@@ -131,7 +131,7 @@ def make_grammar(
     if dialect not in ("json", "pythonic", "appbench"):
         say(_OUTPUT, "check.unknown_output", "check.output_type")
     for keyword, names in untyped_keywords(catalog).items():
-        say(f"{keyword} is not held ({_join_names(names)})", *_VALUE_CODES)
+        say(f"{keyword} is not enforced ({_join_names(names)})", *_VALUE_CODES)
     for text, codes in _notation_limits(dialect):
         say(text, *codes)
     try:
@@ -154,15 +154,15 @@ def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
         InputError: says what is possible.
     """
     if to not in TARGETS:
-        raise InputError(f"there is no grammar of the form {to!r}; there are {', '.join(TARGETS)}")
+        raise InputError(f"unknown grammar form {to!r}; expected one of {', '.join(TARGETS)}")
     if dialect not in DIALECTS:
         raise InputError(
             f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}"
         )
     if to == "json-schema" and dialect not in JSON_DIALECTS:
         raise InputError(
-            f"{dialect} is no JSON, so no JSON Schema can describe it; a grammar can, as lark or gbnf. "
-            f"JSON Schema describes {', '.join(JSON_DIALECTS)}"
+            f"{dialect} is not JSON, so JSON Schema cannot describe it: use --grammar "
+            f"lark or gbnf, or one of {', '.join(JSON_DIALECTS)}"
         )
     expect(POSITIVE_COUNT, max_calls=max_calls)
     if not 1 <= max_calls <= MAX_CALLS:
@@ -262,7 +262,7 @@ def _too_large(spec: PlanSpec) -> str:
     tools, calls = format_count(len(spec.tools), "tool"), format_count(spec.most, "call")
     return (
         f"a grammar of {tools} and {calls} would have more than {MAX_CHARS:,} characters, which no engine "
-        "takes: leave tools out, or allow fewer calls"
+        "accepts: drop tools, or lower --max-calls"
     )
 
 

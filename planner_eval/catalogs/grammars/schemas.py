@@ -41,7 +41,7 @@ class SchemaBuilder:
     Args:
         spec: What the plans may hold.
         defs: What goes under ``$defs``.
-        loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
+        loose: Sentences on what is not enforced, with the codes of ``planeval check`` that find it.
         narrow: Sentences on what is not allowed, although the catalog does.
     """
 
@@ -156,7 +156,7 @@ class SchemaBuilder:
         if kind.any_of and not kind.kinds and kind.enum is None:
             return [schema for option in kind.any_of for schema in self._literals(option, position)]
         if kind.any_of:
-            self.loose["alternatives beside a type are not held"] = (
+            self.loose["alternatives beside a type are not enforced"] = (
                 "check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument",
             )  # fmt: skip
         if kind.enum is not None:

@@ -104,7 +104,7 @@ class ValueRules:
         form: How the notation writes values.
         texts: Whether the catalog writes every value as text.
         refers: What a reference may be at a call's place; NEVER where there is none.
-        loose: Sentences on what is not held, with the codes of ``planeval check`` that find it.
+        loose: Sentences on what is not enforced, with the codes of ``planeval check`` that find it.
         narrow: Sentences on what is not allowed, although the catalog does.
         opened: A call's place and what leads back to itself → its rule there; any value does, which has
             no document and no name.
@@ -159,7 +159,7 @@ class ValueRules:
             return [kind]
         if kind.kinds or kind.enum is not None:
             self._say(
-                "alternatives beside a type are not held",
+                "alternatives beside a type are not enforced",
                 *("check.wrong_type", "check.enum", "check.missing_argument", "check.unknown_argument"),
             )
             return [replace(kind, any_of=())]
@@ -207,7 +207,7 @@ class ValueRules:
         if kind.format is not None and kind.format in FORMATS:
             return seq(self.form.quote, FORMATS[kind.format](), self.form.quote)
         if any(limit is not None and limit > MAX_LENGTH for limit in kind.length):
-            self._say(f"lengths of more than {MAX_LENGTH} characters are not held", "check.out_of_range")
+            self._say(f"lengths of more than {MAX_LENGTH} characters are not enforced", "check.out_of_range")
         return self.form.text(kind.length)
 
     def _number(self, kind: Type) -> Expr:
@@ -219,7 +219,8 @@ class ValueRules:
             return one_of_texts(str(n) for n in numbers if find_problem(n, plain) is None)
         if low is not None or high is not None:
             self._say(
-                "limits of numbers are not held, but for whole ones between two near", "check.out_of_range"
+                "limits of numbers are not enforced, but for whole ones between two near",
+                "check.out_of_range",
             )
         make = integer if is_integer else number
         return make(negative=low is None or low < 0)
@@ -234,7 +235,7 @@ class ValueRules:
             size = (None, None)
         item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), position)
         if any(limit is not None and limit > _MAX_ITEMS for limit in size):
-            self._say(f"sizes of more than {_MAX_ITEMS} items are not held", "check.out_of_range")
+            self._say(f"sizes of more than {_MAX_ITEMS} items are not enforced", "check.out_of_range")
         return seq("[", self._several(item, size, position), "]")
 
     def _several(self, item: Expr, size: tuple[int | None, int | None], position: int) -> Expr:

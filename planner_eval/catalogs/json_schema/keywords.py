@@ -137,7 +137,7 @@ def find_misspelt_keywords(schema: Any) -> Iterator[str]:
     """What looks like a keyword of JSON Schema and is none, with its place.
 
     >>> list(find_misspelt_keywords({"properties": {"n": {"type": "integer", "minimun": 1}}}))
-    ["n: 'minimun' is no keyword of JSON Schema and is not looked at; did you mean 'minimum'?"]
+    ["n: 'minimun' is not a JSON Schema keyword and is ignored; did you mean 'minimum'?"]
     """
     for path, subschema in subschemas(schema):
         for key in subschema:
@@ -147,8 +147,8 @@ def find_misspelt_keywords(schema: Any) -> Iterator[str]:
             if suggestion is not None:
                 prefix = f"{path}: " if path else ""
                 yield (
-                    f"{prefix}{key[:40]!r} is no keyword of JSON Schema and is not looked at; "
-                    f"did you mean {suggestion!r}?"
+                    f"{prefix}{key[:40]!r} is not a JSON Schema keyword and "
+                    f"is ignored; did you mean {suggestion!r}?"
                 )
 
 
@@ -397,19 +397,19 @@ def catalog_remarks(catalog: Catalog) -> list[str]:
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> pin = {"type": "object", "properties": {"pin": {"type": "string", "minlength": 4}}}
     >>> catalog_remarks(as_catalog([{"name": "login", "parameters": pin}]))
-    ["login: pin: 'minlength' is no keyword of JSON Schema and is not looked at; did you mean 'minLength'?"]
+    ["login: pin: 'minlength' is not a JSON Schema keyword and is ignored; did you mean 'minLength'?"]
     """
     messages: dict[str, None] = {}
     for tool in catalog.tools:
         tool_messages = [*find_misspelt_keywords(tool.schema), *find_misspelt_keywords(tool.returns_schema)]
-        tool_messages += [
-            f"{keyword} says nothing, and is not looked at" for keyword in _find_self_references(tool.schema)
-        ]
+        tool_messages += [f"{keyword} has no effect" for keyword in _find_self_references(tool.schema)]
         messages |= dict.fromkeys(f"{tool.full_name}: {message}" for message in tool_messages)
     names = Counter(tool.full_name for tool in catalog.tools)
     for name in dict.fromkeys(tool.full_name for tool in catalog.tools if tool.schema is not None):
         if names[name] > 1:  # benchmarks have variants of a name on purpose
-            messages[f"{name} stands {names[name]} times: the one that a call breaks least counts"] = None
+            messages[f"{name} is declared {names[name]} times: the one that a call violates least counts"] = (
+                None
+            )
     return list(messages)
 
 
@@ -431,13 +431,13 @@ def _find_self_references(schema: Any) -> Iterator[str]:
     try:
         TopologicalSorter(followed).prepare()
     except CycleError:
-        yield "a $ref to nothing but itself"
+        yield "a $ref to itself"
 
 
 def _find_merge_losses(schema: Mapping[str, Any]) -> Iterator[str]:
     """What several schemas say of one thing, of which a type has one."""
     if isinstance(schema.get("$ref"), str) and schema.keys() & _MERGED_KEYWORDS - {"$ref"}:
-        yield "what stands beside a $ref"
+        yield "keys beside a $ref"
     if schema.get("allOf") and _has_overlaid_parts(schema):
         yield "allOf"
 

@@ -134,7 +134,7 @@ class SchemaCloser:
         self.left -= 1
         if self.left < 0:
             raise CatalogError(
-                f"a JSON Schema is one of more than {_MAX_SCHEMAS:,} schemas, its references followed"
+                f"a JSON Schema has more than {_MAX_SCHEMAS:,} schemas, its references followed"
             )
 
     def _refer(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:
@@ -262,7 +262,7 @@ def _read_older_drafts(schema: Mapping[str, Any], closed: dict[str, Any]) -> Non
 
 # ----------------------------------------------------------------------
 # Arguments against the whole of JSON Schema 2020-12, where a tool's schema says more than a type can.
-_UNDECIDED_TEXT = "is too large or too deep to be held against the tool's schema"
+_UNDECIDED_TEXT = "is too large or too deep to check against the tool's schema"
 _WORST_CODES = ("check.wrong_type", "check.enum")
 
 
@@ -276,7 +276,7 @@ class ArgumentsValidator:
     >>> codes = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
     >>> judge = ArgumentsValidator({"type": "object", "properties": {"codes": codes}})
     >>> [(wrong.at, wrong.text) for wrong in judge.wrong({"codes": ["a", "b", "a"]})]
-    [(('codes', 2), "'a' stands twice, and items must be unique")]
+    [(('codes', 2), "'a' is repeated, but items must be unique")]
     """
 
     schema: Mapping[str, Any] = field(hash=False)
@@ -315,7 +315,7 @@ class ArgumentsValidator:
             return (Fault((), "check.undecided", _UNDECIDED_TEXT),)
         faults += [
             Fault(
-                (), "check.undecided", f"whether a text matches {pattern!r:.80} could take too long to find"
+                (), "check.undecided", f"whether a text matches {pattern!r:.80} could take too long to check"
             )
             for pattern in sorted(run.undecided)
         ]
@@ -351,10 +351,10 @@ def _faults_of_error(error: Any, path: Path, run: Any, root: Mapping[str, Any]) 
     if code:
         return [Fault(location, code, error.message, error.name)]
     if error.schema is False:
-        return [Fault(location, "check.not_allowed", "the tool allows nothing here")]
+        return [Fault(location, "check.not_allowed", "the tool allows no value here")]
     if error.validator in ("anyOf", "oneOf"):
         return _faults_of_alternatives(error, location, run, root)
-    return [Fault(location, "check.not_allowed", f"breaks what the tool says with {error.validator!r}")]
+    return [Fault(location, "check.not_allowed", f"violates the tool's {error.validator!r}")]
 
 
 def _faults_of_alternatives(error: Any, location: Path, run: Any, root: Mapping[str, Any]) -> list[Fault]:

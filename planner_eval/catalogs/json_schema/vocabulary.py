@@ -254,7 +254,7 @@ def _check_type(validator: Any, kinds: list[str], value: Any, schema: Any) -> _E
     if isinstance(value, Template):
         if "string" not in kinds and not run.texts:
             yield KeywordError(
-                f"expected {expected}, found a text with a reference in it", "check.wrong_type"
+                f"expected {expected}, found a text containing a reference", "check.wrong_type"
             )
     elif find_problem(value, Type(tuple(kinds)), texts=run.texts) is not None:
         yield KeywordError(f"expected {expected}, found {describe_value(value)}", "check.wrong_type")
@@ -319,8 +319,7 @@ def _check_one_of(validator: Any, schemas: Any, value: Any, _around: Any) -> _Er
         if sum(verdict.sure for verdict in good) < 2:
             return
         text = (
-            f"{describe_value(value)} fits {len(good)} of {len(schemas)} alternatives, and only one "
-            "may be meant"
+            f"{describe_value(value)} fits {len(good)} of {len(schemas)} alternatives; exactly one must fit"
         )
         yield KeywordError(text, "check.not_allowed")
 
@@ -404,7 +403,7 @@ def _check_unique(validator: Any, unique: Any, value: Any, _schema: Any) -> _Err
             continue
         if key in seen:
             named = "a reference" if isinstance(item, (Ref, Template)) else f"{item!r:.60}"
-            text = f"{named} stands twice, and items must be unique"
+            text = f"{named} is repeated, but items must be unique"
             yield KeywordError(text, "check.repeated_item", path=[position])
         seen.add(key)
 
@@ -469,7 +468,7 @@ def _check_unevaluated_items(validator: Any, schema: Any, value: Any, around: An
     wrong = any(True for _ in validate(validator, schema, value, around) or ())
     sure, run.undecided = not run.undecided, run.undecided | before
     if wrong and sure:
-        text = "there are more items than the tool describes, or others"
+        text = "there are other or more items than the tool describes"
         yield KeywordError(text, "check.out_of_range")
 
 
@@ -478,7 +477,7 @@ def _check_required(_validator: Any, names: Any, value: Any, _schema: Any) -> _E
     if isinstance(value, dict):
         for name in names:
             if name not in value:
-                yield KeywordError(f"the field {name!r} is needed", "check.missing_argument", name)
+                yield KeywordError(f"the field {name!r} is required", "check.missing_argument", name)
 
 
 def _check_additional_properties(validator: Any, schema: Any, value: Any, around: Any) -> _Errors:
@@ -513,7 +512,7 @@ def _check_property_names(validator: Any, schema: Any, value: Any, _around: Any)
         for key in value:
             for error in validator.descend(key, schema):
                 reason = f": {error.message}" if isinstance(error, KeywordError) and error.message else ""
-                text = f"a field may not be called {key[:_MAX_SHOWN_CHARS]!r}{reason}"
+                text = f"a field must not be called {key[:_MAX_SHOWN_CHARS]!r}{reason}"
                 yield KeywordError(text, "check.unknown_argument", path=[key])
                 break
 
@@ -534,7 +533,7 @@ def _check_dependent_required(_validator: Any, needed: Any, value: Any, _schema:
         for trigger, names in needed.items():
             for name in names:
                 if trigger in value and name not in value:
-                    text = f"the field {name!r} is needed where {trigger!r} is given"
+                    text = f"the field {name!r} is required where {trigger!r} is given"
                     yield KeywordError(text, "check.missing_argument", name)
 
 

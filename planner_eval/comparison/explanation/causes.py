@@ -97,6 +97,7 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
     }
     if len(extra) < MIN_LOOKUPS:
         return frozenset()
+    extra_calls = [pred.calls[call] for call in extra]
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
     foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
@@ -106,7 +107,8 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
         if call in foreign
         or (code == "call.extra" and is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
     }
-    if len(lookups) < MIN_LOOKUPS or (gold.calls and all(map(is_lookup, gold.calls))):
+    reads_only = bool(gold.calls) and all(is_lookup(call) for call in (*gold.calls, *extra_calls))
+    if len(lookups) < MIN_LOOKUPS or reads_only:
         return frozenset()
     for _, value in pred.answer or ():
         lookups.difference_update(producers_of(value))

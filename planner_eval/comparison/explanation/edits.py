@@ -17,35 +17,35 @@ EDITS: dict[str, str] = {
     "call.missing": "gold makes a call that the prediction does not make",
     "call.extra": "the prediction makes a call that gold does not make",
     "call.duplicated": "the prediction makes an equal call again, which gold makes less often or not at all",
-    "call.replaced": "another tool is called in the place of gold's",
-    "call.merged": "one call asks in a list what gold asks call by call",
-    "call.split": "several calls ask one by one what gold asks in a list",
-    "app.changed": "the tool is called in another app than gold's",
-    "name.spelling": "gold's tool is called, but for ., _, - and case",
-    "argument.missing": "gold gives an argument that the prediction leaves out",
-    "argument.extra": "the prediction gives an argument that gold does not give",
-    "argument.renamed": "the prediction gives gold's value, or one in its place, under another name",
-    "argument.object": 'all arguments stand in one object that has no name, as in f({"x": 1})',
-    "argument.value": "the argument's value, or a part of it, is another",
-    "argument.type": "the value, or a part of it, is of another type, e.g. text for a number",
-    "arguments.swapped": "arguments, of one call or of several, have one another's values",
-    "arguments.joined": "one argument holds in one text what gold gives in several",
-    "reference.literal": "a literal stands where gold takes another call's output",
-    "reference.unwanted": "another call's output is taken where gold has a literal",
-    "reference.unresolved": "a reference names no call of the prediction",
-    "reference.producer": "the output of the wrong call is taken",
-    "reference.output": "the wrong output of the right call is taken",
-    "order.broken": "a call is written before one whose output it needs, or that gold wants first",
-    "order.steps": "steps of a chain are made in another order",
-    "answer.missing": "gold's answer names a value that the prediction's does not",
-    "answer.extra": "the prediction's answer names a value that gold's does not",
-    "answer.renamed": "the answer gives gold's value under another name",
-    "answer.value": "a value of the answer, or a part of it, is another",
-    "answer.type": "a value of the answer, or a part of it, is of another type",
-    "answer.swapped": "values of the answer stand under one another's names",
-    "answer.literal": "the answer is a literal where gold gives a call's output",
-    "answer.unwanted": "the answer is a call's output where gold gives a literal",
-    "answer.unresolved": "the answer refers to no call of the prediction",
+    "call.replaced": "another tool is called instead of gold's",
+    "call.merged": "one call has a list where gold makes several calls",
+    "call.split": "several calls are made where gold makes one call with a list",
+    "app.changed": "the tool is called in a different app",
+    "name.spelling": "the tool's name differs from gold's only in ., _, - or case",
+    "argument.missing": "an argument of gold is missing",
+    "argument.extra": "an argument that gold does not have",
+    "argument.renamed": "gold's value, or another one in its place, has a different argument name",
+    "argument.object": 'all arguments are in one unnamed object, as in f({"x": 1})',
+    "argument.value": "the argument's value, or a part of it, differs",
+    "argument.type": "the value, or a part of it, has a different type, such as text for a number",
+    "arguments.swapped": "arguments of one or several calls have each other's values",
+    "arguments.joined": "one argument joins values that gold gives in several",
+    "reference.literal": "a literal is used where gold uses another call's output",
+    "reference.unwanted": "another call's output is used where gold has a literal",
+    "reference.unresolved": "a reference to a call that the prediction does not have",
+    "reference.producer": "the output of the wrong call is used",
+    "reference.output": "the wrong output of the right call is used",
+    "order.broken": "a call comes before one whose output it needs, or that gold requires first",
+    "order.steps": "steps of a chain are made in a different order",
+    "answer.missing": "a value of gold's answer is missing",
+    "answer.extra": "the answer has a value that gold's does not",
+    "answer.renamed": "gold's value has a different name in the answer",
+    "answer.value": "a value of the answer, or a part of it, differs",
+    "answer.type": "a value of the answer, or a part of it, has a different type",
+    "answer.swapped": "values of the answer have each other's names",
+    "answer.literal": "the answer is a literal where gold uses a call's output",
+    "answer.unwanted": "the answer is a call's output where gold has a literal",
+    "answer.unresolved": "the answer refers to a call that the prediction does not have",
     "answer.producer": "the answer is the output of the wrong call",
     "answer.output": "the answer is the wrong output of the right call",
 }
@@ -284,7 +284,7 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
     ...     name_writing_difference("Rome", "rome"), name_writing_difference("2024/05/01", "2024-05-01"),
     ...     name_writing_difference("a", "b")
     ... )
-    ('letter case', 'date written otherwise', None)
+    ('letter case', 'date format', None)
     >>> name_writing_difference(3.5, 0.035), name_writing_difference(0.4, 40), name_writing_difference(100, 1)
     ('per cent for fraction', 'fraction for per cent', None)
     >>> (
@@ -305,12 +305,12 @@ def name_writing_difference(pred_value: Value, gold_value: Value) -> str | None:
 
     moments = moment(pred_value), moment(gold_value)
     if moments[0] is not None and moments[0] == moments[1]:
-        return "date written otherwise" if moments[0][0] else "time written otherwise"
+        return "date format" if moments[0][0] else "time format"
     if normalise_date(pred_value) == normalise_date(gold_value):
-        return "date written otherwise"
+        return "date format"
     days = possible_dates(pred_value), possible_dates(gold_value)
     unambiguous = min(map(len, days)) == 1  # of two that can be read in two ways nobody knows
-    return "date written otherwise" if unambiguous and days[0] & days[1] else None
+    return "date format" if unambiguous and days[0] & days[1] else None
 
 
 _MAX_LAYERS = 4

@@ -429,23 +429,29 @@ def _propose_same_types(roots: Roots) -> Iterator[Proposal]:
 
 
 def _propose_missing_arguments(roots: Roots) -> Iterator[Proposal]:
-    """One argument that calls of a tool leave out, whatever gold gives; links without argument together."""
-    links = []
-    for index, edit in roots.edits:
-        if edit.code == "argument.missing" and links_of(roots.argument(edit)[1], edit.gold_value):
-            links.append((index, edit))
-    linked = {index for index, _ in links}
-    others = [(index, edit) for index, edit in roots.edits if index not in linked]
+    """One argument that calls of a tool leave out, all that one call leaves out, links without argument."""
 
-    def missing(edit: Edit) -> Hashable:
-        is_missing = edit.code == "argument.missing" and _is_whole_argument(edit)
-        return roots.argument(edit) if is_missing else None
+    def is_link(edit: Edit) -> bool:
+        return bool(links_of(roots.argument(edit)[1], edit.gold_value))
 
-    for group in roots._replace(edits=others).grouped(missing):
+    missing = [root for root in roots.edits if root[1].code == "argument.missing"]
+    links = [root for root in missing if is_link(root[1])]
+    whole = [root for root in missing if _is_whole_argument(root[1]) and not is_link(root[1])]
+    others = roots._replace(edits=whole)
+    for group in others.grouped(roots.argument):
         if _has_several_gold_values(roots, group):
             yield _propose("missing throughout", group)
+    for group in others.grouped(lambda edit: edit.pred and edit.pred.call):
+        yield _propose("missing together", group)
     if len(links) > 1:
         yield _propose("links", links)
+
+
+def _propose_missing_answers(roots: Roots) -> Iterator[Proposal]:
+    """Values of the answer that are left out."""
+    missing = [root for root in roots.edits if root[1].code == "answer.missing"]
+    if len(missing) > 1:
+        yield _propose("missing answer", missing)
 
 
 def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
@@ -533,6 +539,7 @@ def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
 
 BUNDLES: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
     _propose_lookups, _propose_list_items, _propose_same_values, _propose_copied_values, _propose_same_types,
-    _propose_missing_arguments, _propose_repeated_runs, _propose_tries, _propose_ends, _propose_tool_runs,
+    _propose_missing_arguments, _propose_missing_answers, _propose_repeated_runs, _propose_tries,
+    _propose_ends, _propose_tool_runs,
 )  # fmt: skip
 """What may be one line; of those that save as much the first is taken."""

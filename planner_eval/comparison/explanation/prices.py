@@ -37,6 +37,8 @@ PRICES: dict[str, Price] = {
     "copied value": Price(1.2, "a wrong value that is copied is one wrong value"),
     "same type": Price(1.1, "one argument of one type throughout is a habit"),
     "missing throughout": Price(1.1, "one argument that is never given is a habit"),
+    "missing together": Price(1.2, "arguments that one call leaves out are left out together"),
+    "missing answer": Price(1.1, "an answer that names nothing is left out once"),
     "links": Price(1.1, "links without arguments are left out together"),
     "repeated run": Price(1.1, "calls in a row that are made again are one repetition"),
     "tries": Price(1.2, "calls that differ little are tries of one"),

@@ -443,10 +443,10 @@ class Wording:
         calls = names.pred.calls[location.call], names.gold.calls[draft.gold.call or 0]
         return f"{message}, which gives the same result" if all(map(is_commutative, calls)) else message
 
-    def _missing_argument(self, draft: Draft) -> str:
+    def _missing_argument(self, draft: Draft) -> str | tuple[str, str | None]:
         if links := self.links(self.names.gold, draft.gold, draft.gold_value):
             return f"{self.names.ours(draft.pred and draft.pred.call)}: {links} is missing"
-        return self._value(draft)[0]
+        return self._value(draft)
 
     def _extra_argument(self, draft: Draft) -> str:
         holder: int | None = draft.data.holder
@@ -490,8 +490,10 @@ class Wording:
         linked = type(value) is Ref and type(draft.gold_value) is Ref and data.name == DEPENDENCY_ARGUMENT
         is_link = linked and location.call is not None
         message = f"{self.names.ours(location.call) if is_link else self.place(location)} {clause}"
-        inside = location.at and location.call is not None and location.call not in self.objects
-        return message, f"{path_name(location.at)} {clause}" if inside else None
+        if location.at and location.call is not None and location.call not in self.objects:
+            return message, f"{path_name(location.at)} {clause}"
+        own = f"{_argument_name(location)!r} {clause}" if draft.name == "missing argument" else None
+        return message, own
 
     def clause(self, draft: Draft) -> str:
         """The second half of a sentence: what the prediction says and what gold says."""
@@ -766,10 +768,16 @@ class LineWording:
         end = ends.pop() if len(ends) == 1 else ""
         return f"gold's {self.gold.calls[calls[0]].tool} is missing{details}{end}"
 
+    def _missing_answer(self, edits: list[Edit], data: None) -> str:
+        names = _format_list(repr(_argument_name(edit.gold)) for edit in edits)
+        return f"the answer lacks {names}"
+
     SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str] | None]] = {
         "lookup": _lookups, "items": _items, "item": _items, "same value": _same_value,
         "copied value": _copied_value, "same type": None, "missing throughout": _missing_argument,
-        "links": _links, "repeated run": _repeated_run, "tries": _tries, "end": _end, "run": _run,
+        "missing together": _items,
+        "missing answer": _missing_answer, "links": _links, "repeated run": _repeated_run,
+        "tries": _tries, "end": _end, "run": _run,
     }  # fmt: skip
     """The sentence of each line by its name; None where that of the first edit says all."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name
@@ -98,7 +98,9 @@ class _Evidence:
 
     def __init__(self, pairing: Pairing, golds: list[int], preds: list[int]) -> None:
         self.pairing = pairing
+        # for each call of gold the first that equals it: which of these is the partner is not known by now
         self.first = _first_equals(pairing.gold)
+        self._stored: dict[tuple[bool, int], dict[Any, tuple[str, float]]] = {}
         self.common = self._common(of_pred=True) | self._common(of_pred=False)
         self.found: dict[tuple[int, int], float] = {}
         names = {pairing.pred.tools[pred].name for pred in preds}
@@ -168,6 +170,7 @@ class _Evidence:
         values = self._values(position, of_pred=of_pred)
         for value, (mark, weight) in values.items():
             marks["argument", value[0]] = 0.5
+            mark, weight = (mark, weight) if value not in self.common else ("held", 0.5)
             marks[mark, *value] = weight
         if any(value not in self.common for value in values):
             marks["all", frozenset(values)] = 2.0
@@ -181,22 +184,16 @@ class _Evidence:
 
     def _values(self, position: int, *, of_pred: bool) -> Mapping[Any, tuple[str, float]]:
         """A call's arguments with their values, in gold's positions, and what one that is shared counts."""
+        stored = self._stored.get((of_pred, position))
+        if stored is not None:
+            return stored
         plan_calls = self.pairing.pred if of_pred else self.pairing.gold
-        values = {}
+        values = self._stored[of_pred, position] = {}
         for argument, (shape, producers, value) in plan_calls.arguments(position).items():
             images = [self.pairing.to_gold[p] for p in producers] if of_pred else producers
-            argument_value = (
-                argument,
-                shape,
-                tuple(self.first[image] if image >= 0 else image for image in images),
-            )
-            is_telling = argument_value not in self.common and is_distinctive(value)
-            values[argument_value] = ("value", 2.0) if is_telling else ("held", 0.5)
+            taken = tuple([self.first[image] if image >= 0 else image for image in images])
+            values[argument, shape, taken] = ("value", 2.0) if is_distinctive(value) else ("held", 0.5)
         return values
-
-    common: frozenset[Any] = frozenset()
-    first: Sequence[int] = ()
-    """For each call of gold the first that equals it: which of these is the partner is not known by now."""
 
     def _common(self, *, of_pred: bool) -> frozenset[Any]:
         """Values that most calls of a plan have, which are no evidence."""

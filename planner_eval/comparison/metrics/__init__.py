@@ -185,7 +185,7 @@ class Metric:
     """One metric.
 
     Args:
-        name: What reports call it.
+        name: Its name in reports.
         count: From one compared pair to its counts; None where it does not exist.
         kind: ``"counts"`` (precision, recall, F1) or ``"share"``.
         group: calls, arguments, references, order, structure, plan or published.
@@ -278,7 +278,7 @@ def choose_metrics(names: Iterable[str]) -> tuple[str, ...]:
             chosen.update(dict.fromkeys(n for n, m in METRICS.items() if name in (m.group, "all")))
         else:
             hint = did_you_mean(name, [*METRICS, *groups], f"known are {', '.join(METRICS)}")
-            raise InputError(f"there is no metric {name!r}; {hint}")
+            raise InputError(f"unknown metric {name!r}; {hint}")
     return tuple(chosen)
 
 

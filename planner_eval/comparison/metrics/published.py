@@ -184,6 +184,11 @@ def _match(pred_names: list[str], gold_names: list[str]) -> list[int]:
 
 
 def _largest_component_size(nodes: set[int], edges: list[tuple[int, int]]) -> int:
+    """How many nodes hang together at most.
+
+    >>> _largest_component_size({0, 1, 2}, [(0, 1)])
+    2
+    """
     leader = {node: node for node in nodes}
 
     def find(node: int) -> int:

@@ -69,9 +69,7 @@ def load_policy(name: str) -> Policy:
     if not path.is_file():
         path = folder("data") / "policies" / f"{name}.toml"
         if "/" in name or not path.is_file():
-            raise PolicyError(
-                f"there is no policy {name!r}: it is neither a file nor one of {', '.join(presets())}"
-            )
+            raise PolicyError(f"unknown policy {name!r}: not a file, and not one of {', '.join(presets())}")
         preset = _make_policy(
             _parse_toml(_read_text(path), path), path.stem, lambda _: str(path), path.parent
         )

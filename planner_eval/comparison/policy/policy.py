@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 ORDERS = {
-    "data": "a call may not be written before one whose output it needs; else order does not count",
-    "free": "order does not count at all",
+    "data": "only a call before one whose output it needs is an error",
+    "free": "order does not matter at all",
     "written": "calls must come in gold's written order",
     "flat": "as written where gold holds no reference, so that nothing else says what needs what; else data",
 }
 
 
 NAMES = {
-    "exact": "tools are called by gold's very names",
-    "loose": "names of tools that differ in `.`, `_`, `-` and case alone are one name",
+    "exact": "names of tools must be equal",
+    "loose": "names of tools may differ in `.`, `_`, `-` and case",
 }
 
 
@@ -77,16 +77,16 @@ class Policy:
     """Everything a comparison depends on besides the two plans.
 
     Args:
-        name: What reports call it.
+        name: Its name in reports.
         rules: The rules for values; the last that fits an argument holds.
         order: One of :data:`ORDERS`.
         names: One of :data:`NAMES`.
-        answer: Whether the plan's named answer counts.
+        answer: Whether the plan's answer is compared.
         inline: Whether a call written as an argument's value is a call of its own.
         repeats: Whether equal calls count as often as they are made; False merges those of tools
             that are not `stateful`.
         stateful: Tools whose repeated calls always count; wildcards as in rules.
-        wildcards: Values of gold for which any value will do.
+        wildcards: Values of gold that accept any value.
         defaults: (tool, argument) → what the tool takes where the argument is left out, as its schema
             says; the tool is a name, or ``App.name``. A rule's own default comes first.
         tools: Tools that are known beside those of the plans → their arguments.

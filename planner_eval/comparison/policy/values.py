@@ -268,20 +268,20 @@ def _sort_items(items: list[Value], tools: Sequence[str]) -> list[Value]:
 COMPARE: dict[str, str] = {
     "exact": "the value itself",
     "typed": "7 and 7.0 differ",
-    "casefold": "text without regard to case, blanks and Unicode form",
-    "blankless": "text without case and without any blank",
-    "numbers": "text that is a number is the number, exactly",
-    "booleans": "true is 1 and false is 0, also as text",
-    "date": "dates in ISO, US and long forms; one that is ambiguous or wrong is not guessed",
+    "casefold": "text, ignoring case, white space and Unicode form",
+    "blankless": "text, ignoring case and all white space",
+    "numbers": "text that is a number equals that number",
+    "booleans": "true equals 1 and false 0, also as text",
+    "date": "dates in ISO, US and long forms; ambiguous or wrong ones are not guessed",
     "time": "times of day in 12 and 24 hours",
     "set": "lists, and texts of items with commas between, as sets",
-    "unordered": "lists without regard to order",
+    "unordered": "lists, ignoring order",
     "subset": "the prediction's items are among gold's",
     "superset": "gold's items are among the prediction's",
-    "ignore": "the argument does not count",
-    "any": "the argument must be there, whatever its value",
-    "optional": "the argument may be left out, or given where gold does not",
-    "extra": "the argument may be given where gold does not",
+    "ignore": "the argument is ignored",
+    "any": "the argument must be given, with any value",
+    "optional": "the argument is optional",
+    "extra": "the argument may be added",
 }
 """What a rule's ``compare`` can say."""
 
@@ -307,9 +307,9 @@ class Rule:
             any character.
         argument: The arguments it is for, likewise.
         compare: Names of :data:`COMPARE`, in any order.
-        tolerance: Numbers may differ by so much.
+        tolerance: Numbers may differ by this much.
         relative: Numbers may differ by this share of gold's.
-        accepted: Values that are right besides gold's.
+        accepted: Other values that are right.
         aliases: Other names of a value: alias → name, both without regard to case.
         default: What the tool takes where the argument is left out: giving it equals leaving it out.
         pattern: A regular expression that the prediction's text must match as a whole.
@@ -352,13 +352,13 @@ class Rule:
                 raise PolicyError(f"the pattern {self.pattern!r} does not compile: {error}") from None
         for number in (self.tolerance, self.relative):
             if number is not None and not 0 <= number < inf:
-                raise PolicyError(f"a tolerance is a number from 0 on, found {number!r}")
+                raise PolicyError(f"a tolerance is a number, 0 or more, found {number!r}")
 
         chained = _find_chained_alias(self.aliases)
         if chained is not None:
             raise PolicyError(
-                f"the alias {chained[0]!r} stands for {chained[1]!r}, which is an alias itself: "
-                "let both stand for the last name"
+                f"the alias {chained[0]!r} stands for {chained[1]!r}, which "
+                "is an alias: use the last name for both"
             )
         object.__setattr__(self, "form", Form(self.compare, self.aliases))
         has_criteria = self.tolerance is not None or self.relative is not None or self.pattern is not None

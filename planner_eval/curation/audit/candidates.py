@@ -106,7 +106,7 @@ def find_ambiguous_picks(
     >>> asked = Call("a", "search", result=hotels, has_result=True), Call("b", "book", (("hotel", "h-23"),))
     >>> for found in find_ambiguous_picks(Plan(asked), query="Book one."): print(found.confidence,
     ...     found.message)
-    medium hotel is 'h-23', the 2nd of 2 that search answered (at *.id); the query does not say which to take
+    medium hotel is 'h-23', the 2nd of 2 that search answered (at *.id); the question does not say which
     """
     question = Question(query) if query else None
     for pick in find_picked_literals(plan, observations):
@@ -121,7 +121,7 @@ def find_ambiguous_picks(
             which = ", ".join(_format_ordinal(entry) for entry in pick.entries[:4]) + (
                 ", …" if len(pick.entries) > 4 else ""
             )
-            entries_text = f"the {which} of {pick.among} hold that {tool} answered (at {path_text})"
+            entries_text = f"the {which} of {pick.among} in the output of {tool} hold it (at {path_text})"
             message = f"{pick.argument} is {value}, which {entries_text}"
             yield GoldFinding("gold.candidates", message, "low", pick.call, pick.argument)
         elif pick.entries[0] > 0:
@@ -129,9 +129,9 @@ def find_ambiguous_picks(
             clear = question is not None and question.english and chooses is None
             confidence: Confidence = "medium" if clear else "low"
             why = (
-                f'the query says "{chooses[0]}"'
+                f'the question says "{chooses[0]}"'
                 if chooses
-                else "the query does not say which to take"
+                else "the question does not say which"
                 if query
                 else ""
             )

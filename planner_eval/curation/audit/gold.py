@@ -102,7 +102,7 @@ def describe_unusable_options(record: Record) -> str | None:
         return None
     options, accepted = _read_answer_options(record), read_expected_answer(record, "").options
     if accepted and all(read_offered_answer(text) is None for _, text in options):
-        return f"none of options is a number: {one_line_json(fields['options'], 40)}"
+        return f"none of the options is a number: {one_line_json(fields['options'], 40)}"
     if accepted:
         return None
     if options:
@@ -110,7 +110,9 @@ def describe_unusable_options(record: Record) -> str | None:
             f"correct is {one_line_json(fields['correct'], 40)}, expected one of "
             f"{', '.join(dict(options))[:80]}"
         )
-    return f"options is {one_line_json(fields['options'], 40)}, expected answers by letter, or a list of them"
+    return (
+        f"options is {one_line_json(fields['options'], 40)}, expected answers by letter, or a list of answers"
+    )
 
 
 def _extra_fields(record: Record) -> Mapping[str, Any]:
@@ -387,7 +389,7 @@ class GoldAudit:
         counts = Counter({**unseen, **self._lost, "votes": self._unvoted})
         described |= {
             "choice": f"answers on offer of {format_count(counts['choice'], 'plan')} (not understood)",
-            "words": f"{format_count(counts['words'], 'record')} (gold is words)",
+            "words": f"{format_count(counts['words'], 'record')} (gold is prose)",
             "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} (what else is "
             "right is not read)",
         }
@@ -414,9 +416,9 @@ class GoldAudit:
         """What was not looked at, each with the first record."""
         field = self._how.questions.field if self._how.questions is not None else None
         reasons = {
-            "words": "gold is words that call nothing, and counts as no plan",
-            "question": f"no question in field {field!r}: not held against one",
-            "choice": "options and correct cannot be understood: no answer on offer is held against the plan",
+            "words": "gold is prose without calls and does not count as a plan",
+            "question": f"no question in field {field!r}: not checked against a question",
+            "choice": "options and correct cannot be read: the plan is not compared with the options",
         }
         for kind, first in self._first.items():
             yield f"{format_count(self._lost[kind], 'record')}: {reasons[kind]}; the first is {first}"
@@ -666,7 +668,7 @@ def read_baseline(source: Any) -> Baseline:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise InputError(
-            f"{name}: not as --write-baseline writes it ({type(problem).__name__}: {problem}); write it anew"
+            f"{name}: not as --write-baseline writes it ({type(problem).__name__}: {problem}); write it again"
         ) from None
 
 

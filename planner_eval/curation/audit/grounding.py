@@ -110,7 +110,7 @@ class Literal(NamedTuple):
 def find_unasked_call(
     call: Call, position: int, call_literals: list[Literal], question: Question, claimed: Sequence[Span] = ()
 ) -> GoldFinding | None:
-    """The finding about a call of whose names, days and times the query says hardly anything.
+    """The finding about a call of whose names, days and times the query says almost nothing.
 
     Told where two of them or more, and at least two in three, are not said; days and times alone have to be
     three, for the query may say others.
@@ -131,7 +131,7 @@ def find_unasked_call(
     if all(_day_or_time(literal.value) for literal in lacking) and len(lacking) < 3:
         return None
     all_lacking = len(lacking) == len(telling)
-    what = "nothing" if all_lacking else "hardly anything"
+    what = "nothing" if all_lacking else "almost nothing"
     listing = ", ".join(f"{literal.argument}={_format_value(literal.value)}" for literal in lacking[:4])
     if all(
         _day_or_time(literal.value) == "day" and _DAY_SHIFTING_WORDS.search(question.text)
@@ -139,7 +139,8 @@ def find_unasked_call(
     ):
         return None
     message = (
-        f"the query says {what} of what {call.tool} is given: {listing}{', …' if len(lacking) > 4 else ''}"
+        f"the question says {what} about the values of {call.tool}: {listing}"
+        f"{', …' if len(lacking) > 4 else ''}"
     )
     sure: Confidence = "medium" if _INFERRED_PLACE.search(question.text) else "high"
     return GoldFinding("gold.unasked", message, sure, position)
@@ -186,11 +187,11 @@ def make_finding(
     code, reason, confidence = _reason(literal, question, beside)
     if confidence == "high" and (other := _find_other_name(literal, question, claimed)) is not None:
         quoted = question.text[slice(*other)]
-        reason, confidence = f'does not say it, unless "{quoted}" is another name of it', "medium"
+        reason, confidence = f'does not mention it, unless "{quoted}" is another name of it', "medium"
         if find_misspelt_name(str(literal.value), question) is not None:
             confidence = "low"  # a slip of the user
     location = literal.argument + "".join(f"[{step!r}]" for step in literal.path)
-    message = f"{location} is {_format_value(literal.value)}, but the query {reason}"
+    message = f"{location} is {_format_value(literal.value)}, but the question {reason}"
     return GoldFinding(code, message, confidence if question.plain else "low", literal.call, literal.argument)
 
 
@@ -223,7 +224,7 @@ def _reason(literal: Literal, question: Question, beside: Sequence[Value]) -> tu
     if kind == "time":
         return _reason_for_time(question, value)
     if (other := _find_other_choice(literal, question, beside)) is not None:
-        return "gold.contradicted", f"speaks of {_format_value(other)}, another of its values", "medium"
+        return "gold.contradicted", f"mentions {_format_value(other)}, another of its values", "medium"
     if literal.type.enum is not None:
         return "gold.ungrounded", "leaves the choice open", "low"
     return ("gold.ungrounded", *_reason_for_text(literal, question))
@@ -237,23 +238,25 @@ def _reason_for_text(literal: Literal, question: Question) -> tuple[str, Confide
     ) is not None:
         sure = is_identifier(value) and not longer.apart
         return (
-            f'says it only as a part of "{question.text[slice(*longer.span)]}"',
+            f'mentions it only as a part of "{question.text[slice(*longer.span)]}"',
             "high" if sure else "medium",
         )
     if isinstance(value, str) and _MAIL_ADDRESS.fullmatch(value.strip()):
         match = _MAIL_ADDRESS.search(question.text)
-        return ("does not say it", "medium") if match is None else (f'says another ("{match[0]}")', "high")
+        return (
+            ("does not mention it", "medium") if match is None else (f'says another ("{match[0]}")', "high")
+        )
     if not is_identifier(value) and isinstance(normalise_number(value), (int, float)):
         optional = literal.parameter is not None and not literal.parameter.required
-        return "does not say this number", "low" if optional else "medium"
-    return "does not say it", _text_confidence(value, _name_of(literal), question)
+        return "does not mention this number", "low" if optional else "medium"
+    return "does not mention it", _text_confidence(value, _name_of(literal), question)
 
 
 def _reason_for_flag(literal: Literal, question: Question) -> tuple[str, str, Confidence]:
     """Of a flag that is on: off and not spoken of would be grounded."""
     off = question.grounds(False, literal.argument)
     if normalise_boolean(literal.value) and off is not None and off.how == "absent":
-        return "gold.ungrounded", "does not speak of it", "low"
+        return "gold.ungrounded", "does not mention it", "low"
     return "gold.contradicted", "says the opposite", "medium"
 
 
@@ -266,18 +269,18 @@ def _reason_for_day(question: Question, value: Moments | None) -> tuple[str, str
             _DAY_SHIFTING_WORDS.search(question.text, max(0, day.span[0] - 30), day.span[0])
             for day in days[:_MAX_TIMES]
         ):
-            return "gold.contradicted", f'speaks of a day beside another ("{first}")', "low"
+            return "gold.contradicted", f'mentions the day next to it ("{first}")', "low"
         if value is not None and _may_be_adjacent_day(question, value):
-            return "gold.contradicted", f'speaks of the day before or after ("{first}")', "low"
+            return "gold.contradicted", f'mentions the day before or after ("{first}")', "low"
         other_days = f'other days ("{first}", …)' if has_several else f'another day ("{first}")'
         return (
             "gold.contradicted",
-            f"speaks of {other_days}",
+            f"mentions {other_days}",
             "medium" if question_moments.lasting else "high",
         )
     if question_moments.weekdays:
         first = question.text[slice(*question_moments.weekdays[0][1])]
-        return "gold.contradicted", f'speaks of another day of the week ("{first}")', "medium"
+        return "gold.contradicted", f'mentions another day of the week ("{first}")', "medium"
     return "gold.ungrounded", "names no day", "medium"
 
 
@@ -300,7 +303,7 @@ def _reason_for_time(question: Question, value: Value) -> tuple[str, str, Confid
     if not clocks:
         return "gold.ungrounded", "names no time", "medium"
     first = max((question.text[slice(*clock.span)].strip(" .") for clock in clocks[:20]), key=len)
-    code_and_reason = "gold.contradicted", f'speaks of another time ("{first}")'
+    code_and_reason = "gold.contradicted", f'mentions another time ("{first}")'
     return (*code_and_reason, "low" if _is_in_stated_range(question, value) else "high")
 
 
@@ -456,7 +459,7 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
     >>> from planner_eval.reading.dialects.read import parse
     >>> gold = parse("book(city='Rome', day='2024-03-06')")
     >>> for found in ungrounded(gold, "A room in Rome for March 5th."): print(found.confidence, found.message)
-    high day is '2024-03-06', but the query speaks of another day ("March 5th")
+    high day is '2024-03-06', but the question mentions another day ("March 5th")
     """
     question = Question(query) if isinstance(query, str) else query
     if not question.words:
@@ -527,10 +530,10 @@ def _find_near_miss(
     if miss is None:
         return None
     message = (
-        f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the query says "{miss.text}"'
+        f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the question says "{miss.text}"'
     )
     finding = GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
-    if literal.path or not (is_program_name(miss.text) or miss.reason == "is a letter off"):
+    if literal.path or not (is_program_name(miss.text) or miss.reason == "differs by one letter"):
         return finding
     operation = {"op": "set", "id": call.id, "argument": literal.argument, "value": miss.text}
     return finding._replace(operations=({**operation, "why": finding.code},))

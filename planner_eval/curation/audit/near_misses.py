@@ -74,7 +74,7 @@ def find_near_name(value: Value, question: Question, others: Collection[Value] =
     for token in names:
         left, right = value.casefold(), token.casefold()
         if left != right and (is_misspelling(left, right) or left in (right + "s", right.removesuffix("s"))):
-            return NearMiss(token, "is a letter off", "high")
+            return NearMiss(token, "differs by one letter", "high")
     if sum(c.isdecimal() for c in value) > _MAX_NAME_DIGITS:
         return None  # an identifier, of which another may hold a part
     parts = [part.casefold() for part in _NAME_PART.findall(value)]
@@ -82,7 +82,7 @@ def find_near_name(value: Value, question: Question, others: Collection[Value] =
         token_parts = [part.casefold() for part in _NAME_PART.findall(token)]
         short, long = sorted((parts, token_parts), key=len)
         if 2 <= len(short) < len(long) <= 2 * len(short) and _is_subsequence(short, long):
-            return NearMiss(token, "is a part of it" if short is parts else "is more than it", "medium")
+            return NearMiss(token, "is a part of it" if short is parts else "contains more than it", "medium")
     return None
 
 
@@ -111,7 +111,7 @@ def find_near_word(value: Value, question: Question, texts: Iterable[str] = ()) 
         if is_misspelling(left, right) and left.removesuffix("s") != right.removesuffix("s"):
             written = " ".join(texts).casefold()
             if right in _CALENDAR_WORDS or (_has_word(written, right) and not _has_word(written, left)):
-                return NearMiss(match[0], "is a letter off", "medium")
+                return NearMiss(match[0], "differs by one letter", "medium")
     return None
 
 
@@ -245,7 +245,7 @@ def find_described_choice(value: Value, parameter: Parameter, question: Question
         word = next((word for word in gloss if word in said), None)
         if choice != value and word is not None and not is_denied(question.text, said[word]):
             quoted = question.text[slice(*said[word])]
-            return NearMiss(quoted, f"is described otherwise than {choice!r}", "medium")
+            return NearMiss(quoted, f"is described differently from {choice!r}", "medium")
     return None
 
 

@@ -192,7 +192,7 @@ def find_open_value_faults(plan: Plan, open_values: OpenValues, catalog: Catalog
         for parameter in tool.parameters if tool is not None else ():
             name = parameter.name
             if parameter.required and not parameter.has_default and open_values.is_omittable(call.id, name):
-                message = f"gold lets {name} be left out, which {call.tool} needs"
+                message = f"gold treats {name} as optional, but {call.tool} requires it"
                 yield GoldFinding("gold.omittable", message, "high", position, name)
             values = [value for value in open_values.values(call.id, name) if value not in ("", None)]
             if values and name in dict(call.arguments):

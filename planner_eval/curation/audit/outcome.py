@@ -404,14 +404,14 @@ def _find_failure(subject: AuditedRecord, trace: Trace) -> Iterator[GoldFinding]
     error = trace.calls[first].error if first is not None else trace.ended
     if error is None or error.kind in _PLAN_FAULT_KINDS:
         return
-    message = f"the plan does not run: {error.kind}: {error.message}"
+    message = f"the plan fails when run: {error.kind}: {error.message}"
     sure = _failure_confidence(subject, trace, first)
     if (
         first is not None
         and error.kind in _PARAMETER_NAME_ERROR_KINDS
         and _is_specified(subject, subject.plan.calls[first])
     ):
-        message += ", but its specification takes gold's arguments (--by position passes them as written)"
+        message += ", but its specification accepts gold's arguments (--by position passes them as written)"
         sure = "low"
     yield GoldFinding("gold.fails", message, sure, first)
 
@@ -461,7 +461,7 @@ def _find_chosen_option(
             _answer_call(subject),
         )
     elif right is not None and not right.is_near(number) and None not in read.values():
-        message = f"the plan gives {one_line_json(value, _WIDTH)}, which is no option; {gold}"
+        message = f"the plan gives {one_line_json(value, _WIDTH)}, which is not an option; {gold}"
         sure: Confidence = "high" if right.plain else "medium"
         yield GoldFinding("gold.answer", message, sure, _answer_call(subject))
 

@@ -129,7 +129,7 @@ class Question:
             name: The argument's name, whose words ground a flag.
 
         Returns:
-            None where the question does not say it.
+            None where the question does not mention it.
         """
         if value is None:
             return Ground("empty", sure=False)

@@ -48,10 +48,7 @@ def find_surplus(subject: AuditedRecord) -> Iterator[GoldFinding]:
     yield from _find_unresolved(plan)
     circle = _find_cycle(plan)
     if circle is not None:
-        text = (
-            f"{_format_call(plan, circle)} waits for its own result, so that it and what waits for it "
-            "never run"
-        )
+        text = f"{_format_call(plan, circle)} depends on its own result, so it and its consumers never run"
         yield GoldFinding("gold.cycle", text, "high", circle)
         return
     acts = {call.tool for call in plan.calls if subject.looks(call) is False}
@@ -92,7 +89,7 @@ def _find_dead_results(subject: AuditedRecord, terms: SymbolicRun) -> Iterator[G
             continue  # it is dead for the sake of another, of which it is said
         confidence: Confidence = "high" if named else "low"
         what = "the answer" if named else "the last call, whose value is the answer,"
-        text = f"nothing uses the result of {_format_call(plan, position)}, and {what} does not need it"
+        text = f"nothing uses the result of {_format_call(plan, position)}, and {what} does not use it"
         yield GoldFinding("gold.dead", text, confidence, position)
 
 
@@ -112,7 +109,7 @@ def _find_repeated_calls(subject: AuditedRecord, terms: SymbolicRun) -> Iterator
         confidence: Confidence = "medium" if looks else "low"
         text = (
             f"{_format_calls(plan, repeats)} {'makes' if len(repeats) == 1 else 'make'} the same call as "
-            f"{_format_call(plan, group[0])}, whose result could be used again"
+            f"{_format_call(plan, group[0])}, whose result could be reused"
         )
         yield GoldFinding("gold.repeated", text, confidence, repeats[0])
 
@@ -150,19 +147,19 @@ def _describe_redundant_call(plan: Plan, terms: SymbolicRun, call: Call) -> str 
             and isinstance(arguments[1 - index], Ref)
         ):
             producer = _format_call(plan, arguments[1 - index].call)
-            return f"gives back the result of {producer}: {_format_operation(call.name, number)}"
+            return f"returns the result of {producer}: {_format_operation(call.name, number)}"
     if not arguments or not isinstance(arguments[0], Ref):
         return None
     maker = plan.calls[arguments[0].call]
     if len(arguments) == 1 and _UNARY_INVERSES.get(call.name) == maker.name:
         if call.name == "floor":
-            return f"gives back the result of {_format_call(plan, arguments[0].call)}, which is whole already"
-        return f"undoes {_format_call(plan, arguments[0].call)}, and gives back what that was given"
+            return f"returns the result of {_format_call(plan, arguments[0].call)}, which is already complete"
+        return f"undoes {_format_call(plan, arguments[0].call)}, and returns its input"
     operands = [value for _, value in maker.arguments]
     for name, back, other in _INVERSES.get(call.name, ()):
         fits = maker.name == name and len(arguments) == len(operands) == 2 and isinstance(operands[back], Ref)
         if fits and _value_key(terms, operands[other]) == _value_key(terms, arguments[1]):
-            return f"undoes {_format_call(plan, arguments[0].call)}, and gives back what that was given"
+            return f"undoes {_format_call(plan, arguments[0].call)}, and returns its input"
     return None
 
 
@@ -315,7 +312,7 @@ def find_differing_twins(items: Iterable[QuestionRecord]) -> dict[str, list[Gold
     >>> asked = [QuestionRecord(name, f"Take {len(name)} off.", parse(plan)) for name, plan in plans.items()]
     >>> for name, (found,) in find_differing_twins(asked).items(): print(name, found.confidence,
     ...     found.message)
-    d medium the question is that of a, b, c, up to values, whose plans make the calls f; this one makes g
+    d medium the question matches a, b, c, up to values, whose plans make the calls f; this one makes g
     """
     twins, names = TwinFinder(), list[str]()
     for number, item in enumerate(items):
@@ -363,11 +360,11 @@ def _format_message(
     what = f"{', '.join(names)}{', …' if count > MAX_NAMED_RECORDS else ''}"
     if usual is None and len(counts) > 2:
         shapes = format_count(len(counts), "shape")
-        return f"the question is that of {what}, up to values; their plans are of {shapes}", names
+        return f"the question matches {what}, up to values; their plans are of {shapes}", names
     usual_text, odd_text = _describe_difference(sketches[few[0][1]], sketches[shape])
     whose = "whose plans make" if count > 1 else "whose plan makes"
     return (
-        f"the question is that of {what}, up to values, {whose} {usual_text}; this one makes {odd_text}",
+        f"the question matches {what}, up to values, {whose} {usual_text}; this one makes {odd_text}",
         names,
     )
 
@@ -380,7 +377,7 @@ def _describe_difference(usual: ShapeSummary, odd: ShapeSummary) -> tuple[str, s
         return f"the calls {_format_tools(usual.tools)} with other arguments", "them with its own"
     if usual.bare == odd.bare:
         return f"the calls {_format_tools(usual.tools)} and answer with other results", "them too"
-    return f"the calls {_format_tools(usual.tools)} and pass their results on otherwise", "them too"
+    return f"the calls {_format_tools(usual.tools)} and pass their results differently", "them too"
 
 
 def _format_tools(tools: Sequence[str]) -> str:

@@ -148,7 +148,7 @@ def find_outvoted_gold(
     >>> from planner_eval.reading.dialects.read import parse
     >>> said = [Answer(name, parse("g(x=1)"), name) for name in ("a-7b", "b-9b", "c-70b")]
     >>> for found in find_outvoted_gold(parse("f(x=1)"), said): print(found.confidence, found.message)
-    medium 3 of 3 models give one plan that is not gold's: g instead of f (a-7b, b-9b, c-70b)
+    medium 3 of 3 models agree on a plan that differs from gold: g instead of f (a-7b, b-9b, c-70b)
     """
     outvoted = count_votes(gold, answers, policy, right, catalog)
     finding = outvoted.finding(dict.fromkeys(outvoted.votes, 1.0)) if outvoted is not None else None
@@ -200,7 +200,7 @@ def count_votes(
     difference = _describe_difference(against.plan, nearest, policy, terms)
     code = CODES[_differs_in_types_only(against.plan, gold)]
     operations = tuple(make_patch(diff(gold, against.plan, policy))["operations"])
-    message = f"{who} give one plan that is not gold's: {difference} ({listed})"
+    message = f"{who} agree on a plan that differs from gold: {difference} ({listed})"
     return OutvotedGold(votes, 1, code, message, operations)
 
 
@@ -363,7 +363,7 @@ class _Voter:
             pairing = pair(pred, right)
         except PairingError as error:
             why = str(error).partition(". --")[0]
-            raise InputError(f"the run {name} says nothing to {golds.name}: {why}") from None
+            raise InputError(f"the run {name} has no answers for {golds.name}: {why}") from None
         self._doubts = tuple(doubt.partition(": --pair")[0] for doubt in warn_doubtful_pairing(pred, right))
         self._pairs = iter(pairing.pairs)
         self._next = next(self._pairs, (None, None))
@@ -392,7 +392,7 @@ class _Voter:
     @property
     def notes(self) -> Iterator[str]:
         model = f", by {self._given.model}" if self._given.model else ""
-        unread = f", {self._unread:,} of them unreadable and without a vote" if self._unread else ""
+        unread = f", {self._unread:,} of them unreadable, not counted" if self._unread else ""
         yield f"run {self._name}{model}: {format_count(self._said, 'record')} answered{unread}"
         for doubt in self._doubts:
             yield f"run {self._name}: {doubt}"
@@ -419,7 +419,7 @@ def _name_runs(runs: Any) -> list[tuple[str, Any]]:
     real_paths = [os.path.realpath(path) for path in paths if path is not None]
     for index, path in enumerate(real_paths):
         if path in real_paths[:index]:
-            raise InputError(f"the run {path} is given twice, and would vote twice: name it once")
+            raise InputError(f"the run {path} is named twice: name it once")
     names = short_names([path or str(number) for number, path in enumerate(paths, 1)])
     return list(zip(names, runs, strict=True))
 
@@ -460,7 +460,7 @@ def _read_scored_predictions(path: str) -> _Predictions:
     pred_inputs = [i for i in run.inputs if i["role"] == "pred"]
     if difference := changed_input(pred_inputs, inputs_of("pred", predictions.file)):
         raise InputError(
-            f"{path} was made of other predictions: {difference}; score them anew, or name their file"
+            f"{path} was made of other predictions: {difference}; score them again, or name their file"
         )
     return predictions
 

@@ -103,7 +103,7 @@ def read_prompts(directory: Path | None = None) -> Prompts:
     if directory is None:
         return Prompts(texts, dict.fromkeys(texts, "own"))
     if not directory.is_dir():
-        raise InputError(f"{directory} is no folder of prompts")
+        raise InputError(f"{directory} is not a folder of prompts")
     templates = {
         name: template
         for name, fields in _PROMPT_FIELDS.items()
@@ -111,7 +111,7 @@ def read_prompts(directory: Path | None = None) -> Prompts:
     }
     if not templates:
         names = ", ".join(f"{name}.txt" for name in _PROMPT_FIELDS)
-        raise InputError(f"{directory} holds no prompt that questions are asked for with: expected {names}")
+        raise InputError(f"{directory} has no prompt for questions: expected {names}")
     origins = {name: f"{template.name} {template.sha256}" for name, template in templates.items()}
     return Prompts(
         {**texts, **{name: template.text for name, template in templates.items()}},
@@ -233,7 +233,7 @@ def write_question(task: Made, settings: QuestionSettings) -> Steps:
         if not shortcomings:
             verdict = yield from _ask_judge(text, description, settings)
             if verdict is None:
-                message = "the judge gave no score from 1 to 10, asked twice"
+                message = "the judge gave no score from 1 to 10 in two attempts"
                 attempt["lacks"] = [QuestionFault("question.unjudged", message)._asdict()]
                 return Outcome(
                     "", {"tries": tried}, stop="unjudged", error=Failure("question.unjudged", message)
@@ -330,7 +330,7 @@ def _find_reply_faults(reply: Reply) -> list[QuestionFault]:
 def _low_score_fault(verdict: Verdict, threshold: int) -> QuestionFault:
     reason = f": {verdict.reason}" if verdict.reason else ""
     return QuestionFault(
-        "question.poor", f"it was judged {verdict.score} of 10, at least {threshold} is wanted{reason}"
+        "question.poor", f"it was judged {verdict.score} of 10, at least {threshold} is required{reason}"
     )
 
 
@@ -475,9 +475,11 @@ def _refuse_bad_settings(settings: QuestionSettings, concurrency: int) -> None:
     if not 1 <= settings.threshold <= 10:
         raise InputError(f"the least score is {settings.threshold}, expected a whole number from 1 to 10")
     if settings.tries < 1 or concurrency < 1:
-        raise InputError("a question is written at least once, and one at a time")
+        raise InputError("attempts must be 1 or more")
     if not settings.language.strip() or len(settings.language) > 60 or not settings.language.isprintable():
-        raise InputError(f"{shorten(ascii(settings.language), 60)} is no name of a language, as English is")
+        raise InputError(
+            f"{shorten(ascii(settings.language), 60)} is not the name of a language, such as English"
+        )
     bare = next((example.id for example in settings.examples if not example.query.strip()), None)
     if bare is not None:
         raise InputError(f"the example {bare!r} has no question to show")

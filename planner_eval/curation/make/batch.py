@@ -50,7 +50,7 @@ CONCURRENT_STATEFUL_PLANS = 8
 MAX_TIMEOUTS = 3
 """Attempts in a row that a tool may let run out of time, after which it is called no more."""
 
-TIMED_OUT_REASON = "a tool that runs out of time is called no more"
+TIMED_OUT_REASON = "a tool that timed out is not called again"
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class PlanMaker:
             return Refusal("no skeleton meets the bounds")
         pins = wish.pins(needs, order.graph, random) if wish is not None else None
         if wish is not None and pins is None:
-            return Refusal("its skeleton cannot hold what is to be filled")
+            return Refusal("its skeleton cannot cover what is open")
         nodes = assign_tools(
             needs,
             order.graph,
@@ -181,7 +181,7 @@ class PlanMaker:
             order.distinct == "skeleton"
             and self._classes.of(_plan_without_values(nodes, order.graph)) in self.known
         ):
-            return Refusal("it is made already")
+            return Refusal("it was made before")
         return nodes
 
     def _is_fillable(self, tool: int, parameter: Any) -> bool:
@@ -250,7 +250,7 @@ class PlanMaker:
     def _finished(self, lane: _PlanInProgress) -> Made | Refusal:
         growth = lane.outcome
         if not isinstance(growth, FilledPlan):
-            return growth or Refusal("nothing came of it")
+            return growth or Refusal("it produced nothing")
         outcome = self._judged(lane, growth)
         for step in self.order.steps:
             if isinstance(outcome, Refusal):
@@ -261,9 +261,9 @@ class PlanMaker:
         # an answer names all ends as they are written, and that order says nothing
         name = self._classes.of(replace(outcome.plan, answer=None))
         if name in self.known:
-            return Refusal("it is made already")
+            return Refusal("it was made before")
         if not self._fills(lane.nodes, outcome.plan):
-            return Refusal("it fills nothing that is open")
+            return Refusal("it covers nothing new")
         self.known.add(name)
         return outcome
 
@@ -279,7 +279,7 @@ class PlanMaker:
             return Refusal("a call is dead" if terms.dead else "it makes a call twice")
         doubts = [finding for finding in check_plan(plan, order.graph.catalog) if finding.severity != "info"]
         if doubts:
-            return Refusal(f"the catalog refuses it: {doubts[0].code}")
+            return Refusal(f"the catalog rejects it: {doubts[0].code}")
         tools = choose_offered_tools(
             plan, order.graph, order.offer, Random(f"{order.seed}/{lane.number}/tools")
         )

@@ -142,7 +142,7 @@ def format_value(value: Value, refer: Callable[[Ref], str]) -> str:
         )
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, Unresolved):
-        return "what nothing gives"
+        return "what nothing returns"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -32,13 +32,13 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
     apps = [tool for tool in graph.tools if tool.app]
     why = ""
     if form == "appbench" and graph.tools and not apps:
-        why = f"its records take calls of apps, and tools of {graph.catalog.name} have none"
+        why = f"its records need tools of apps, and those of {graph.catalog.name} have none"
     elif form in ("nestful", "complexfuncbench") and apps and len(apps) == len(graph.tools):
-        why = f"its records know no apps, and all tools of {graph.catalog.name} are of one"
+        why = f"its records have no apps, and all tools of {graph.catalog.name} belong to one"
     elif form == "functionchat" and (wishes.calls.low > 1 or wishes.depth.low > 1 or wishes.width.low > 1):
         why = "its records hold plans of one call, and more are wanted: say --want calls=1"
     elif form == "complexfuncbench" and not runs:
-        why = "its records hold what each call came to, and nothing runs the plans: say --tools"
+        why = "its records hold the output of each call: run the plans with --tools"
     if why:
         raise InputError(f"layout {form}: {why}; --to planeval holds any plan")
 
@@ -62,7 +62,7 @@ def find_unfillable_tools(graph: ToolGraph, texts: bool) -> list[str]:
     }:
         called |= more
     return [
-        f"{graph.tools[index].full_name} is left out: {parameter.name} has to be given, "
+        f"{graph.tools[index].full_name} is left out: {parameter.name} is required, "
         f"and no value fits {_format_type_limits(graph.tools[index], parameter)}"
         for index, parameters in lacking.items()
         for parameter in parameters
@@ -81,7 +81,7 @@ def _format_type_limits(tool: Tool, parameter: Parameter) -> str:
     entry = ((tool.schema or {}).get("properties") or {}).get(parameter.name)
     if isinstance(entry, Mapping) and "pattern" in entry:
         pattern = shorten(repr(entry["pattern"]), 60)
-        return f"its pattern {pattern}: say choices, an example or a default"
+        return f"its pattern {pattern}: add choices, an example or a default to the catalog"
     if kind.enum is not None and not kind.enum:
         return "an enum without choices"
     if kind.minimum is not None and kind.maximum is not None and kind.minimum > kind.maximum:
@@ -103,19 +103,13 @@ def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
     deep = wishes.depth.low
     if deep > graph.longest:
         chain = graph.chain()
-        why = (
-            f": {' → '.join(chain)}"
-            if len(chain) > 1
-            else ", for no output of one goes into a parameter of another"
-        )
+        why = f": {' → '.join(chain)}" if len(chain) > 1 else ": no output of one fits a parameter of another"
         raise InputError(
             f"depth {wishes.depth}: plans of {name} are at most {int(graph.longest)} deep{why}; "
             "--want join=type joins outputs and parameters by their types alone"
         )
     if wishes.reuse.low and not graph.joined:
-        raise InputError(
-            f"reuse {wishes.reuse}: no output of {name} goes into a parameter, so that none is used again"
-        )
+        raise InputError(f"reuse {wishes.reuse}: no output of {name} fits a parameter, so none can be reused")
     _refuse_impossible_scope(wishes, graph)
     if wishes.pattern is not None:
         _refuse_impossible_pattern(wishes, graph)
@@ -161,7 +155,7 @@ def _refuse_impossible_pattern(wishes: Wishes, graph: ToolGraph) -> None:
                 raise InputError(
                     f"pattern {pattern!r} and {name} {bound} contradict each other: it has {structure[name]}"
                 )
-        raise InputError(f"pattern {pattern!r}: several of its calls give the answer, and one is wanted")
+        raise InputError(f"pattern {pattern!r}: several of its calls give the answer, but one should")
     if all(_max_inputs(needs) > graph.most_in for needs in fitting):
         producers = format_count(min(map(_max_inputs, fitting)), "call")
         raise InputError(

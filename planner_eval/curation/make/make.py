@@ -192,9 +192,9 @@ def make(  # noqa: PLR0913 - the options of a public function
     wishes = wishes_from_options(options, graph)
     runs = material.source is not None
     if form == "complexfuncbench":
-        notes.append("records of complexfuncbench have no references: each is written as what it came to")
+        notes.append("records of complexfuncbench have no references: each is written as its value")
     if form == "nestful" and not runs:
-        notes.append("records of nestful have no gold answer here: nothing runs the plans; say --tools")
+        notes.append("records of nestful have no gold answer here: plans are not run: add --tools")
     if options.get("like") is None:
         refuse_unsayable(form, wishes, graph, runs=runs)
         refuse_impossible(wishes, graph)
@@ -261,7 +261,7 @@ def _add_file_wishes(order: MakeOrder, fill: Any, notes: list[str]) -> tuple[Mak
         )
     if len(reachable_wishes) < len(wishes):
         notes.append(
-            f"{format_count(len(wishes) - len(reachable_wishes), 'wish')} join tools that nothing joins here"
+            f"{format_count(len(wishes) - len(reachable_wishes), 'wish')} join tools that cannot be connected"
         )
     return replace(order, fill=reachable_wishes), len(wishes)
 
@@ -360,6 +360,6 @@ def _describe_shortfall(made_count: int, n: int, tries: int, refused: Counter[st
     end = (
         "no tool is left to call"
         if over
-        else f"{format_count(tries, 'attempt')} in a row brought nothing new"
+        else f"{format_count(tries, 'attempt')} in a row produced nothing new"
     )
     return f"{made_count:,} of {n:,} made: {end}: {why}"

@@ -89,10 +89,10 @@ def find_question_faults(question: str, task: Made, grounding: Grounding) -> lis
     if (problem := find_plan_fault(task)) is not None:
         return [problem]
     if not question.strip():
-        return [QuestionFault("question.empty", "there is no request")]
+        return [QuestionFault("question.empty", "there is not a request")]
     most = max_question_characters(task)
     if len(question) > most:
-        message = f"it has {len(question):,} characters, {most:,} is the most for this plan"
+        message = f"it has {len(question):,} characters, {most:,} is the limit for this plan"
         return [QuestionFault("question.long", message)]
     stripped = _remove_plan_texts(question, task)
     return [
@@ -118,9 +118,9 @@ def find_plan_fault(task: Made) -> QuestionFault | None:
     elif any(edge.producer >= edge.consumer for edge in task.plan.edges):
         message = "a call of the plan refers to itself or to a later one"
     elif any(isinstance(leaf, Unresolved) for leaf in argument_leaves):
-        message = "the plan refers to what no call gives"
+        message = "the plan refers to what no call returns"
     elif size > MAX_PLAN_CHARACTERS:
-        message = f"the plan takes {size:,} characters to describe, {MAX_PLAN_CHARACTERS:,} is the most"
+        message = f"the plan takes {size:,} characters to describe; the limit is {MAX_PLAN_CHARACTERS:,}"
     else:
         return None
     return QuestionFault("question.plan", message)
@@ -148,19 +148,17 @@ def is_plain(text: str, made: Made) -> bool:
 def _find_shape_faults(question: str, stripped: str, task: Made) -> Iterator[QuestionFault]:
     if _has_hidden_characters(question):
         excerpt = one_line(question, 60)
-        yield QuestionFault("question.hidden", f"it holds characters that do not print: {excerpt}")
+        yield QuestionFault("question.hidden", f"it has unprintable characters: {excerpt}")
     if _REFUSAL.match(stripped):
         yield QuestionFault("question.refusal", f"it is a refusal, not a request: {one_line(question, 80)!r}")
     if match := _PREAMBLE.match(stripped):
-        yield QuestionFault(
-            "question.around", f"{one_line(match[0].strip(), 60)!r} stands before the request"
-        )
+        yield QuestionFault("question.around", f"{one_line(match[0].strip(), 60)!r} precedes the request")
     if "\n" in question.strip() or "```" in stripped or _LIST_LINE.search(stripped):
-        yield QuestionFault("question.around", "it has several lines or a list, one paragraph is expected")
+        yield QuestionFault("question.around", "it has several lines or a list; expected one paragraph")
     if len(question.split()) < _MIN_WORDS:
-        yield QuestionFault("question.short", f"{one_line(question, 40)!r} is no request")
+        yield QuestionFault("question.short", f"{one_line(question, 40)!r} is not a request")
     if match := _BLANK.search(stripped):
-        yield QuestionFault("question.blank", f"{one_line(match[0], 50)!r} is a blank to be filled in")
+        yield QuestionFault("question.blank", f"{one_line(match[0], 50)!r} is an unfilled blank")
     most = max_questions(task.plan)
     marks = len(re.findall(r"[?\uff1f\u061f]+", stripped))
     if marks > most:
@@ -194,7 +192,7 @@ def _find_named_identifiers(stripped: str, task: Made) -> Iterator[QuestionFault
     names = [*named, *dict.fromkeys(word for word in code_like if word.casefold() not in known_names)]
     if names:
         listed = ", ".join(repr(one_line(name, 60)) for name in names[:_MAX_NAMED])
-        yield QuestionFault("question.names", f"nobody who asks would write {listed}")
+        yield QuestionFault("question.names", f"a user would not write {listed}")
 
 
 def _known_names(task: Made) -> Iterator[str]:
@@ -246,7 +244,7 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     )
     if leaked:
         listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_MAX_NAMED])
-        yield QuestionFault("question.leak", f"it tells what is to be found out: {listed}")
+        yield QuestionFault("question.leak", f"it reveals what is to be found out: {listed}")
 
 
 def _is_revealed(leaf: Any, stripped: str, numbers: set[float]) -> bool:
@@ -292,7 +290,7 @@ def _find_ungrounded(question: str, task: Made, grounding: Grounding) -> Iterato
     if ungrounded:
         more = f" and {len(ungrounded) - _MAX_NAMED:,} more" if len(ungrounded) > _MAX_NAMED else ""
         listed = "; ".join(ungrounded[:_MAX_NAMED])
-        yield QuestionFault("question.ungrounded", f"it does not say what the plan is given: {listed}{more}")
+        yield QuestionFault("question.ungrounded", f"it lacks values that the plan uses: {listed}{more}")
 
 
 # ---------------------------------------------------------------- values

@@ -180,7 +180,7 @@ class Card:
             + (", each of them run" if self.executed and self.made else ""),
             f"tools called: {self.tools[0]:,} of {self.tools[1]:,}; "
             f"pairs of tools joined: {self.joins[0]:,} of {self.joins[1]:,}; shapes: {self.shapes:,}",
-            *([f"wishes filled: {self.filled[0]:,} of {self.filled[1]:,}"] if self.filled else []),
+            *([f"gaps covered: {self.filled[0]:,} of {self.filled[1]:,}"] if self.filled else []),
             f"drawn: {self.attempts:,}" + (f"; not kept: {refusals}" if refusals else ""),
         ]
         if form == "md":

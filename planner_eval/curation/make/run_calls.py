@@ -43,7 +43,7 @@ OPTIONAL_ARGUMENT_RATE = 0.2
 """How often a call gives an argument that it need not."""
 
 
-TIMEOUT_REASON = "a call runs out of time"
+TIMEOUT_REASON = "a call timed out"
 """Why an attempt is given up whose call did not end in time: other values would take as long."""
 
 
@@ -251,7 +251,7 @@ def _try_call(
                     and not isinstance(output, bool)
                     and str(output) in map(str, dict(seen).values())
                 ):
-                    return Refusal("an output only gives back what was given")
+                    return Refusal("an output only repeats an input")
     changed = {
         name: find_other_values(value, kinds.get(name, ANY), state.random)[:MAX_CHANGES]
         for name, value in seen
@@ -313,7 +313,7 @@ def _rerun_plan(state: _FillState, plan: Plan) -> Generator[list[Plan], list[Tra
     if _has_timed_out(traces[0]):
         return Refusal(TIMEOUT_REASON)
     if not traces[0].ok or [call.value for call in traces[0]] != state.values:
-        return Refusal("it gives another value when it is run again")
+        return Refusal("it returns another value when run again")
     for trace, pairs in zip(traces[1:], end_pairs, strict=True):
         ran = trace.calls
         if all(
@@ -345,9 +345,9 @@ def _describe_unusable_value(
     try:
         output = follow_path(value, list(link.output), list(call.returns))
     except CallFailed:
-        return "an output that is needed is not given"
+        return "a required output is missing"
     if describe_worthless_value(output, ()) is not None:
-        return "an output that is needed is not given"
+        return "a required output is missing"
     kind = next(
         (
             parameter.type
@@ -357,5 +357,5 @@ def _describe_unusable_value(
         ANY,
     )
     return (
-        None if find_problem(output, kind, texts=True) is None else "a value is none that the next call takes"
+        None if find_problem(output, kind, texts=True) is None else "a value is not accepted by the next call"
     )

@@ -145,8 +145,8 @@ def wishes_of(  # noqa: PLR0913 - each is a bound of its own
         raise InputError(f"components {pieces}: where one call gives the answer, a plan has 1 component")
     if pieces.low > wide.high:
         raise InputError(
-            f"components {pieces} and width {wide} contradict each other: each component begins in the first "
-            f"generation, so that a plan of width {wide.high} has at most {wide.high}"
+            f"components {pieces} and width {wide} contradict each other: each component begins in "
+            f"the first generation, so a plan of width {wide.high} has at most {wide.high}"
         )
     least = deep.low + max(wide.low, pieces.low) - 1
     if calls is not None:
@@ -159,16 +159,14 @@ def wishes_of(  # noqa: PLR0913 - each is a bound of its own
     if least > many.high:
         raise InputError(
             f"depth {deep}, width {wide} and components {pieces} need at least {least} calls; "
-            f"at most {many.high} are wanted"
+            f"at most {many.high} are requested"
         )
     if many.low > deep.high * wide.high:
         raise InputError(
             f"calls {many}: a plan of depth {deep} and width {wide} has at most {deep.high * wide.high}"
         )
     if scope is not None and scope not in SCOPES:
-        raise InputError(
-            f"there is no scope {scope!r}; {did_you_mean(str(scope), SCOPES, ', '.join(SCOPES))}"
-        )
+        raise InputError(f"unknown scope {scope!r}; {did_you_mean(str(scope), SCOPES, ', '.join(SCOPES))}")
     ranges = {**bounds, "calls": many}
     if single:
         ranges["components"] = Range(1, 1)
@@ -207,9 +205,7 @@ def apply_preset(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         InputError: there is no such preset, or it needs something that is not given.
     """
     if name not in PRESETS:
-        raise InputError(
-            f"there is no preset {name!r}; {did_you_mean(str(name), PRESETS, ', '.join(PRESETS))}"
-        )
+        raise InputError(f"unknown preset {name!r}; {did_you_mean(str(name), PRESETS, ', '.join(PRESETS))}")
     preset = dict(PRESETS[name])
     own = any(arguments.get(key) is not None for key in ("tools", "catalog"))
     if own and name == "nestful":
@@ -219,9 +215,9 @@ def apply_preset(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if own:
         preset.pop("tools", None)
     if not own and "tools" not in preset:
-        raise InputError(f"preset {name!r} has no tools of its own: say which with a catalog, or tools")
+        raise InputError(f"preset {name!r} has no tools of its own: name them with --catalog or --tools")
     if name == "complexfuncbench" and arguments.get("like") is None:
-        raise InputError(f"preset {name!r} makes plans like given ones: say which with like, --like FILE")
+        raise InputError(f"preset {name!r} makes plans like given ones: name them with --like FILE")
     return {**preset, **{key: value for key, value in arguments.items() if value is not None}}
 
 
@@ -493,7 +489,7 @@ def read_shape(text: str) -> Skeleton:
         if needs:
             return needs
     hint = did_you_mean(text, PATTERNS, f"the names are {', '.join(PATTERNS)}")
-    raise InputError(f"pattern {text!r:.80} is no shape such as '(())', and no name; {hint}")
+    raise InputError(f"pattern {text!r:.80} is neither a shape such as '(())' nor a name; {hint}")
 
 
 class _ShapeReader:
@@ -549,11 +545,11 @@ class _ShapeReader:
 # ----------------------------------------------------------------------
 # The layouts that made records are written in.
 LAYOUTS: Mapping[str, str] = {
-    "planeval": "our own: id, query, gold as interchange JSON, tools as a catalog, what it came to",
+    "planeval": "planeval's own: id, query, gold as interchange JSON, tools as a catalog, the result",
     "nestful": "NESTful's second version",
     "appbench": "AppBench's, of which the tools are a catalogue of their own",
     "functionchat": "FunctionChat-Bench's single calls, with lists of tools",
-    "complexfuncbench": "ComplexFuncBench's conversations, with what each call came to",
+    "complexfuncbench": "ComplexFuncBench's conversations, with the output of each call",
 }
 """Name → what it is."""
 

@@ -31,7 +31,7 @@ from planner_eval.plan.structure import topological_order
 # ----------------------------------------------------------------------
 # Plans of a structure that given plans have: their calls and references, to be filled with other values.
 class UnusablePlan(NamedTuple):
-    """Why a plan cannot be followed.
+    """Why a plan cannot be imitated.
 
     Args:
         why: In a few words that are counted.
@@ -67,7 +67,7 @@ def nodes_of(plan: Plan, graph: ToolGraph, positions: Mapping[str, int]) -> tupl
             return UnusablePlan("the catalog has no such tool", shorten(repr(call.tool), 60))
         for name, value in call.arguments:
             if contains_kind(value, Unresolved):
-                return UnusablePlan("a reference leads to no call", f"{name!r} of {call.tool}")
+                return UnusablePlan("a reference to no call", f"{name!r} of {call.tool}")
         links = []
         for edge in plan.edges:
             if edge.consumer == old:
@@ -129,7 +129,7 @@ def material_of(catalog: Any, tools: Any) -> Material:
         ExecutionError: the tools cannot be loaded.
     """
     if catalog is None and tools is None:
-        raise InputError("say what plans are made of: a catalog, tools, or a preset that has its own")
+        raise InputError("name the tools to make plans from with --catalog, --tools or --preset")
     if isinstance(catalog, str) and catalog.startswith(_WORLD_PREFIX) and tools is None:
         tools = catalog
     material_catalog = _catalog_of(tools) if catalog is None else read_catalog(catalog)
@@ -143,7 +143,7 @@ def material_of(catalog: Any, tools: Any) -> Material:
 def _catalog_of(tools: Any) -> Catalog:
     """The catalog that tools bring themselves."""
     if isinstance(tools, ToolSource) or (isinstance(tools, str) and tools.startswith("recorded:")):
-        raise InputError("these tools do not say what they take: name a catalog too")
+        raise InputError("these tools do not describe their parameters: add --catalog")
     if not isinstance(tools, str):
         functions = list(tools.values()) if isinstance(tools, Mapping) else tools
         return read_catalog(functions)
@@ -155,7 +155,7 @@ def _catalog_of(tools: Any) -> Catalog:
     if colon and os.path.isfile(f"{file}.py"):
         return read_catalog(f"{file}.py")
     tool_source(tools)  # which says it where nothing is there
-    raise InputError(f"{shorten(tools, 400)}: these tools do not say what they take: name a catalog too")
+    raise InputError(f"{shorten(tools, 400)}: these tools do not describe their parameters: add --catalog")
 
 
 def keep_runnable_tools(
@@ -218,7 +218,7 @@ def read_wishes(fill: Any) -> Mapping[str, Any]:
     else:
         data, where = fill, "fill"
     if not isinstance(data, Mapping):
-        raise InputError(f"{where}: expected an object as 'data coverage --to-make' writes it")
+        raise InputError(f"{where}: expected an object as written by 'data coverage --to-make'")
     ToMakeFile.check(data, where)
     return data
 
@@ -267,7 +267,7 @@ def limit_to_layout(form: str, options: Mapping[str, Any], wishes: Wishes, graph
 
 
 def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple[tuple[Node, ...], ...]:
-    """The plans of a set without their values; what cannot be followed is told in the notes.
+    """The plans of a set without their values; what cannot be imitated is told in the notes.
 
     Raises:
         InputError: none of them can be followed.
@@ -306,8 +306,8 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
     listing = ", ".join(f"{reason} ({more})" for reason, more in reasons)
     if not followed:
         raise InputError(
-            f"{source.name}: none of its plans can be followed: {listing or 'it has no records'}"
+            f"{source.name}: none of its plans can be imitated: {listing or 'it has no records'}"
         )
     if why:
-        notes.append(f"{format_count(why.total(), 'plan')} of {source.name} cannot be followed: {listing}")
+        notes.append(f"{format_count(why.total(), 'plan')} of {source.name} cannot be imitated: {listing}")
     return tuple(followed)

@@ -38,19 +38,19 @@ def describe_worthless_value(value: Any, inputs: Sequence[Any]) -> str | None:
         inputs: What is known already.
 
     >>> describe_worthless_value({"peak": float("inf"), "of": "Oslo"}, ())
-    'a number is infinite or none'
+    'a number is infinite or NaN'
     >>> describe_worthless_value([0, " ", None], ()), describe_worthless_value([3, 4], [[3, 4]])
-    ('a call gives nothing', 'a call gives what is known already')
+    ('a call returns nothing', 'a call returns what is already known')
     """
     if not is_finite(value):
-        return "a number is infinite or none"
+        return "a number is infinite or NaN"
     if isinstance(value, (list, dict)):
         if all(_describe_worthless_scalar(leaf) is not None for leaf in _leaves(value)):
-            return "a call gives nothing"
+            return "a call returns nothing"
     elif (why := _describe_worthless_scalar(value)) is not None:
         return why
     if not isinstance(value, bool) and any(_are_alike(value, known_value) for known_value in inputs):
-        return "a call gives what is known already"
+        return "a call returns what is already known"
     return None
 
 
@@ -61,8 +61,8 @@ def _describe_worthless_scalar(value: Any) -> str | None:
     if isinstance(value, (int, float)):
         if value in (0, 1, -1):
             return "a number is 0 or 1"
-        return None if MIN_NUMBER <= abs(value) <= MAX_NUMBER else "a number is out of all proportion"
-    return None if isinstance(value, str) and value.strip() else "a call gives nothing"
+        return None if MIN_NUMBER <= abs(value) <= MAX_NUMBER else "a number is out of proportion"
+    return None if isinstance(value, str) and value.strip() else "a call returns nothing"
 
 
 def is_finite(value: Any) -> bool:

@@ -57,11 +57,11 @@ def make_layout_step(form: str) -> MakeStep:
             record = _RECORD_BY_LAYOUT[form](changed)
             back = _PARSE_BY_LAYOUT[form](record)
         except (WriteError, ParseError):
-            return Refusal(f"{form} cannot say it")
+            return Refusal(f"{form} cannot express it")
         return (
             changed
             if same(back, _comparable_plan(form, changed.plan))
-            else Refusal(f"{form} says another plan")
+            else Refusal(f"{form} expresses another plan")
         )
 
     return step
@@ -123,7 +123,7 @@ def _fit_nestful(task: Made) -> Made | Refusal:
     """References by the one output's name, which the benchmark's executor wants."""
     plan = task.plan
     if any(call.app for call in plan.calls):
-        return Refusal("NESTful's records know no apps")
+        return Refusal("NESTful's records have no apps")
     tools = {tool.name: tool for tool in task.tools}
     multi_output = [
         tool for call in plan.calls if (tool := tools[call.name]) and len(tool.returns.fields) > 1
@@ -195,7 +195,7 @@ def _fit_appbench(task: Made) -> Made | Refusal:
         return Refusal("AppBench's records take calls of apps")
     texts = [value for call in plan.calls for _, value in call.arguments if isinstance(value, str)]
     if any("'" in text or "#" in text for text in texts):
-        return Refusal("AppBench's lines trip over a text's quotes")
+        return Refusal("AppBench's lines cannot hold a text's quotes")
     used = [{edge.path[0] for edge in plan.edges if edge.producer == index} for index in range(len(plan))]
     few = [
         tuple(name for name in call.returns if name in used[index]) or _choose_output(call)
@@ -253,7 +253,7 @@ def _format_argument(value: Value) -> Any:
 def _fit_complexfuncbench(task: Made) -> Made | Refusal:
     ran = all(call.has_result for call in task.plan.calls)
     if any(call.app for call in task.plan.calls):
-        return Refusal("ComplexFuncBench's records know no apps")
+        return Refusal("ComplexFuncBench's records have no apps")
     return (
         task if ran else Refusal("ComplexFuncBench's records hold what each call came to: plans must be run")
     )

@@ -66,7 +66,7 @@ def refuse_code(code: str) -> None:
     """
     if code not in EDITS:
         close = close_names(code, EDITS)
-        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(EDITS)}"
+        hint = f"did you mean {' or '.join(close)}?" if close else f"expected one of {', '.join(EDITS)}"
         raise InputError(f"no edit has the code {code!r}; {hint}")
 
 
@@ -80,7 +80,7 @@ def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) ->
     refuse_code(code)
     for record, what in ((pred, "the prediction"), (gold, "gold")):
         if record.plan is None:
-            raise AbsentError(f"{what} cannot be read, so there is no edit: {record.error}")
+            raise AbsentError(f"{what} cannot be read, so there are no edits: {record.error}")
     assert pred.plan is not None
     assert gold.plan is not None
     given_diff = diff(pred.plan, gold.plan, policy)
@@ -141,7 +141,8 @@ def goal_of_command(command: str, pred: InputSide, gold: InputSide, seconds: flo
     """
     if not any(placeholder in command for placeholder in PLACEHOLDERS):
         raise InputError(
-            f"the command names neither {PLACEHOLDERS[0]} nor {PLACEHOLDERS[1]}: it would look at no pair"
+            f"the command names neither {PLACEHOLDERS[0]} nor {PLACEHOLDERS[1]}, so it would not see the "
+            f"pair: add both"
         )
 
     parent = make_plain_folder()
@@ -162,9 +163,9 @@ def goal_of_command(command: str, pred: InputSide, gold: InputSide, seconds: flo
 
     first = ran((pred.text, gold.text))
     if not first.fine:
-        raise AbsentError(f"the command does not end with 0 for the pair as it is: {first.said}")
+        raise AbsentError(f"the command does not exit with 0 for the original pair: {first.said}")
     return Goal(
-        lambda pred, gold: ran((pred, gold)).fine, f"the command ends with 0: {command}", asked="the command"
+        lambda pred, gold: ran((pred, gold)).fine, f"the command exits with 0: {command}", asked="the command"
     )
 
 
@@ -182,8 +183,8 @@ def make_plain_folder() -> str:
         if _is_plain_path(folder) and os.access(folder, os.W_OK | os.X_OK):
             return folder
     raise InputError(
-        f"the folder for temporary files is {usual!r}, a path that a shell does not take as it is; name one "
-        "of letters, digits, '-' and '_' with TMPDIR"
+        f"the folder for temporary files is {usual!r}, which a shell would need to "
+        "quote; set TMPDIR to a plain path"
     )
 
 
@@ -211,13 +212,13 @@ def run_command(command: str, seconds: float) -> CommandResult:
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            return CommandResult(False, f"it did not end within {seconds:g} seconds")
+            return CommandResult(False, f"it did not finish within {seconds:g} seconds")
         finally:
             with suppress(ProcessLookupError, PermissionError):  # nothing of it is left, as mostly
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output = _tail(stream)
-    ended = f"it ended with {code}" if code >= 0 else f"it was ended by signal {-code}"
+    ended = f"it exited with {code}" if code >= 0 else f"it was ended by signal {-code}"
     return CommandResult(code == 0, f"{ended}: {output}" if output else ended)
 
 
@@ -251,11 +252,11 @@ def goal_of_variants(
     """
     figures = score(pred.text, gold.text)
     if not figures:
-        raise AbsentError(f"the official and the corrected figures of {name} agree about this answer")
+        raise AbsentError(f"the official and the corrected figures of {name} agree on this answer")
     if figure is not None and figure not in figures:
         raise AbsentError(
-            f"the official and the corrected {figure} of {name} agree about this answer; "
-            f"they disagree in {', '.join(figures)}"
+            f"the official and the corrected {figure} of {name} agree on this "
+            f"answer; they differ in {', '.join(figures)}"
         )
     which = figure or next(iter(figures))
     official, corrected = figures[which]
@@ -316,7 +317,7 @@ def read_scored_sides(
     for variant in VARIANTS:
         bench.checked(variant, settings)
     if bench.several(settings):
-        raise InputError(f"{bench.title} scores several answers to a sample together here: there is no pair")
+        raise InputError(f"{bench.title} scores several answers to a sample together, so there is no pair")
     samples = gold_samples(bench, gold, cache=reading.cache)
     answers = read_answers(pred, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench)
     matched = match_answers(answers.found, samples, by=reading.by, nothing=bench.nothing)
@@ -383,7 +384,7 @@ def _gold_side(bench: Benchmark, sample: Sample) -> InputSide:
         )
     make = bench.gold_of
     if make is None:
-        note = f"gold is left as it is: a record of {bench.title} holds more than its plan"
+        note = f"gold is unchanged: a record of {bench.title} holds more than its plan"
         return InputSide(
             text,
             plan,

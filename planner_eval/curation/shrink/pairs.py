@@ -268,7 +268,7 @@ def _choose_notation(plan: Plan, to: str | None, role: str, tools: Any) -> tuple
                 message = str(error).partition("\n")[0]
                 raise InputError(
                     f"{role} cannot be written as {to}: {message}; name another notation with --to, such as "
-                    f"{FALLBACK_DIALECT}, or none, so that each side is written in its own"
+                    f"{FALLBACK_DIALECT}, or drop --to"
                 ) from None
         return to, ()
     own = plan.dialect or FALLBACK_DIALECT
@@ -332,8 +332,7 @@ def select_one(pairs: Sequence[T], record: int | None, names: str) -> T:
     count = len(pairs)
     if record is None and count != 1:
         raise InputError(
-            f"{names} hold {count:,} pairs, and one is made smaller: name it with --id, or --record N "
-            "counted from 1"
+            f"{names} hold {count:,} pairs, but one is reduced: choose it with --id or --record N"
         )
     if record is not None and not 1 <= record <= count:
         raise InputError(f"{names} hold {format_count(count, 'pair')}, and there is no record {record:,}")

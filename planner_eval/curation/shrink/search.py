@@ -157,10 +157,10 @@ MAX_TRIES = 10_000
 
 ENDINGS = {
     "smallest": "no step makes it smaller",
-    "tries": "the tries ran out",
-    "deadline": "the time ran out",
+    "tries": "the limit of --run tries was reached",
+    "deadline": "the time limit was reached",
     "interrupted": "it was interrupted",
-    "wavers": "what was asked does not answer the same each time",
+    "wavers": "the test does not always give the same result",
 }
 """Why a search ended, each in words."""
 

@@ -210,7 +210,7 @@ def search(
             break
         if mode == (False, False):
             raise AbsentError(
-                f"{shows.asked} does not answer the same each time: of the pair as it is it said yes, then no"
+                f"{shows.asked} is not reproducible: for the original pair it said yes, then no"
             )
         used += 1
 
@@ -228,9 +228,7 @@ def search(
         try:
             if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(CONFIRMATIONS)):
                 ended = "wavers"
-                notes.append(
-                    f"{shows.asked} does not answer the same each time: of this pair it said yes, then no"
-                )
+                notes.append(f"{shows.asked} is not reproducible: for this pair it said yes, then no")
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
     return Shrunk(
@@ -246,7 +244,7 @@ def _format_size(pair: Pair) -> str:
 
 
 class _Sides:
-    """Both sides, each made smaller as a plan, cut as a text, or left as it is.
+    """Both sides, each made smaller as a plan, cut as a text, or unchanged.
 
     Args:
         pred: The prediction.
@@ -258,7 +256,7 @@ class _Sides:
         self.told, self.as_plans = (pred, gold), as_plans
 
     def start(self) -> Pair:
-        """The pair that the search begins with; a side that is left as it is, is nothing to it."""
+        """The pair that the search begins with; a side that is unchanged, is nothing to it."""
         pairs = zip(self.told, self.as_plans, strict=True)
         first, second = (
             strip_source(record.plan)
@@ -271,7 +269,7 @@ class _Sides:
         return Pair(first, second)
 
     def text(self, index: int, content: Side) -> str | None:
-        """How a side is written; None where its notation cannot say it."""
+        """How a side is written; None where its notation cannot express it."""
         record = self.told[index]
         if isinstance(content, str):
             return content if record.cut else record.text
@@ -318,9 +316,9 @@ class _Sides:
             why = (
                 f"it holds no readable plan ({record.error})"
                 if record.plan is None
-                else "written anew it does not show it"
+                else "rewritten, it no longer shows it"
             )
-            notes.append(f"{name} is {'cut as a text' if record.cut else 'left as it is'}: {why}")
+            notes.append(f"{name} is {'cut as a text' if record.cut else 'unchanged'}: {why}")
         return notes
 
 
@@ -430,7 +428,7 @@ def shrink(  # noqa: PLR0913 - the options of a public function
         else:
             assert shows is not None
             if not shows(pred_record.text, gold_record.text):
-                raise AbsentError("the pair as it is does not show it")
+                raise AbsentError("the original pair does not show it")
             what = Goal(shows, "what was asked for", asked="the function")
     return search(pred_record, gold_record, what, chosen, Limits(tries, deadline), progress)
 
@@ -454,7 +452,7 @@ def _read_sides(
     )
     ignored = [name for name in (*GOLD_TERMS, "alternatives") if name in right.fields]
     if ignored:
-        message = f"what gold leaves open beside its plan plays no part: {', '.join(ignored)}"
+        message = f"gold's accepted alternatives are ignored: {', '.join(ignored)}"
         return records[0], replace(records[1], notes=(*records[1].notes, message))
     return records
 
@@ -472,7 +470,7 @@ def _read_scored_goal(
     from planner_eval.curation.shrink.goals import read_scored_sides
 
     if name is None:
-        raise InputError("the two scores are a benchmark's: which one?")
+        raise InputError("--differs compares scores of a benchmark: add --benchmark NAME")
     for role, source in (("answers", pred), ("gold", gold)):
         if not isinstance(source, (str, os.PathLike)):
             raise InputError(f"the {role} are a {type(source).__name__}, expected the path of a file")

@@ -463,7 +463,7 @@ class Producers:
         reasons: list[tuple[float, str]] = []
         named = 0.0 if generic else name_similarity(target.argument, last)
         if named > 0.6:
-            reasons.append((named, f"{last} is named like the argument"))
+            reasons.append((named, f"{last} has a name like the argument's"))
         meaning = max(
             0.0 if generic else 0.5 * named,
             0.6 * name_similarity(target.argument, call.name) if generic else 0.0,
@@ -479,16 +479,16 @@ class Producers:
         score += 0.1 / (target.call - ref.call) if target.call > ref.call else 0.0
         score += self._as_written(ref, target, last, reasons)
         if generic and name_similarity(target.argument, call.name) > 0.6:
-            reasons.append((0.65, f"{call.name} is named like the argument"))
+            reasons.append((0.65, f"{call.name} has a name like the argument's"))
         has_evidence = bool(reasons)
         if not self._known(ref):
             score *= 1.0 if has_evidence else 0.75
-            reasons.append((0.84, f"nothing is known of what {call.name} returns"))
+            reasons.append((0.84, f"the outputs of {call.name} are unknown"))
         elif not has_evidence:
             typed = output.kinds and target.type.kinds
-            reasons.append((0.8, "only the type fits" if typed else "nothing speaks against it"))
+            reasons.append((0.8, "only the type matches" if typed else "it fits"))
         if free:
-            reasons.append((0.7, "nothing else uses its result"))
+            reasons.append((0.7, "its result is otherwise unused"))
         text = ", ".join(text for _, text in sorted(reasons, reverse=True)[:2])
         return OutputCandidate(ref, min(score, 0.97), text, free, has_evidence)
 
@@ -510,15 +510,15 @@ class Producers:
                 is_declared = self._known(ref)
                 more += 0.22 if is_declared or not target.path else 0.05
                 if target.path and is_declared:
-                    reasons.append((0.8, "it has the output that is asked for"))
+                    reasons.append((0.8, "it has the requested output"))
             elif target.path and last:
                 target_name = next((step for step in reversed(target.path) if isinstance(step, str)), "")
                 more += 0.18 * name_similarity(target_name, last)
                 if name_similarity(target_name, last) > 0.6:
-                    reasons.append((0.75, f"{last} is named like what is asked for"))
+                    reasons.append((0.75, f"{last} has a name like the requested one"))
         if target.producer is not None and target.producer == ref.call:
             more += 0.14
-            reasons.append((0.6, "it is the call that is named"))
+            reasons.append((0.6, "it is the named call"))
         if target.name:
             labels = _label_similarity(target.name, call.id)
             tool = 0.9 * name_similarity(target.name, call.name)
@@ -526,7 +526,7 @@ class Producers:
             more += 0.2 * max(labels, tool if tool > 0.55 else 0.0, field if field > 0.6 else 0.0)
             if max(labels, tool, field) > 0.6:
                 what = call.id if labels >= max(tool, field) else call.name if tool >= field else last
-                reasons.append((0.85, f"{what} is named like the reference"))
+                reasons.append((0.85, f"{what} has a name like the reference's"))
         return more
 
 

@@ -94,7 +94,7 @@ def _find_missing_apps(plan: Plan, catalog: Catalog) -> Iterator[Fault]:
             tools = catalog.find(call.name)
             apps = {tool.app for tool in tools}
             if len(apps) == 1 and None not in apps:
-                text = f"the call of {call.name} names no app, as others do"
+                text = f"the call of {call.name} names no app, although others do"
                 yield Fault(NO_APP, text, position)
 
 
@@ -113,7 +113,7 @@ def _find_value_faults(
 ) -> Iterator[Fault]:
     for path, ref in references(value):
         if isinstance(ref, Unresolved):
-            text = f"{name} refers to {ref.name[:_MAX_SHOWN_CHARACTERS]!r}, which no call is called"
+            text = f"{name} refers to {ref.name[:_MAX_SHOWN_CHARACTERS]!r}, but no call has that label"
             yield Fault("reference.unresolved", text, position, name, path)
         elif position is not None and ref.call >= position:
             code = "reference.self" if ref.call == position else "reference.forward"

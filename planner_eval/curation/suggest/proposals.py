@@ -161,18 +161,18 @@ class FixFinder:
             if name < 0.4 and fit < 0.99:
                 continue
             reasons = (
-                [f"its name is {name:.0%} alike"]
+                [f"its name is {name:.0%} similar"]
                 if name < 1
-                else ["it is called so, but for case, signs or app"]
+                else ["it has this name except for case, punctuation or app"]
             )
             if are_opposites(call.name.rpartition(".")[2], tool.name):
                 score *= _DOUBT_FACTOR
-                reasons += ["but says the opposite"]
+                reasons += ["but means the opposite"]
             elif name < 1 and (difference := _find_stray_words(call, tool)):
                 score *= _DOUBT_FACTOR
                 reasons += [difference]
-            reasons += ["it takes these arguments"] if fit == 1 and call.arguments else []
-            reasons += ["it returns what is taken of it"] if paths and gives == 1 else []
+            reasons += ["it has these arguments"] if fit == 1 and call.arguments else []
+            reasons += ["it returns the outputs that are used"] if paths and gives == 1 else []
             yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
 
     def _other_app(self, fault: Fault) -> Iterator[Fix]:
@@ -203,9 +203,7 @@ class FixFinder:
         score = 0.57 if all(_has_parameter(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
             if other.app not in (None, tool.app) and _argument_fit(call, other) == 1:
-                yield self._renamed(
-                    fault, other, f"call it of {other.app}", "it takes these arguments", score
-                )
+                yield self._renamed(fault, other, f"call it of {other.app}", "it has these arguments", score)
 
     def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Fix:
         call = self._call(fault)
@@ -257,26 +255,26 @@ class FixFinder:
             elif likeness >= _MIN_LETTER_SIMILARITY and _is_other_word(stem(name), stem(parameter.name)):
                 score = min(_DOUBT_FACTOR * score, 0.45)  # return_date is not departure_date
             reason = (
-                f"the names are {likeness:.0%} alike"
+                f"the names are {likeness:.0%} similar"
                 if likeness >= _MIN_LETTER_SIMILARITY
-                else "it is needed and not given"
+                else "it is required and missing"
             )
             if parameter.name == in_place:
-                score, reason = score + 0.05, f"{reason}, and it is in the same place"
+                score, reason = score + 0.05, f"{reason}, and it has the same position"
             if (
                 parameter.required
                 and not are_opposites(name, parameter.name)
                 and self._is_elsewhere(fault, parameter, value)
             ):
-                score, reason = score + 0.25, f"{reason}, and other calls give {parameter.name} so"
+                score, reason = score + 0.25, f"{reason}, and other calls pass {parameter.name} this way"
             renames += self._moved(fault, name, parameter, value, reason, score)
         yield from renames
         rank = 0.5 if not needed else 0.25
         rank = min([rank, *(0.9 * mend.score for mend in renames)])  # what was chosen is kept where it can be
         unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
         if len(set(given_names)) == len(given_names):
-            says = f"leave {name[:_MAX_NAME_CHARACTERS]} out"
-            yield Fix((unset,), says, f"{tool.full_name} takes no argument of that name", rank)
+            says = f"remove {name[:_MAX_NAME_CHARACTERS]}"
+            yield Fix((unset,), says, f"{tool.full_name} has no argument with this name", rank)
 
     def _moved(
         self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float
@@ -330,11 +328,9 @@ class FixFinder:
         for meaning in self._asked(fault, parameter) if self.query else ():
             yield self._set(fault, meaning.value, meaning.reason, meaning.score, "query")
         for hole in self.catalog.holes:
-            yield self._set(
-                fault, hole, "what the plans of this catalog write for a value that is not known", 0.5
-            )
+            yield self._set(fault, hole, "what plans of this catalog write for an unknown value", 0.5)
         if parameter.has_default:
-            yield self._set(fault, parameter.default, "the tool takes it where nothing is given", 0.55)
+            yield self._set(fault, parameter.default, "the tool uses it by default", 0.55)
         if kind.enum is not None and len(kind.enum) == 1:
             yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
 
@@ -351,7 +347,8 @@ class FixFinder:
         seen = self._elsewhere(fault, name, kind)
         for value in [*seen.values()][:5]:
             score = 0.86 if len(seen) == 1 else 0.6
-            yield self._set(fault, value, f"other calls give {name[:_MAX_NAME_CHARACTERS]} so", score, "plan")
+            reason = f"other calls pass {name[:_MAX_NAME_CHARACTERS]} this way"
+            yield self._set(fault, value, reason, score, "plan")
 
     def _is_elsewhere(self, fault: Fault, parameter: Parameter, value: Value) -> bool:
         """Whether other calls give a literal under the name of another argument, and no other one."""
@@ -397,7 +394,7 @@ class FixFinder:
                 yield self._set(
                     fault,
                     candidate.ref,
-                    f"a reference in place of the text: {candidate.reason}",
+                    f"a reference instead of the text: {candidate.reason}",
                     0.75 * candidate.unasked.score,
                     "plan",
                 )
@@ -407,8 +404,8 @@ class FixFinder:
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
             unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
             empty = value is None or (isinstance(value, str) and not value.strip())
-            reason = "the tool does not need it" + (", and it says nothing" if empty else "")
-            yield Fix((unset,), f"leave {name[:_MAX_NAME_CHARACTERS]} out", reason, 0.9 if empty else 0.2)
+            reason = "the tool does not require it" + (", and it is empty" if empty else "")
+            yield Fix((unset,), f"remove {name[:_MAX_NAME_CHARACTERS]}", reason, 0.9 if empty else 0.2)
 
     # ------------------------------------------------------------ references
     def _referred(self, fault: Fault) -> Iterator[Fix]:
@@ -513,8 +510,8 @@ class FixFinder:
             "ids": [self.plan.calls[index].id for index in self._order],
             "why": fault.code,
         }
-        says = "write the calls in the order in which they need one another"
-        reason = "every reference then names an earlier call"
+        says = "write the calls in the order of their dependencies"
+        reason = "then every reference is to an earlier call"
         yield Fix((operation,), says, reason, self._in_order(fault) or 0.5, "plan")
 
     # ------------------------------------------------------------ helpers
@@ -631,7 +628,7 @@ def _find_stray_words(call: Call, tool: Tool) -> str | None:
     )
     if call_words and tool_words:
         return f"but {call_text!r} is not {tool_text!r}"
-    return f"but nothing says {tool_text!r}" if tool_words else f"but it says nothing of {call_text!r}"
+    return f"but nothing mentions {tool_text!r}" if tool_words else f"but it does not mention {call_text!r}"
 
 
 def _parameter(tool: Tool | None, name: str) -> Parameter | None:

@@ -200,7 +200,7 @@ def find_named_values(
             ):
                 meaning = Interpretation(
                     format_for_catalog(reading.value, validator),
-                    f"the question names it: {candidate.what}",
+                    f"the question mentions it: {candidate.what}",
                     min(score, candidate.most),
                 )
                 meanings_by_text[_text(reading.value)] = meaning

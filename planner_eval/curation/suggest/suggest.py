@@ -151,7 +151,7 @@ def search_suggestions(
     >>> from planner_eval.reading.dialects.read import parse
     >>> found = search_suggestions(parse("ad()"), ToolIndex(Catalog((Tool("add"), Tool("sin")))))
     >>> [(one.says, one.reason) for one in found.faults[0].suggestions]
-    [('call add', 'its name is 80% alike')]
+    [('call add', 'its name is 80% similar')]
     """
     catalog = tools.catalog
     plan_faults = faults(plan, catalog)
@@ -352,7 +352,7 @@ _MODEL_SCORE = 0.5
 """A model's mend is behind whatever the catalog shows, and before nothing."""
 
 _INSTRUCTIONS = (
-    "A plan of tool calls has a fault. Say what mends it, as one JSON object and nothing else: "
+    "A plan of tool calls has a fault. Say what fixes it, as one JSON object and nothing else: "
     '{"tool": NAME} to call another tool, {"argument": NAME} to give the argument under another name, '
     '{"value": VALUE} to give the argument another value, or {"nothing": true} where you cannot tell. '
     'A value is JSON; the output of an earlier call is {"$ref": ID, "path": [NAME, …]}. '
@@ -463,7 +463,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
             return None
         tool = matches[0]
         operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": why}
-        return Fix((operation,), f"call {tool.full_name}", "the model says so", _MODEL_SCORE, "model")
+        return Fix((operation,), f"call {tool.full_name}", "the model suggests it", _MODEL_SCORE, "model")
     name = fault.argument
     if name is None or len(dict(call.arguments)) < len(call.arguments):
         return None
@@ -478,7 +478,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
         return Fix(
             operations,
             f"rename {shorten(name, 40)} to {shorten(value, 40)}",
-            "the model says so",
+            "the model suggests it",
             _MODEL_SCORE,
             "model",
         )
@@ -489,7 +489,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
     return Fix(
         (set_,),
         f"{'set' if name in old else 'give'} {shorten(name, 40)} = {value_text}",
-        "the model says so",
+        "the model suggests it",
         _MODEL_SCORE,
         "model",
     )
@@ -540,7 +540,7 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     ('search', 'call search')
     """
     if plan is None or catalog is None:
-        raise InputError("to suggest something takes a plan and a catalog of the tools that it may call")
+        raise InputError("suggestions need a plan and the catalog of its tools")
     expect(POSITIVE_COUNT, most=most)
     expect(SHARE, least=least)
     expect(FLAG, repair=repair)
@@ -578,6 +578,6 @@ def pooling_warnings(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
             name_counts = Counter((tool.app, tool.name) for tool in catalog.tools)
             differ = sum(count > 1 for count in name_counts.values())
             yield (
-                f"{name}: the tools of {brings:,} records are pooled, though none may have been offered all; "
-                f"{differ:,} of the same name differ, of which the one counts that a call breaks least"
+                f"{name}: the tools of {brings:,} records are merged, although no record may offer them all; "
+                f"{differ:,} of the same name differ, the one that a call violates least counts"
             )

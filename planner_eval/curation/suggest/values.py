@@ -171,7 +171,7 @@ def _interpret_number(value: float, kinds: tuple[str, ...]) -> Iterator[Interpre
     if isinstance(value, bool):
         text = str(value).lower()
         if "string" in kinds:
-            yield Interpretation(text, "the truth value as text", 0.85)
+            yield Interpretation(text, "the boolean as text", 0.85)
         if "integer" in kinds:
             yield Interpretation(int(value), f"{text} stands for {int(value)}", 0.5)
         return
@@ -200,7 +200,7 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
         if text == stripped:
             yield Interpretation(allowed, "the allowed value, without the space around it", 0.97)
         elif text.casefold() == stripped.casefold():
-            yield Interpretation(allowed, "the allowed value but for case", 0.97)
+            yield Interpretation(allowed, "the allowed value except for case", 0.97)
         elif number is not None and _parse_number(text) is not None:
             if number == _parse_number(text):
                 yield Interpretation(allowed, f"the allowed value {text[:40]}, as a number", 0.95)
@@ -210,7 +210,9 @@ def _match_allowed_values(value: Value, kind: Type, about: str) -> Iterator[Inte
             exact = _find_numbers(text) == _find_numbers(stripped) and _find_signs(text) == _find_signs(
                 stripped
             )
-            yield Interpretation(allowed, "the allowed value but for case and signs", 0.95 if exact else 0.55)
+            yield Interpretation(
+                allowed, "the allowed value except for case and punctuation", 0.95 if exact else 0.55
+            )
         elif not are_opposites(stripped, text):
             close = max(name_similarity(stripped, text), _prefix_score(stripped, text))
             if close > 0.5:
@@ -276,10 +278,10 @@ def _interpret_text(text: str, kind: Type, about: str) -> Iterator[Interpretatio
     if {"array", "object"} & set(kinds):
         parsed = loads_if_json(bare, DEFAULT_LIMITS) if bare[:1] in ("[", "{") else None
         if parsed and len(parsed) == 1:
-            yield Interpretation(parsed[0], "the JSON that the text holds", 0.95)
+            yield Interpretation(parsed[0], "the JSON in the text", 0.95)
         if "array" in kinds and "," in bare:
             items = [item.strip() for item in bare.split(",")][:_MAX_ITEMS]
-            yield Interpretation(items, "the list that commas divide", 0.86)
+            yield Interpretation(items, "the comma-separated list", 0.86)
     yield from _interpret_moment(bare, kind.format)
 
 
@@ -290,13 +292,13 @@ def _interpret_moment(bare: str, format: str | None) -> Iterator[Interpretation]
         if day != bare:
             yield Interpretation(day, "the date as yyyy-mm-dd", 0.95)
         for reading in sorted(possible_dates(bare), key=str):
-            yield Interpretation(reading, "the date as yyyy-mm-dd, day and month in one of two orders", 0.55)
+            yield Interpretation(reading, "the date as yyyy-mm-dd, with day and month in either order", 0.55)
         if _TIME_AT_END.match(bare[10:]):
             yield Interpretation(bare[:10], "the day without the time", 0.85)
     if format == "time" and (clock := _read_clock_time(bare)) is not None:
         yield Interpretation(clock, "the time as hh:mm", 0.93)
     if format == "date-time" and isinstance(day := normalise_date(bare), str):
-        yield Interpretation(f"{day}T00:00:00", "the beginning of the day", 0.5)
+        yield Interpretation(f"{day}T00:00:00", "the start of the day", 0.5)
 
 
 def number_in_words(text: str) -> int | None:
@@ -375,7 +377,7 @@ def _interpret_numeric_text(bare: str, about: str) -> Iterator[Interpretation]:
     if (before and after) or (unit is not None and not is_counted_in(unit, about)):
         return
     sure = 0.95 if unit is None else 0.75
-    what = f"the text {bare[:40]!r} as a number" + (f" of {unit}, which it is given in" if unit else "")
+    what = f"the text {bare[:40]!r} as a number" + (f" of {unit}, in which it is given" if unit else "")
     yield Interpretation(number, what, sure)
     if isinstance(number, float) and number.is_integer():
         yield Interpretation(int(number), what, sure - 0.05)
@@ -395,9 +397,9 @@ def _interpret_list(
     value: list[Value], kind: Type, validator: ValueChecker, depth: int, about: str
 ) -> Iterator[Interpretation]:
     if len(value) == 1 and "array" not in kind.kinds:
-        yield Interpretation(value[0], "the one item of the list", 0.85)
+        yield Interpretation(value[0], "the only item of the list", 0.85)
         yield from (
-            Interpretation(reading.value, f"the one item of the list; {reading.reason}", 0.9 * reading.score)
+            Interpretation(reading.value, f"the only item of the list; {reading.reason}", 0.9 * reading.score)
             for reading in _readings(value[0], kind, validator, depth + 1, about)
         )
     elif "array" in kind.kinds and len(value) <= _MAX_ITEMS:
@@ -427,11 +429,11 @@ def _unwrap_object(
     key = next(iter(value), None) if len(value) == 1 else "value"
     if key in value and "object" not in kind.kinds:
         sure = 1.0 if key in _WRAPPER_FIELDS else 0.6
-        yield Interpretation(value[key], f"what the object holds as {key[:40]!r}", 0.88 * sure)
+        yield Interpretation(value[key], f"the object's {key[:40]!r}", 0.88 * sure)
         for reading in _readings(value[key], kind, validator, depth + 1, about):
             yield Interpretation(
                 reading.value,
-                f"what the object holds as {key[:40]!r}; {reading.reason}",
+                f"the object's {key[:40]!r}; {reading.reason}",
                 0.9 * sure * reading.score,
             )
 

@@ -195,7 +195,7 @@ class Server:
             if not self._frame():
                 left = patience - time.monotonic()
                 if left <= 0 or not self.pipe.pump(left):
-                    raise ProcessLost("the server that starts the workers is gone; run the plans again")
+                    raise ProcessLost("the server that starts the workers stopped; run the plans again")
         self.expected += 1
         return self.early.pop(self.expected - 1)
 

@@ -279,13 +279,15 @@ class Sandbox:
         self._waiting: deque[_Ticket] = deque()
         self._lock = threading.RLock()
         if self.level not in LEVELS:
-            raise ExecutionError(f"no isolation level is named {self.level!r}; there are {', '.join(LEVELS)}")
+            raise ExecutionError(
+                f"unknown isolation level {self.level!r}; expected one of {', '.join(LEVELS)}"
+            )
         if self.level != "inline" and not hasattr(os, "fork"):
-            raise ExecutionError(f"level {self.level!r} needs a system with fork; here is only 'inline'")
+            raise ExecutionError(f"level {self.level!r} needs a system with fork: use --isolation inline")
         if source.objects is not None and self.level != "inline":
             raise ExecutionError(
-                "tools given as Python objects run in this process: say isolation='inline', "
-                "or name them as 'package.module:attribute' to run them in a worker"
+                "tools passed as Python objects run in this process: pass "
+                "isolation='inline', or name them as 'package.module:attribute'"
             )
 
     def __enter__(self) -> Sandbox:
@@ -338,7 +340,7 @@ class Sandbox:
             try:
                 self._started().send(self._request(ticket))
             except ValueError as error:  # arguments that nest deeper than a message can
-                unsendable = Failure("unsendable", f"the plan cannot be handed to a worker: {error}")
+                unsendable = Failure("unsendable", f"the plan cannot be sent to a worker: {error}")
                 ticket.reply = Reply((), unsendable)
             else:
                 self._waiting.append(ticket)
@@ -349,7 +351,7 @@ class Sandbox:
         with self._lock:
             while ticket.reply is None:
                 if not self._waiting or self._backend is None:
-                    raise ExecutionError("the sandbox was closed while plans were under way")
+                    raise ExecutionError("the sandbox was closed while plans were running")
                 first = self._waiting.popleft()
                 first.reply = self._reply(self._backend, first)
         return ticket.reply
@@ -405,8 +407,8 @@ class Sandbox:
             return deepcopy(self._tools)
         except Exception as error:  # the tools' own code; modules cannot be copied
             reason = (
-                "tools of this process keep it for the next plan: give a class, or the tools' file by name, "
-                "and not isolation inline"
+                "tools in this process keep it for the next plan: pass a class or the tools' "
+                "file, and drop --isolation inline"
             )
             raise tool_loading.StateError(reason) from error
 
@@ -488,9 +490,9 @@ class Sandbox:
     def _refusal(self, lacking: str) -> str:
         lower = LEVELS[LEVELS.index(self.level) + 1]
         return (
-            f"isolation level {self.level!r} asks for {', '.join(REQUIRED_LAYERS[self.level])}; "
-            f"not in force here: {lacking}. Nothing was run. `planeval doctor` shows every layer; "
-            f"if you trust these tools, ask for --isolation {lower}"
+            f"isolation level {self.level!r} needs {', '.join(REQUIRED_LAYERS[self.level])}; "
+            f"missing here: {lacking}. Nothing was run. See planeval "
+            f"doctor; for trusted tools use --isolation {lower}"
         )
 
 

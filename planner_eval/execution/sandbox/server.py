@@ -177,7 +177,7 @@ def _fork_with_disks(setup: dict[str, Any]) -> tuple[list[str] | None, str | Non
     if why == "\n":
         wait_for_child(pid, setup["parent"], folder=setup["folder"])
     os.waitpid(pid, 0)
-    return None, why or "the process that tried is gone"
+    return None, why or "the process that tried has ended"
 
 
 def _start_confined_zygote(setup: dict[str, Any], ends: tuple[socket, socket], why: str | None) -> Zygote:

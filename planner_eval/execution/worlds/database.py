@@ -93,7 +93,7 @@ def limit_steps(connection: sqlite3.Connection) -> Iterator[None]:
     except sqlite3.OperationalError:
         if left >= 0:
             raise
-        raise TooLong(f"its SQL comes to no end within {MAX_STEPS:,} steps") from None
+        raise TooLong(f"its SQL does not finish within {MAX_STEPS:,} steps") from None
     finally:
         connection.set_progress_handler(None, 0)
 
@@ -253,12 +253,12 @@ def to_stored_value(name: str, value: Any, kind: str) -> Any:
     if isinstance(read, str):
         if len(read) > MAX_ARGUMENT_LENGTH:
             raise WrongType(
-                f"{name}: {len(read):,} characters, more than the {MAX_ARGUMENT_LENGTH:,} that a world takes"
+                f"{name}: {len(read):,} characters, more than the limit of {MAX_ARGUMENT_LENGTH:,}"
             )
         try:
             read.encode()
         except UnicodeEncodeError as error:
-            raise WrongType(f"{name}: character {error.start + 1} is no Unicode text") from None
+            raise WrongType(f"{name}: character {error.start + 1} is not Unicode text") from None
     return read
 
 
@@ -473,7 +473,7 @@ def _make_added_row(world: World, api: Api, target: Table, context: _CallContext
         row = world.making.row(target, row_values, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
         if not generated or not select(world.connection, target, where=conditions, values=row, limit=1):
             return row
-    raise Refused(f"{api.full_name} has done this {MAX_COPIES:,} times; it does no more")
+    raise Refused(f"{api.full_name} has done this {MAX_COPIES:,} times, which is the limit")
 
 
 def _compute_output(world: World, api: Api, name: str, source: str | None, context: _CallContext) -> Any:

@@ -105,14 +105,14 @@ class Table:
         columns: Its columns; a template may use those before it.
         rows: How many rows the world has without any facts.
         unique: Columns that no two rows may share; () for no such rule.
-        taken: What a call is told that would break the rule.
+        taken: The message to a call that would break the rule.
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: int = 12
     unique: tuple[str, ...] = ()
-    taken: str = "it is taken already"
+    taken: str = "it is already taken"
 
     def column(self, name: str) -> Column | None:
         """The column of that name."""
@@ -146,7 +146,7 @@ class Api:
     Args:
         name: Its name without the app.
         app: The app that offers it, where there are apps.
-        about: What it is for, for people.
+        about: A description for people.
         arguments: What it takes.
         reads: The table in which it looks for rows.
         matches: The filters that given arguments make.
@@ -215,7 +215,7 @@ class Definition:
         aliases: Other spellings of values, casefolded, with the spelling that the world uses.
         tables: Its tables by name.
         apis: Its APIs by full name.
-        types: The types of names that no column has.
+        types: The types of names that are not columns.
     """
 
     name: str
@@ -267,8 +267,8 @@ def table_of(name: str, data: Mapping[str, Any], where: str) -> Table:
     unique = read_texts(data, "unique")
     for column_name in unique:
         if column_name not in data["columns"]:
-            raise InputError(f"{where}: unique names {column_name!r}, which is no column")
-    return Table(name, columns, data.get("rows", 12), unique, data.get("taken", "it is taken already"))
+            raise InputError(f"{where}: unique names {column_name!r}, which is not a column")
+    return Table(name, columns, data.get("rows", 12), unique, data.get("taken", "it is already taken"))
 
 
 def _read_column(name: str, spec: Any, where: str) -> Column:
@@ -417,13 +417,15 @@ def _read_matches(
             if op.strip() not in ("", "=", ">=", "<=", "contains"):
                 raise InputError(f"{where}: match knows =, >=, <= and contains, found {op.strip()!r}")
             if table is None or table.column(column) is None:
-                raise InputError(f"{where}: match names {column!r}, which is no column of the table it reads")
+                raise InputError(
+                    f"{where}: match names {column!r}, which is not a column of the table it reads"
+                )
             yield Match(argument.name, column, op.strip() or "=")
         elif table is not None and table.column(argument.name) is not None:
             yield Match(argument.name, argument.name)
     for name in overrides:
         if name not in {a.name for a in arguments}:
-            raise InputError(f"{where}: match names {name!r}, which is no argument")
+            raise InputError(f"{where}: match names {name!r}, which is not an argument")
 
 
 def _read_known_values(

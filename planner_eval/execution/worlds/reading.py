@@ -68,8 +68,8 @@ def verify(world: Definition) -> None:
 
 
 _FORBIDDEN_MESSAGE = (
-    "statements of a world read and change the rows of its tables, and nothing else; what is random, or of "
-    "the day on which it is asked, makes no world (:today is its own)"
+    "statements may only read and change rows of the world's tables; random "
+    "values and dates are not allowed (use :today)"
 )
 
 _ALLOWED_ACTIONS = frozenset(

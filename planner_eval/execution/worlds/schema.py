@@ -29,7 +29,9 @@ _Today = Annotated[
     BeforeValidator(lambda value: value.isoformat() if isinstance(value, date) else value),
     describe_expected("a date yyyy-mm-dd"),
 ]
-_Requirement = Annotated[Pair[str], describe_expected("a pair: a condition and what is said otherwise")]
+_Requirement = Annotated[
+    Pair[str], describe_expected("a pair: a condition, and the message if it is not met")
+]
 
 
 class TableEntry(Described):
@@ -40,21 +42,19 @@ class TableEntry(Described):
     )
     rows: int = optional_key("How many rows the world has without any facts.", ge=0, le=100_000)
     unique: OneOrMoreTexts = optional_key("Columns that no two rows may share.")
-    taken: str = optional_key("What a call is told that would break the rule.")
+    taken: str = optional_key("The message to a call that would break the rule.")
 
 
 class ApiEntry(Described):
     """What an API takes, does and gives."""
 
-    about: str = optional_key("What it is for, for people.")
-    args: OneOrMoreTexts = optional_key("What it takes, each as name, name?, name:type or name?=default.")
+    about: str = optional_key("A description for people.")
+    args: OneOrMoreTexts = optional_key("Its arguments, each as name, name?, name:type or name?=default.")
     reads: str = optional_key("The table in which it looks for rows.")
     match: dict[str, str] = optional_key("Argument and column, with >=, <= or contains; empty for no filter.")
     where: OneOrMoreTexts = optional_key("Further conditions, in SQL.")
     known: dict[str, OneOrMoreTexts] = optional_key("Arguments whose value must occur in table.column.")
-    require: Items[_Requirement] = optional_key(
-        "Conditions in SQL, each with what the call is told otherwise."
-    )
+    require: Items[_Requirement] = optional_key("Conditions in SQL, each with the message if it is not met.")
     set: dict[str, _Scalar] = optional_key("Columns that it changes, with SQL for the new value.")
     adds: str = optional_key("The table to which it adds a row.")
     values: dict[str, _Scalar] = optional_key("Columns of the added row, with SQL for the value.")
@@ -66,8 +66,8 @@ class ApiEntry(Described):
     returns: Items[str] | dict[str, _Scalar] = optional_key(
         'Outputs, with SQL, "*row", "*rows" or true for the value.'
     )
-    empty: Annotated[str, OneOf(("fail", "nothing"))] = optional_key("What finding no row is.")
-    python: str = optional_key("A function of the world's Python file that does it all.")
+    empty: Annotated[str, OneOf(("fail", "nothing"))] = optional_key("What it means that no row is found.")
+    python: str = optional_key("A function of the world's Python file that implements it.")
 
 
 class WorldFile(Described):
@@ -75,13 +75,13 @@ class WorldFile(Described):
 
     name: str = optional_key("Its name.")
     about: str = optional_key("What it simulates.")
-    today: _Today = optional_key("The date that it takes for today.")
+    today: _Today = optional_key("The current date in the world.")
     pools: dict[str, str | Items[_Scalar]] = optional_key("Named lists of values.")
     aliases: dict[str, str] = optional_key("Other spellings of values, with the one that the world uses.")
     valid: dict[str, Items[_Requirement]] = optional_key(
-        "What arguments of a name must meet: conditions in SQL, each with what the call is told otherwise."
+        "Conditions on arguments by name, in SQL, each with the message if it is not met."
     )
-    types: dict[str, Annotated[str, OneOf(TYPES)]] = optional_key("The types of names that no column has.")
+    types: dict[str, Annotated[str, OneOf(TYPES)]] = optional_key("The types of names that are not columns.")
     tables: dict[str, TableEntry] = optional_key("Its tables.")
     api: dict[str, ApiEntry] = optional_key("Its APIs, by name or App.name.")
     generic: dict[str, str] = optional_key(

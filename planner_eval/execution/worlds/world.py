@@ -93,7 +93,7 @@ class World:
             self._populate()
             self._settle(facts)
         elif facts:
-            raise InputError(f"{database} holds a world already; facts belong to a world that begins")
+            raise InputError(f"{database} already holds a world; facts can only be added to a new one")
         self._begun = self.image()
 
     def copy(self, facts: Sequence[Sequence[Mapping[str, Any]]] = ()) -> World:
@@ -248,7 +248,7 @@ class World:
         for name in supplied:
             if name not in names and not api.open:
                 takes = ", ".join(sorted(names)) or "none"
-                raise UnknownArgument(f"{api.full_name} takes no argument {name[:60]!r}; it takes {takes}")
+                raise UnknownArgument(f"{api.full_name} has no argument {name[:60]!r}; it has {takes}")
         values: dict[str, Any] = {}
         for argument in api.arguments:
             value = supplied.get(argument.name)

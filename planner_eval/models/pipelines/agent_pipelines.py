@@ -213,7 +213,7 @@ def _other_returned_names(lines: Mapping[str, list[str]], asking_app: str) -> li
 
 ISOLATED = Pipeline(
     "isolated",
-    "an agent an app, which sees its own APIs only",
+    "one agent per app, which sees only its own APIs",
     isolated_steps,
     {"appbench": ("appbench/apps", "appbench/agent", "appbench/agent-again")},
 )

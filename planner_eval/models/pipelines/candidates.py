@@ -90,7 +90,7 @@ def tool_chooser(
         form: The data set.
         samples: All of its samples.
         tools: The tools of samples that bring none.
-        source: Where the samples come from; of tasks of one's own, the file that holds their gold too.
+        source: Where the samples come from; of tasks of your own, the file that holds their gold too.
 
     Raises:
         InputError: nothing says which tools gold calls.
@@ -116,7 +116,7 @@ def tool_chooser(
     def of(sample: Sample) -> OfferedTools:
         own = {entry.name: entry for entry in listing(sample)}
         if form == OWN_TASKS and sample.id not in golds:
-            raise InputError(f"sample {sample.id!r} has no gold plan in {source}, which says what to offer")
+            raise InputError(f"sample {sample.id!r} has no gold plan in {source}, to choose the tools by")
         gold = golds[sample.id] if form == OWN_TASKS else gold_tools(sample, form)
         needed = [entry for name, entry in own.items() if name in gold]
         pool = own if choice.number is None else all_tools | own
@@ -141,7 +141,7 @@ def too_few_tools_message(choice: ToolChoice, offers: Mapping[str, OfferedTools]
         offers: What each sample gets, by its id.
 
     >>> too_few_tools_message(ToolChoice(5), {"a": OfferedTools([], 5, 9), "b": OfferedTools([], 2, 2)})
-    '--run distractors=5: 1 of 2 samples gets fewer, of all other tools that there are: b 2 of 2'
+    '--run distractors=5: 1 of 2 samples gets fewer, of all other tools: b 2 of 2'
     """
     short = {name: offer for name, offer in offers.items() if offer.others < (choice.number or 0)}
     if not short:
@@ -153,7 +153,7 @@ def too_few_tools_message(choice: ToolChoice, offers: Mapping[str, OfferedTools]
     )
     named = list_shortfalls(listed, [offer.others for offer in short.values()], " samples")
     who = f"{len(short):,} of {format_count(len(offers), 'sample')} get{'s' * (len(short) == 1)} fewer"
-    return f"--run distractors={choice.number}: {who}, of all other tools that there are: {named}"
+    return f"--run distractors={choice.number}: {who}, of all other tools: {named}"
 
 
 def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozenset[str]]:
@@ -167,10 +167,10 @@ def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozense
         InputError: they come from no file, or none of them has a gold plan.
     """
     if not source:
-        raise InputError("the tasks come from no file that says which tools their gold plans call")
+        raise InputError("the tasks have no file with gold plans to choose tools by")
     plans = own_gold_plans(source, samples)
     if not plans:
-        raise InputError(f"{source}: no task has a gold plan, which says what to offer")
+        raise InputError(f"{source}: no task has a gold plan, to choose the tools by")
     return {name: frozenset(call.tool for call in plan.calls) for name, plan in plans.items()}
 
 

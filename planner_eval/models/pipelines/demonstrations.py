@@ -234,19 +234,19 @@ def read_pool(
         form: The data set.
         samples: The samples that are asked, and those left out of the run: the pool where no other is named.
         source: Where these come from, in the user's words.
-        dialect: The notation that is asked for, of tasks of one's own.
+        dialect: The notation that is asked for, of tasks of your own.
         cache: The cache folder of data sets.
 
     Raises:
         InputError: there are fewer than are wanted; or gold's apps are to choose where there are none.
     """
     if options.by == "gold-apps" and form != "appbench":
-        raise InputError(f"demonstrations are chosen by gold's apps for appbench alone, not for {form}")
+        raise InputError(f"choosing demonstrations by gold's apps works only for appbench, not for {form}")
     where = options.source or source
     notes: tuple[str, ...] = ()
     if form == OWN_TASKS:
         if not where:
-            raise InputError("the tasks come from no file: name the demonstrations with --run demos=FILE")
+            raise InputError("the tasks are not from a file: name demonstrations with --run demos=FILE")
         entries = list(_read_shots(where, dialect))
         shots = tuple(entry for entry in entries if isinstance(entry, Shot))
         notes = _rejected_messages(
@@ -261,9 +261,9 @@ def read_pool(
         )
     if len(shots) < options.number + (options.source is None):
         raise InputError(
-            f"{where.removeprefix(DATASET_PREFIX)} has {len(shots)} demonstrations, and "
-            f"{options.number} of others "
-            f"are wanted: name more with --run demos=FILE{''.join(f' ({note})' for note in notes)}"
+            f"{where.removeprefix(DATASET_PREFIX)} has {len(shots)} demonstrations, but "
+            f"{options.number} are "
+            f"needed: name more with --run demos=FILE{''.join(f' ({note})' for note in notes)}"
         )
     tested = {question_words(sample.query) for sample in samples}
     count = sum(question_words(shot.query) in tested for shot in shots)
@@ -274,7 +274,7 @@ def _rejected_messages(where: str, left: Sequence[str], total: int) -> tuple[str
     """Says of records that they are no demonstrations."""
     if not left:
         return ()
-    are = "is no demonstration and is" if len(left) == 1 else "are no demonstrations and are"
+    are = "is not a demonstration and is" if len(left) == 1 else "are not demonstrations and are"
     return (
         f"--shots: {len(left):,} of {format_count(total, 'record')} of {where} {are} left out; {left[0]}",
     )
@@ -297,7 +297,7 @@ def too_few_shots_message(pool: Pool, shot_counts: Mapping[str, int]) -> str | N
         shot_counts: How many each sample is shown, by its id.
 
     >>> too_few_shots_message(Pool((), ShotOptions(3)), {"a": 3, "b": 2})
-    '--shots 3: 1 of 2 samples is shown fewer, of all that can be shown: b 2'
+    '--shots 3: 1 of 2 samples is shown fewer, of all available: b 2'
     """
     short = [(name, count) for name, count in shot_counts.items() if count < pool.asked.number]
     if not short:
@@ -305,7 +305,7 @@ def too_few_shots_message(pool: Pool, shot_counts: Mapping[str, int]) -> str | N
     listed = list_shortfalls((f"{name} {count}" for name, count in short), [count for _, count in short])
     are = "is" if len(short) == 1 else "are"
     who = f"{len(short):,} of {format_count(len(shot_counts), 'sample')} {are} shown fewer"
-    return f"--shots {pool.asked.number}: {who}, of all that can be shown: {listed}"
+    return f"--shots {pool.asked.number}: {who}, of all available: {listed}"
 
 
 def near_duplicate_messages(pool: Pool, samples: Sequence[Sample]) -> Iterator[str]:
@@ -335,7 +335,7 @@ def _read_shots(where: str, dialect: str) -> Iterator[Shot | str]:
         raise InputError(f"there is no file {where}")
     notation = dialects.get(dialect)
     if notation.write is None:
-        raise InputError(f"demonstrations cannot be shown in {dialect}, which is not written")
+        raise InputError(f"demonstrations cannot be shown in {dialect}, which cannot be written")
     for record in keep_left_out(read_path(where, role="gold")).records:
         query = next(
             (record.fields[key] for key in QUESTION_FIELDS if isinstance(record.fields.get(key), str)), ""
@@ -404,7 +404,7 @@ def gold_call_texts(
         form: The data set.
         samples: The samples that are asked.
         all_samples: All that there are, in their order.
-        source: Where they come from: of tasks of one's own, the file that holds their gold too.
+        source: Where they come from: of tasks of your own, the file that holds their gold too.
     """
     if form == OWN_TASKS:
         return {name: call_texts(plan) for name, plan in own_gold_plans(source, all_samples).items()}

@@ -257,7 +257,7 @@ def route_then_fill_steps(task: Task, setup: Setup) -> Steps:
     names = known_names(text, [str(tool["name"]) for tool in task.tools])
     stages = {"route_text": text, "route": names.known, "unknown": names.unknown}
     if not names.known:
-        unknown = f"; it named {', '.join(names.unknown[:5])}, which the list does not hold"
+        unknown = f"; it named {', '.join(names.unknown[:5])}, which is not in the list"
         why = "the router named no API of the list" + (unknown if names.unknown else "")
         return Outcome("", stages, stop="no_route", error=Failure("no_route", why))
     by_name = {tool["name"]: tool for tool in reversed(task.tools)}
@@ -499,7 +499,7 @@ FUNCTION_CALLING = Pipeline(
     "function-calling",
     "the endpoint's own tools",
     function_calling_steps,
-    {"nestful": (), "functionchat": ("functionchat/system",), "bfcl": (), "own": ()},
+    {"nestful": (), "functionchat": ("functionchat/system",), "own": ()},
     acts=True,
 )
 DIALOG = Pipeline(
@@ -521,6 +521,6 @@ PROMPT = Pipeline(
     "prompt",
     "calls in text, as the benchmark's own runner asks",
     partial(dialog_steps, "prompt"),
-    {"bfcl": ()},
+    {},
     acts=True,
 )

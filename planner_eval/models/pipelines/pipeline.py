@@ -139,7 +139,7 @@ class Pipeline:
         name: What users call it.
         title: What it does, in one line.
         steps: Begins with a sample.
-        serves: The data sets that it can be asked for, ``"own"`` for tasks of one's own; each with the names
+        serves: The data sets that it can be asked for, ``"own"`` for tasks of your own; each with the names
             of the texts that it asks with.
         acts: Its calls are made: with tools for data sets that have some, by ComplexEval for its own.
         routes: It asks a router first, which may be another model.
@@ -257,7 +257,7 @@ def visible_task(sample: Sample, form: str, *, tools: Any = None) -> Task:
     offered = sample.tools if tools is None else tools
     if offered is None:
         raise InputError(
-            f"sample {sample.id!r} says nothing of the tools on offer: name them with --catalog FILE"
+            f"sample {sample.id!r} has no tools: name them with --catalog FILE"
             + (", or lay AppBench's catalogue.json beside the data" if form == "appbench" else "")
         )
     messages = conversation(sample, form)

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import did_you_mean
+from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.models.pipelines import agent_pipelines, direct_pipelines
 from planner_eval.models.pipelines.pipeline import Pipeline
 
+_ASKED: Mapping[str, tuple[str, ...]] = {name: entry.pipelines for name, entry in BENCHMARKS.items()}
+"""The pipelines that ask benchmarks by their own rules, which bring their own texts."""
+
 PIPELINES: Mapping[str, Pipeline] = {
-    entry.name: entry
+    entry.name: replace(
+        entry, serves={**entry.serves, **{form: () for form, names in _ASKED.items() if entry.name in names}}
+    )
     for entry in (
         direct_pipelines.FLAT,
         direct_pipelines.HIERARCHICAL,
@@ -33,7 +40,7 @@ DEFAULT_PIPELINES: Mapping[str, str] = {
     "callnavi": "flat",
     "complexfuncbench": "stepwise",
     "functionchat": "dialog",
-    "bfcl": "function-calling",
+    **{form: names[0] for form, names in _ASKED.items() if names},
     "own": "flat",
 }
 """The pipeline of a data set where none is named: that of its paper's main table."""
@@ -54,7 +61,7 @@ def pipeline(name: str, form: str) -> Pipeline:
         )
     chosen = PIPELINES[name]
     if form not in chosen.serves:
-        what = "tasks of one's own" if form == "own" else form
+        what = "tasks of your own" if form == "own" else form
         serving = [entry.name for entry in PIPELINES.values() if form in entry.serves]
         do = "does" if len(serving) == 1 else "do"
         raise InputError(f"the pipeline {name} does not serve {what}; {', '.join(serving)} {do}")

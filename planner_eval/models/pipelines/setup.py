@@ -16,6 +16,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
 from planner_eval.base.text import close_names, did_you_mean, shorten
+from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.judging import PromptFile, Template, fill, find_template
 from planner_eval.catalogs.grammars.grammar import make_grammar, refuse_unknown
 from planner_eval.models.pipelines.pipeline import Message
@@ -192,12 +193,12 @@ def refuse_unserved(constraint: Constraint, pipeline: str, form: str, dialect: s
     if (pipeline, form) not in SERVED_PIPELINES:
         able = " or ".join(dict.fromkeys(name for name, _ in SERVED_PIPELINES))
         raise InputError(
-            f"--constrain holds an answer that is a whole plan, and {pipeline} asks {form} for none: "
-            f"it applies to {able}, with AppBench, NESTful or tasks of your own"
+            f"--constrain needs an answer that is a whole plan, which {pipeline} does not ask "
+            f"{form} for: it applies to {able}, with AppBench, NESTful or tasks of your own"
         )
     if constraint.server not in SERVERS:
         hint = did_you_mean(constraint.server, SERVERS, f"there are {', '.join(SERVERS)}")
-        raise InputError(f"no server is known as {constraint.server!r}: {hint}")
+        raise InputError(f"unknown server {constraint.server!r}: {hint}")
     refuse_unknown(_DIALECTS.get(form, dialect), constraint.target, constraint.max_calls)
 
 
@@ -286,9 +287,9 @@ SAMPLING: Mapping[str, Mapping[str, Any]] = {
     "appbench": {"temperature": 0.0, "max_tokens": 1024},
     "nestful": {"temperature": 0.0, "max_tokens": 1000},
     "functionchat": {"temperature": 0.1, "max_tokens": 2048},
-    "bfcl": {"temperature": 0.001},
 }
-"""What the published code asks with; others get :data:`DEFAULT_SAMPLING`."""
+"""What the published code asks with, where the benchmark itself does not say it; others get
+:data:`DEFAULT_SAMPLING`."""
 
 MAX_STEPS, MAX_TURNS = 10, 200
 """The most replies of a sample whose calls are made, and of a recorded conversation that ends by itself."""
@@ -349,7 +350,7 @@ def read_prompts(directory: Path, model: str | None = None) -> Prompts:
         InputError: the folder holds none of these files.
     """
     if not directory.is_dir():
-        raise InputError(f"{directory} is no folder of prompts")
+        raise InputError(f"{directory} is not a folder of prompts")
     own = our_prompts()
     files = dict(_PUBLISHED_FILES) | {
         name: PromptFile(f"{name}.txt", fields)
@@ -397,7 +398,7 @@ def _unread_messages(directory: Path) -> Iterator[str]:
             like = [file_name for file_name in names if file_name.rpartition("/")[2] in similar]
             like = [file_name for file_name in like if (directory / file_name).parent == parent] or like
             hint = f"; did you mean {' or '.join(like)}?" if like else ""
-            yield f"{path} is not read: no prompt is called {name}{hint}"
+            yield f"{path} is not used: there is no prompt {name}{hint}"
 
 
 def refuse_texts(prompts: Prompts, pipeline: str, form: str, used: Sequence[str]) -> None:
@@ -416,7 +417,7 @@ def refuse_texts(prompts: Prompts, pipeline: str, form: str, used: Sequence[str]
         if name in prompts.broken:
             raise InputError(prompts.broken[name])
     if prompts.folder and all(prompts.origins[name] == "own" for name in used):
-        whose = "tasks of one's own" if form == "own" else form
+        whose = "tasks of your own" if form == "own" else form
         file_names = [f"{name}.txt" for name in used] + [
             _PUBLISHED_FILES[name].name for name in used if name in _PUBLISHED_FILES
         ]
@@ -487,7 +488,8 @@ def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) ->
     >>> sampling_of("nestful", {"seed": 7, "max_tokens": None})
     {'temperature': 0.0, 'seed': 7}
     """
-    chosen = {**SAMPLING.get(form, DEFAULT_SAMPLING), **changes}
+    published = BENCHMARKS[form].sampling if form in BENCHMARKS else None
+    chosen = {**(published or SAMPLING.get(form, DEFAULT_SAMPLING)), **changes}
     return {name: value for name, value in chosen.items() if value is not None}
 
 
@@ -537,16 +539,16 @@ _KNOWN_FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "temperature": (_number_check(0), "a number from 0"),
     "top_p": (_number_check(0, 1), "a number from 0 to 1"),
     "min_p": (_number_check(0, 1), "a number from 0 to 1"),
-    "top_k": (_integer_check(-1), "a whole number from -1"),
-    "max_tokens": (_integer_check(1), "a whole number from 1, or none"),
-    "max_completion_tokens": (_integer_check(1), "a whole number from 1, or none"),
+    "top_k": (_integer_check(-1), "a whole number, -1 or more"),
+    "max_tokens": (_integer_check(1), "a whole number, 1 or more, or none"),
+    "max_completion_tokens": (_integer_check(1), "a whole number, 1 or more, or none"),
     "seed": (_integer_check(), "a whole number"),
     "presence_penalty": (_number_check(-2, 2), "a number from -2 to 2"),
     "frequency_penalty": (_number_check(-2, 2), "a number from -2 to 2"),
     "repetition_penalty": (_number_check(0), "a number from 0"),
     "stop": (_is_texts, "a text or a list of texts"),
     "logprobs": (lambda value: isinstance(value, bool), "true or false"),
-    "top_logprobs": (_integer_check(0), "a whole number from 0"),
+    "top_logprobs": (_integer_check(0), "a whole number, 0 or more"),
 }
 """Fields of sampling that the protocol knows: what they can be, and that in words."""
 
@@ -573,6 +575,6 @@ def refuse_sampling(sampling: Mapping[str, Any], pipeline: str, *, constrained: 
         owned["stop"] = "the pipeline react stops at the words of its own notation"
     for name, value in sampling.items():
         if name in owned:
-            raise InputError(f"--set {name} is not yours to set: {owned[name]}")
+            raise InputError(f"--set {name} cannot be set: {owned[name]}")
         if value is not None and name in _KNOWN_FIELDS and not _KNOWN_FIELDS[name][0](value):
             raise InputError(f"--set {name} is {shorten(repr(value), 60)}, expected {_KNOWN_FIELDS[name][1]}")

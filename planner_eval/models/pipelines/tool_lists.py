@@ -206,7 +206,7 @@ def format_tools(tools: Any, form: str, forms: Mapping[str, Callable[[Any], str]
         InputError: it has no such way.
     """
     if form not in forms:
-        raise InputError(f"tools are not listed as {form!r} here; there are {', '.join(forms)}")
+        raise InputError(f"tools cannot be listed as {form!r} here; expected one of {', '.join(forms)}")
     return forms[form](tools)
 
 

@@ -88,7 +88,7 @@ def _require_gold(sample: Sample, golds: GoldReader) -> Plan:
 
 def _refuse_unequal(read_back: Plan, gold: Plan) -> None:
     if not same(read_back, gold):
-        raise InputError("the answer as written does not mean the gold plan when it is read again")
+        raise InputError("the written answer, read again, is not the gold plan")
 
 
 # ---------------------------------------------------------------- as text
@@ -134,8 +134,7 @@ def _gold_turn(sample: Sample, offer: Offer, golds: GoldReader, *, own: bool) ->
         return assistant_message(text)
     if plan.answer is not None:
         raise InputError(
-            "gold says which results make the answer, which calls of tools cannot say; "
-            "the text that --to chat-jsonl writes can"
+            "gold names the results of the answer, which tool calls cannot express: use --to chat-jsonl"
         )
     if not plan.calls:
         return assistant_message(gold_words(plan.text))
@@ -148,8 +147,8 @@ def _gold_turn(sample: Sample, offer: Offer, golds: GoldReader, *, own: bool) ->
     renamed = _rename_calls(read, plan)
     if own and plan.edges and not same(renamed, plan):
         raise InputError(
-            "gold hands results on to later calls, which score does not read out of calls of tools; "
-            "the text that --to chat-jsonl --dialect nestful writes says it"
+            "gold passes results to later calls, which tool calls cannot "
+            "express: use --to chat-jsonl --dialect nestful"
         )
     _refuse_unequal(renamed, plan)
     return message
@@ -173,7 +172,7 @@ def _calls_message(calls: Sequence[tuple[str, Any]], offer: Offer, before: int =
     sent = {own: name for name, own in offer.names.items()}
     for name, _ in calls:
         if name not in sent:
-            raise InputError(f"gold calls {name!r}, which is not among its tools")
+            raise InputError(f"gold calls {name!r}, which is not one of its tools")
     return {
         "role": "assistant",
         "content": None,
@@ -256,12 +255,12 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
     """Make records of samples that models are trained on: what :func:`predict` asks, and gold as the answer.
 
     Args:
-        samples: The name of a data set, or a file of tasks of one's own with their answers.
+        samples: The name of a data set, or a file of tasks of your own with their answers.
         to: ``"chat-jsonl"``: the prompt of ``flat``, and gold in the notation that it asks for; or
             ``"tools-jsonl"``: the question, the endpoint's own tools, and gold as their calls.
         benchmark: Whose data `samples` is, where that is a folder or a file of published data.
         catalog: The tools on offer, where the samples bring none.
-        dialect: The notation asked for, of tasks of one's own; JSON when left out.
+        dialect: The notation asked for, of tasks of your own; JSON when left out.
         ids: Only the samples of these ids.
         limit: Only so many samples, the first.
         shots: How many demonstrations prompts show, chosen as :func:`predict` does.
@@ -299,16 +298,14 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
         shots=None if shots is None else ShotOptions(shots),
     )
     if asking_of(ready.form) is not None:
-        raise InputError(
-            f"{BENCHMARKS[ready.form].title} is asked as its own runner does: it is not exported"
-        )
+        raise InputError(f"{BENCHMARKS[ready.form].title} is asked by its own runner and cannot be exported")
     return export_samples(
         ready, to, _read_own_golds(os.fspath(samples)) if ready.form == OWN_TASKS else gold_plan
     )
 
 
 def _read_own_golds(file: str) -> GoldReader:
-    """The gold plans of tasks of one's own, which stand beside the questions.
+    """The gold plans of tasks of your own, which stand beside the questions.
 
     Raises:
         InputError: the file holds no answers.

@@ -257,7 +257,7 @@ class PredictedRun(NamedTuple):
     Args:
         folder: Its folder.
         rows: The file of its rows, which are the answers.
-        form: The data set; ``"own"`` for tasks of one's own.
+        form: The data set; ``"own"`` for tasks of your own.
         source: Where its samples come from, in the user's words; "" for nowhere.
         options: All that decided what was asked.
         ids: The samples that were asked.
@@ -292,7 +292,7 @@ class PredictedRun(NamedTuple):
 
     @property
     def counts_trials(self) -> bool:
-        """Whether every answer counts, as a trial of its task: of tasks of one's own that were repeated."""
+        """Whether every answer counts, as a trial of its task: of tasks of your own that were repeated."""
         return self.repeat > 1 and self.form == OWN_TASKS
 
 
@@ -320,7 +320,7 @@ def read_predicted_run(folder: str) -> PredictedRun:
         source, form = run.inputs[0]["path"], run.options["dataset"]
         repeat = int(run.options.get("repeat", 1))
     except FileNotFoundError:
-        message = "the run is not done: the planeval predict that began it goes on with it"
+        message = "the run is not finished: repeat its planeval predict command to resume it"
         raise InputError(f"{folder}: {message}") from None
     except OSError as error:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
@@ -370,9 +370,9 @@ def _refuse_changed(run: PredictedRun) -> None:
     changed = [id for id, task in run.tasks.items() if now.get(id, task) != task]
     if changed:
         raise InputError(
-            f"{run.folder}: {format_count(len(changed), 'question')} in {run.source} changed since they "
-            f"were asked, that of {changed[0]!r} first: ask anew, with another -o; planeval score "
-            f"{run.folder} {run.source} scores these answers by what stands there now"
+            f"{run.folder}: {format_count(len(changed), 'question')} in {run.source} changed since "
+            f"they were asked, {changed[0]!r} first: ask again with another -o, or score "
+            f"by the current gold: planeval score {run.folder} {run.source}"
         )
 
 
@@ -400,11 +400,11 @@ def read_run_answers(
     if named is None or dialect == named:
         return first
     if dialect is not None:
-        note = f"answers that were asked for in {named} are read in {dialect}, as you said"
+        note = f"answers requested in {named} are read as {dialect}, as you asked"
         return _add_note(first, run, f"{note}{_other_dialects_note(first, dialect, '; {} not in {}: {}')}")
     if strict:
         return first.each(partial(_read_as_named, named))
-    if elsewhere := _other_dialects_note(first, named, "{} not in {}, which was asked for, and read as {}"):
+    if elsewhere := _other_dialects_note(first, named, "{} not in {}, which was requested, and read as {}"):
         first = _add_note(first, run, elsewhere)
     return first.each(partial(_read_as_asked, named))
 
@@ -489,7 +489,9 @@ def repeats_message(run: PredictedRun) -> str | None:
     if run.repeat == 1 or run.counts_trials:
         return None
     samples, extra_answers = len(run.ids), len(run.ids) * (run.repeat - 1)
-    message = f"{format_count(samples, 'sample')} asked {run.repeat} times; the first answer to each counts"
+    message = (
+        f"{format_count(samples, 'sample')} asked {run.repeat} times; only the first answer to each counts"
+    )
     return f"{message}, {format_count(extra_answers, 'further one')} not"
 
 

@@ -106,7 +106,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
     """Ask a model for the plans of samples.
 
     Args:
-        samples: The name of a data set, a file of tasks of one's own, or such tasks in memory; what
+        samples: The name of a data set, a file of tasks of your own, or such tasks in memory; what
             :func:`prepare_run` gave is taken as it is.
         model: The model's name at the endpoint; or anything with a ``complete`` like
             :class:`planner_eval.models.replies.Model`.
@@ -243,7 +243,7 @@ def _open_tools(ready: Prepared, tools: Any, isolation: str | None) -> AbstractC
     asking = asking_of(ready.form)
     if asking is not None:
         if tools is not None:
-            raise InputError(f"--tools has no effect: the calls of {ready.form} are made with its own tools")
+            raise InputError(f"--tools has no effect: {ready.form} makes its calls with its own tools")
         return asking.open_tools(ready.samples, isolation) or nullcontext()
     if not ready.pipeline.acts or ready.form == "complexfuncbench":
         if tools is not None:

@@ -379,9 +379,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
     tools = None if catalog is None else _read_offered_tools(catalog, form)
     if form not in DEFAULT_PIPELINES:
         title = benchmark_of(form).title
-        raise InputError(
-            f"no pipeline asks as {title} does: make answers with its own runner, and score these"
-        )
+        raise InputError(f"no pipeline asks like {title}: use its own runner, and score the answers")
     chosen = find_pipeline(pipeline or DEFAULT_PIPELINES[form], form)
     refuse_setup(setup, chosen, form)
     pool = None
@@ -399,7 +397,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
         raise InputError(unasked[0])
     seen, offers = _visible_tasks(askable[:limit], form, tools, offered)
     if all(isinstance(task, str) for task in seen):
-        why = seen[0] if seen else "; ".join(unasked) or "there is nothing to ask: no sample is there"
+        why = seen[0] if seen else "; ".join(unasked) or "there is nothing to ask: no samples"
         raise InputError(str(why))
     samples, every = tuple(askable[:limit]), tuple(sample.id for sample in tasks.samples)
     golds = {} if pool is None else gold_call_texts(form, samples, tasks.samples, source)
@@ -441,7 +439,7 @@ def _read_offered_tools(catalog: Any, form: str) -> Any:
         return load_json(Path(catalog)) if isinstance(catalog, (str, os.PathLike)) else catalog
     raise InputError(
         f"the samples of {form} bring the tools that they were published with: a catalog is for "
-        "tasks of one's own, and for AppBench"
+        "tasks of your own, and for AppBench"
     )
 
 

@@ -103,7 +103,7 @@ class Journal:
         if key not in self._places or key in self._replies:
             return False
         if self._tasks.get(key, task) != task:
-            raise InputError(f"{self.path}: the sample {key!r} was another one then: name another folder")
+            raise InputError(f"{self.path}: the sample {key!r} has changed: use another folder")
         return True
 
     def replies(self, key: str) -> list[StoredReply]:
@@ -159,11 +159,11 @@ class Journal:
                 except ValueError:
                     entry = None
                 if not end and (not isinstance(entry, dict) or entry.get("format") != FORMAT):
-                    raise InputError(f"{self.path} holds something else than a run: name another folder")
+                    raise InputError(f"{self.path} does not hold a run: use another folder")
                 if end and not self._learn(entry, end):
                     raise InputError(
-                        f"{self.path}, line {number:,}: this is no line of a run, expected a reply or a "
-                        "row as JSON: remove that line, and the same command asks its sample again"
+                        f"{self.path}, line {number:,}: not a line of a "
+                        "run: remove it, and repeat the command"
                     )
                 end += len(line)
         return end

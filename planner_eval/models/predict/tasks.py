@@ -1,4 +1,4 @@
-"""What is asked: samples of a benchmark, tasks of one's own, recorded conversations."""
+"""What is asked: samples of a benchmark, tasks of your own, recorded conversations."""
 
 from __future__ import annotations
 
@@ -153,14 +153,14 @@ def refuse_shown_gold(fields: Mapping[str, Any], messages: Messages, named: str)
         )
     ):
         raise InputError(
-            f"task {named!r}: its conversation shows the calls of its {field!r}: {shown_calls[0].tool} is "
-            "gold and in the prompt; end the conversation before them, or name as gold only what comes after "
-            "them"
+            f"task {named!r}: its conversation shows its {field!r}: "
+            f"{shown_calls[0].tool} is gold and in the prompt; end the conversation "
+            "before it"
         )
 
 
 # ----------------------------------------------------------------------
-# What is asked: the samples of a benchmark, or tasks of one's own out of a file.
+# What is asked: the samples of a benchmark, or tasks of your own out of a file.
 QUESTION_FIELDS = ("query", "question", "input", "prompt", "instruction", "task", "request")
 """Fields of one's own tasks that hold the question, the likeliest first."""
 
@@ -205,7 +205,7 @@ def read_tasks(
         return Tasks(benchmark_name, gold_samples(BENCHMARKS[benchmark_name], source, cache=cache))
     path = Path(source)
     if path.is_dir():
-        raise InputError(f"{source} is a folder: say with --benchmark whose data it holds")
+        raise InputError(f"{source} is a folder: name its benchmark with --benchmark")
     if not path.exists() and "." not in source:
         raise InputError(f"there is no file {source}, and no data set of that name: see 'planeval data show'")
     data = [line.data for line in load_jsonl(path)] if path.suffix == ".jsonl" else load_json(path)
@@ -229,8 +229,8 @@ def _read_own_tasks(records: Iterable[Any], source: str = "the tasks") -> list[S
         first = firsts.setdefault(sample.id, number)
         if first != number:
             raise InputError(
-                f"{source}: tasks {first:,} and {number:,} have the same id, {sample.id!r}: give each its "
-                "own (--repeat N asks each task several times)"
+                f"{source}: tasks {first:,} and {number:,} have the same id {sample.id!r}: give "
+                "each its own (use --repeat N for several answers)"
             )
     return samples
 
@@ -256,8 +256,8 @@ def _read_task(record: Any, number: int) -> Sample:
     extra: dict[str, Any] = {"messages": list(talk)} if talk else {}
     if talk and field and not any(query.strip() in str(message.get("content")) for message in talk):
         extra["refused"] = (
-            f"task {named!r} has {field!r} and {MESSAGES_FIELD!r}, of which only the conversation "
-            "would be shown: "
-            "leave one of them out, or end the conversation with the question"
+            f"task {named!r} has {field!r} and {MESSAGES_FIELD!r}, of which only the "
+            "conversation would be shown: "
+            "remove one, or end the conversation with the question"
         )
     return Sample(named, query, fields.get("tools"), extra=extra)

@@ -92,7 +92,7 @@ def get(name: str) -> Dialect:
     row = table().get(name)
     if row is None:
         hint = did_you_mean(name, names(), "planeval convert --list lists them")
-        raise InputError(f"there is no dialect {name!r}: {hint}")
+        raise InputError(f"unknown notation {name!r}: {hint}")
     return dialect(row)
 
 

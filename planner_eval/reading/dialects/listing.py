@@ -187,7 +187,7 @@ def list_dialects(name: str | None = None) -> tuple[Entry, ...]:
         name: Only the one of this name.
 
     Raises:
-        InputError: there is no dialect of that name; says which is closest.
+        InputError: unknown notation of that name; says which is closest.
 
     >>> list_dialects("appbench")[0].name
     'appbench'

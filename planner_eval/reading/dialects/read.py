@@ -80,7 +80,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     Raises:
         ParseError: as there.
         AnswerError: as there.
-        InputError: there is no dialect of that name, or no grammar for it; or no such way to compute.
+        InputError: unknown notation of that name, or no grammar for it; or no such way to compute.
 
     >>> [d.code for d in parse("I cannot help with that.").diagnostics]
     ['plan.no_call']
@@ -134,7 +134,7 @@ def _parse(source: Any, values: list[Any] | None, how: _ReadOptions) -> Plan:
         check_turn(turn)
     if reader != "fast":
         if turn is not None:
-            raise InputError("the grammar reads a text as it is: leave out the turn, or the grammar")
+            raise InputError("the grammar reads a text as it is: drop --turn or --grammar")
         name, raw, text = _read_by_grammar(source, dialect, limits, reader, repair=repair)
     elif isinstance(source, str):
         name, raw = _read(source, dialect, limits, values, repair=repair, located=False, turn=turn)
@@ -239,10 +239,10 @@ def _read_by_grammar(
 
     if reader not in reference_reading.READERS:
         raise InputError(
-            f"there is no reader {reader!r}; there are {' and '.join(reference_reading.READERS)}"
+            f"unknown reader {reader!r}; expected one of {' and '.join(reference_reading.READERS)}"
         )
     if repair:
-        raise InputError("the grammar reads a text as it is: leave out the repair, or the grammar")
+        raise InputError("the grammar reads a text as it is: drop --repair or --grammar")
     if isinstance(source, str):
         _refuse_size(source, dialect, limits)
     try:
@@ -539,7 +539,7 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
 
     Raises:
         WriteError: the dialect cannot say what the plan says, or is only read.
-        InputError: there is no dialect of that name, or what is given is no plan.
+        InputError: unknown notation of that name, or what is given is no plan.
 
     >>> write(parse("a = f(#x='1')"), "json")
     '[{"name": "f", "arguments": {"x": "1"}}]'
@@ -558,7 +558,7 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
     if plan.answer is not None and not target.answers:
         raise WriteError(
-            f"the plan names what the user gets, which {dialect!r} cannot say; 'plan' and 'nestful' can"
+            f"the plan has an answer, which {dialect!r} cannot express: use --to plan or nestful"
         )
     text = target.write(plan)
     from planner_eval.reading.dialects.round_trip import check

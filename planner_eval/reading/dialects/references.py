@@ -245,7 +245,7 @@ class WrittenPlan:
         if text is None:
             path_text = "".join(f"[{step!r}]" for step in ref.path)
             raise WriteError(
-                f"the path {path_text} into the result of {name!r} cannot be said in this dialect"
+                f"the path {path_text} into the result of {name!r} cannot be expressed in this dialect"
             )
         return text
 
@@ -257,17 +257,13 @@ def refuse_unwritable(plan: Plan) -> None:
         WriteError: with the call and the argument.
     """
     if plan.answer is not None:
-        raise WriteError(
-            "the plan names what the user gets, which only the dialects 'plan' and 'nestful' can say"
-        )
+        raise WriteError("the plan has an answer, which only the dialects 'plan' and 'nestful' can express")
     for call in plan.calls:
         if call.app:
-            raise WriteError(
-                f"call {call.id}: the app {call.app!r} cannot be said apart from the tool's name"
-            )
+            raise WriteError(f"call {call.id}: the app {call.app!r} cannot be separated from the tool's name")
         names = [key for key, _ in call.arguments]
         if len(set(names)) != len(names):
-            raise WriteError(f"call {call.id} ({call.name}) repeats an argument, which an object cannot say")
+            raise WriteError(f"call {call.id} ({call.name}) repeats an argument, which an object cannot hold")
 
 
 def refuse_references(plan: Plan, dialect: str) -> None:
@@ -282,5 +278,5 @@ def refuse_references(plan: Plan, dialect: str) -> None:
                 what = f"argument {argument!r}" if argument != DEPENDENCY_ARGUMENT else "a dependency"
                 raise WriteError(
                     f"call {call.id} ({call.name}): {what} is a reference, "
-                    f"which the dialect {dialect!r} cannot say; use 'nestful' or 'plan'"
+                    f"which the dialect {dialect!r} cannot express: use --to nestful or plan"
                 )

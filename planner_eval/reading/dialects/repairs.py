@@ -27,18 +27,18 @@ class RepairEdit(NamedTuple):
 
 
 REPAIR_MEANINGS = {
-    "quotes": "single or typographic quotes where the notation wants others, or quotes around a called name",
+    "quotes": "wrong quotation marks, or quotes around a tool's name",
     "python_literals": "True, False or None in JSON",
     "trailing_comma": "a comma before a closing bracket",
     "missing_comma": "no comma between two calls",
-    "missing_bracket": "a bracket without its partner",
-    "markdown_escape": "a backslash before a sign that Markdown escapes",
-    "escaped_newline": "line ends and quotes written with a backslash",
+    "missing_bracket": "an unmatched bracket",
+    "markdown_escape": "Markdown backslashes",
+    "escaped_newline": "escaped line ends and quotes",
     "unquoted_reference": "a $reference$ without quotes",
     "unquoted_key": "a key without quotes",
-    "control_character": "a line end inside a quoted text",
+    "control_character": "a line break inside a quoted text",
     "comment": "a comment in JSON",
-    "cut_off": "the text ends inside a call; the whole calls before it are kept",
+    "cut_off": "the text ends inside a call; the complete calls before it are kept",
 }
 """What each repair mends; diagnostics carry the name as ``repair.<name>``."""
 

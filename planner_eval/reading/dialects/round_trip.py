@@ -61,22 +61,22 @@ def _check_calls(
     except ParseError as error:
         what = _describe_unreadable(plan, target, parse)
         raise WriteError(
-            f"the dialect {target.name!r} cannot say {what}: read again, {error.reason}{other}"
+            f"the dialect {target.name!r} cannot express {what}: read again, {error.reason}{other}"
         ) from None
     if same(back, plan):
         return
     for written_call, read_call in zip(plan.calls, back.calls, strict=False):
         call_text = f"call {written_call.id} ({written_call.name})"
         if written_call.tool != read_call.tool or _argument_names(written_call) != _argument_names(read_call):
-            raise WriteError(f"the dialect {target.name!r} cannot say {call_text}{other}")
+            raise WriteError(f"the dialect {target.name!r} cannot express {call_text}{other}")
         for (key, value), (_, read) in zip(written_call.arguments, read_call.arguments, strict=True):
             if repr(value) != repr(read):
                 why = other if target.typed else _explain_untyped(written_call.name, key, tools)
                 raise WriteError(
-                    f"the dialect {target.name!r} cannot say {key!r} of {call_text}: "
+                    f"the dialect {target.name!r} cannot express {key!r} of {call_text}: "
                     f"{_shorten_value(value)} would read as {_shorten_value(read)}{why}"
                 )
-    raise WriteError(f"the dialect {target.name!r} cannot say this plan{other}")
+    raise WriteError(f"the dialect {target.name!r} cannot express this plan{other}")
 
 
 def _shorten_value(value: Value) -> str:
@@ -107,7 +107,7 @@ def _explain_untyped(tool: str, argument: str, tools: ToolTypes | None) -> str:
     if kind is not None:
         return f", for the tools say that it is of type {kind!r}"
     return ", for it writes values without types: " + (
-        "give a tool schema that types them" if tools is None else "the tools given do not type this one"
+        "name a tool catalog with --catalog" if tools is None else "the tools do not give this type"
     )
 
 
@@ -123,7 +123,7 @@ def _check_empty(plan: Plan, text: str, dialect: str, parse: Callable[..., Plan]
     except ParseError:
         pass
     raise WriteError(
-        f"the plan calls no tool, which the dialect {dialect!r} has no way to say; 'json' has: []"
+        f"the plan calls no tool, which the dialect {dialect!r} cannot express; 'json' writes []"
     )
 
 
@@ -185,7 +185,7 @@ def _drop_answer(plan: Plan) -> _StepResult:
     if plan.answer is None:
         return plan, []
     named = ", ".join(key for key, _ in plan.answer)
-    return replace(plan, answer=None), [Diagnostic("loss.answer", f"what the user gets is not said: {named}")]
+    return replace(plan, answer=None), [Diagnostic("loss.answer", f"the plan's answer was dropped: {named}")]
 
 
 def _move_apps_into_names(plan: Plan) -> _StepResult:
@@ -215,7 +215,7 @@ def _drop_dependencies(plan: Plan) -> _StepResult:
     calls = []
     for i, call in enumerate(plan.calls):
         if any(key == DEPENDENCY_ARGUMENT for key, _ in call.arguments):
-            losses.append(Diagnostic("loss.dependency", f"what call {i + 1} comes after is not said", call=i))
+            losses.append(Diagnostic("loss.dependency", f"what call {i + 1} depends on was dropped", call=i))
         calls.append(
             replace(call, arguments=tuple(pair for pair in call.arguments if pair[0] != DEPENDENCY_ARGUMENT))
         )
@@ -341,7 +341,7 @@ def apply_types(raw: RawPlan, tools: ToolTypes | None, *, dialect: str) -> RawPl
         return raw._replace(calls=calls)
     message = (
         f"{dialect} writes values without types; those of {', '.join(dict.fromkeys(lacking))} stay texts: "
-        "give a tool schema to type them"
+        "name a tool catalog with --catalog to type them"
     )
     return raw._replace(calls=calls, notes=(*raw.notes, Diagnostic("value.untyped", message, "info")))
 

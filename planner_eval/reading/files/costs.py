@@ -70,12 +70,24 @@ def recorded_costs(record: Record) -> dict[str, float]:
     """
     costs: dict[str, float] = {}
     for data in (record.fields, _source_data(record.source)):
-        if data:
+        if data and _may_say_costs(data):
             for name, value in _costs_in(data, 0).items():
                 costs.setdefault(name, value)
     if "tokens" not in costs and ("input_tokens" in costs or "output_tokens" in costs):
         costs["tokens"] = costs.get("input_tokens", 0) + costs.get("output_tokens", 0)
     return costs
+
+
+_OWN_KEYS = frozenset(
+    {key for keys in (*_KEYS.values(), *_TIME_KEYS, _MILLISECOND_KEYS, _USAGE_KEYS) for key in keys}
+)
+
+
+def _may_say_costs(data: Any) -> bool:
+    """Whether data may say what a run cost: of most records that is clear by a look at their keys."""
+    if isinstance(data, Mapping) and _OWN_KEYS.isdisjoint(data):
+        return any(type(value) is list or isinstance(value, Mapping) for value in data.values())
+    return True
 
 
 def _source_data(source: Any) -> Any:

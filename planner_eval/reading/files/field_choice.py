@@ -367,7 +367,7 @@ def _refuse_unknown(name: str, items: Iterable[Item], role: Role) -> None:
         return
     fields = ", ".join(map(repr, list(first)[:6])) or "no fields"
     raise InputError(
-        f"{name}: {_format_none_of(sum(1 for _ in items))} has a field that is known to hold "
+        f"{name}: {_format_none_of(sum(1 for _ in items))} has a field known to hold "
         f"{EXPECTED_CONTENT[role]}; the first has {fields}: name it with {FIELD_OPTION[role]}"
     )
 

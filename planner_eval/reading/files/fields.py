@@ -148,7 +148,7 @@ def choose_content(
     for key in refused:
         if counts[key]:
             raise InputError(
-                f"{name}: no field is known to hold an answer; {key!r} holds gold in this benchmark's own "
+                f"{name}: no field looks like an answer; {key!r} holds gold in this benchmark's own "
                 f"files: name the field of the answers with --field text, be it {key!r}"
             )
     return None

@@ -429,8 +429,8 @@ def find_states(source: Any, records: Sequence[Record] = ()) -> StateSource:
         return _read_states(name)
     if not any(has_field(record.fields, name) for record in records):
         raise InputError(
-            f"there is no file {name}, nor has a record a field of that name: an initial state is a JSON "
-            "object for all records, records with id and state in a .jsonl file, or a field of the records"
+            f"there is no file {name}, nor has a record a field of that name: pass a JSON "
+            "object, a .jsonl file of records with id and state, or a field"
         )
     return StateSource((name,), named=True)
 
@@ -478,7 +478,7 @@ def _build_states(name: str, rows: Sequence[tuple[str, Any]]) -> StateSource:
                 f"with {lacking}: {one_line_json(row, 60)}"
             )
         if named in listed:
-            raise InputError(f"{where}: the id {named} has a state already")
+            raise InputError(f"{where}: the id {named} already has a state")
         listed[named] = row[field]
     if not listed:
         raise InputError(f"{name}: there is no state in it")
@@ -527,7 +527,9 @@ def question_field(query: str | None, *files: PlanFile) -> tuple[str | None, lis
             key for file in files for record in islice(file.records, HEAD_SIZE) for key in record.fields
         )
         if query in names:
-            raise InputError(f"--field query={query}: no record asks anything there: its values are no words")
+            raise InputError(
+                f"--field query={query}: no record has a question there: its values are not text"
+            )
         hint = did_you_mean(query, names, lead="; ")
         available = f"; there are {', '.join(names)}" if names and not hint else ""
         raise InputError(f"--field query={query}: no record has that field{hint}{available}")

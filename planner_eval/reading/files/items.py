@@ -347,20 +347,20 @@ def line_item(number: int, text: str, text_field: str | None = None) -> Item:
     """The value of one line.
 
     >>> line_item(3, '{"id": 1,').error.reason
-    'the line is no JSON: column 10: expecting property name enclosed in double quotes'
+    'the line is not JSON: column 10: expecting property name enclosed in double quotes'
     """
     start = skip_whitespace(text, 0)
     try:
         data, end = decode(text, start)
     except (ValueError, RecursionError) as error:
-        return Item(None, line=number, error=decoding_error(error, "the line is no JSON", 0), text=text)
+        return Item(None, line=number, error=decoding_error(error, "the line is not JSON", 0), text=text)
     if end < len(text):
         end = skip_whitespace(text, end)
         if text[end : end + 1] == ",":  # as in an array; the record is there all the same
             end = skip_whitespace(text, end + 1)
     if end < len(text):
         excerpt = text[end : end + 20]
-        reason = f"the line is no JSON: column {end + 1}: expected the end of the line, found {excerpt!r}"
+        reason = f"the line is not JSON: column {end + 1}: expected the end of the line, found {excerpt!r}"
         return Item(None, line=number, error=ParseError(reason), text=text)
     return Item(data, shape_of(data, text_field), number)
 
@@ -557,7 +557,7 @@ def line_objects(text: str, start: int) -> list[Item]:
                     next_one = newline if newline >= 0 else end
                 end = spans.first(offset + 1, next_one)
             refused = (
-                decoding_error(error, "the record is no JSON", text.rfind("\n", 0, offset) + 1)
+                decoding_error(error, "the record is not JSON", text.rfind("\n", 0, offset) + 1)
                 if text[offset] == "{"
                 else ParseError(
                     f"found {text[offset:end][:20]!r}, expected a record, an object that begins a line"
@@ -624,7 +624,7 @@ class _ValueExtractor:
             end = self._next(start)
             self.column = self.text.rfind("\n", self.seen, start) + 1 or self.column
             self.seen = start
-            self.fail(start, decoding_error(error, "the record is no JSON", self.column), end)
+            self.fail(start, decoding_error(error, "the record is not JSON", self.column), end)
             return end
         if first:
             self.key = first[1]
@@ -636,7 +636,7 @@ class _ValueExtractor:
         end = self._next(start)
         excerpt = self.text[start : start + 20]
         self.fail(
-            start, ParseError(f"the record is no JSON: found {excerpt!r} after it, expected a comma"), end
+            start, ParseError(f"the record is not JSON: found {excerpt!r} after it, expected a comma"), end
         )
         return end
 
@@ -687,7 +687,7 @@ class _ValueExtractor:
 
 
 def find_id(text: str, key: str | None) -> str | None:
-    """The id in a record that is no JSON, so that it still meets its gold plan; None unless it is certain.
+    """The id in a record that is not JSON, so that it still meets its gold plan; None unless it is certain.
 
     Only a member of the record itself counts: an argument of the same name deeper inside is no id.
 

@@ -220,8 +220,8 @@ def _read_stream(file: Any, name: str) -> bytearray:
         data += block
         if len(data) > MAX_STREAM_BYTES:
             raise InputError(
-                f"{name} gives more than {MAX_STREAM_BYTES:,} bytes, the limit for what is no file; "
-                "if it has an end, write it to a file first"
+                f"{name} gives more than {MAX_STREAM_BYTES:,} bytes, the limit for a "
+                "stream; write it to a file first"
             )
     return data
 
@@ -242,7 +242,7 @@ def refuse_foreign(data: Bytes, name: str) -> None:
     if kind is None and head[257:262] == b"ustar":
         kind = "a tar archive; unpack it first"
     if kind is not None:
-        raise InputError(f"{name} is no file of plans but {kind}")
+        raise InputError(f"{name} is not a file of plans but {kind}")
     offset = head.find(b"\0")
     if offset < 0:
         return
@@ -253,7 +253,7 @@ def refuse_foreign(data: Bytes, name: str) -> None:
             f"iconv -f {wide} -t UTF-8"
         )
     raise InputError(
-        f"{name} is no text: byte {offset} is NUL; expected plans as text, Parquet, or either packed"
+        f"{name} is not text: byte {offset} is NUL; expected plans as text, Parquet, or either packed"
     )
 
 

@@ -111,7 +111,7 @@ def warn_taken_names(
         if other is not None and other.id is None:
             yield (
                 f"{other.where} has no id and is called {record.id!r}, which is the id of {record.where}: "
-                "both have that name in what is told of them; give each record an id"
+                "both have the same name in reports; give each record an id"
             )
             return
 
@@ -303,8 +303,8 @@ def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
         same = gold.of_id(str(record.id)) if is_stored(gold) else gold
         first = next(other for other in same if other.id == record.id)
         raise InputError(
-            f"two gold plans have the id {record.id!r}: {first.where} and {record.where}; where both are "
-            "right, one record gives the other in a field 'alternatives': a list of plans"
+            f"two gold plans have the id {record.id!r}: {first.where} and {record.where}; if both "
+            "are right, put one in the other's field 'alternatives'"
         )
 
 
@@ -384,16 +384,17 @@ def warn_doubtful_pairing(pred: PlanFile, gold: PlanFile, *, by: str | None = No
     if len(pred.records) != len(gold.records):
         yield (
             f"records: {len(pred.records):,} in {pred.name}, {len(gold.records):,} in {gold.name}: paired by "
-            "position, where one that is left out before the end puts all later ones beside the wrong plan; "
-            "give the records of both files ids"
+            "position, where one missing record shifts all later ones; "
+            "add ids to both files"
         )
     yield from _warn_repeated_ids(pred, gold)
     moved = _find_moved(pred.records, gold.records)
     if moved is not None:
         count, first = moved
         yield (
-            f"{pred.name}: {count:,} of {len(pred.records):,} records stand elsewhere than the record "
-            f"of the same id in {gold.name}, the first is {first.id!r}: --pair id pairs them by id"
+            f"{pred.name}: {count:,} of {len(pred.records):,} records are at other positions than "
+            f"the records with the same id in {gold.name}, the first is {first.id!r}: --pair id pairs them "
+            f"by id"
         )
 
 
@@ -425,8 +426,8 @@ def _warn_uneven_counts(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
     if uneven:
         yield (
             f"{pred.name} and {gold.name} have not as many records in {_format_first_files(uneven)}: they "
-            "have no ids and are paired by file and position, where one that is left out before the end puts "
-            "all later ones beside the wrong plan; give the records ids"
+            "have no ids and are paired by file and position, where one missing record "
+            "shifts all later ones; add ids"
         )
 
 
@@ -477,8 +478,8 @@ def _warn_repeated_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
         )
         yield (
             f"{pred.name} and {gold.name}: {stand} several times in both, the first "
-            f"is {key!r} ({pred_counts[key] + 1:,} and {gold_counts[key] + 1:,} times): which of its records "
-            "belong together is taken from their order alone"
+            f"is {key!r} ({pred_counts[key] + 1:,} and {gold_counts[key] + 1:,} times): they are "
+            "paired by their order"
         )
 
 

@@ -29,6 +29,19 @@ _READABLE_RECORD_CODES = ("parse.empty", "parse.shape")
 """The codes of errors about records that are JSON, and hold no plan."""
 
 
+class JoinedTurns(list[Any]):
+    """The calls of a list of turns in one list, which knows of the turns.
+
+    Args:
+        calls: The calls, or texts, of all turns.
+        turns: The turns as they were.
+    """
+
+    def __init__(self, calls: Iterable[Any] = (), turns: Sequence[Any] = ()) -> None:
+        super().__init__(calls)
+        self.turns = turns
+
+
 class Record(NamedTuple):
     """One record of a file: where it stands, and its plan as text or structure.
 
@@ -428,5 +441,5 @@ def refuse_changed(origin: Origin, action: str = "read") -> None:
     if now != origin._replace(digest=""):
         raise InputError(
             f"{origin.path} changed while it was {action}: {origin.size:,} bytes then, {now.size:,} now; "
-            "do it again when nobody writes it"
+            "repeat when it is no longer being written"
         )

@@ -79,14 +79,14 @@ def list_files(path: str) -> FileListing | None:
         files = [entry.path for entry in plain]
         if not files and (results := _list_results(path)):
             return FileListing(results, ())
-        nothing = f"{path} is a directory, and holds no file of plans"
+        nothing = f"{path} is a directory without files of plans"
     elif any(mark in path for mark in "*?[") and not os.path.lexists(path):
         from glob import glob
 
         matched = sorted(glob(path, recursive=True))
         files = [name for name in matched if not os.path.isdir(name)]
         skipped = [name for name in matched if os.path.isdir(name)]
-        nothing = f"there is no file {path}, and none that matches it as a pattern"
+        nothing = f"no such file or pattern: {path}"
     else:
         return None
     notes = _format_other_files(path, skipped)
@@ -95,8 +95,12 @@ def list_files(path: str) -> FileListing | None:
     return FileListing(tuple(files), notes)
 
 
+_RESULTS = "*_result.json"
+"""What runners call a part's results."""
+
+
 def _list_results(path: str) -> tuple[str, ...]:
-    """The results of a model that BFCL keeps in folders below its own, a file a category; () for others.
+    """The results of a model whose runner keeps them in folders below its own, a file a part; () for others.
 
     Raises:
         InputError: they are of several models.
@@ -105,7 +109,7 @@ def _list_results(path: str) -> tuple[str, ...]:
     """
     from pathlib import Path
 
-    files = sorted(Path(path).rglob("BFCL_v4_*_result.json"))
+    files = sorted(Path(path).rglob(_RESULTS))
     if len({file.name for file in files}) < len(files):
         models = sorted({file.relative_to(path).parts[0] for file in files})
         raise InputError(

@@ -45,6 +45,7 @@ from planner_eval.reading.files.fields import (
     value_at,
 )
 from planner_eval.reading.files.frames import TableRow
+from planner_eval.reading.files.record import JoinedTurns
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.table import Wrapper
@@ -199,7 +200,7 @@ def _take_field_content(data: Object, chosen: ChosenFields) -> PlanSource:
             return PlanSource(data)
         names = ", ".join(map(repr, list(data)[:6])) or "no fields"
         return _no_plan_source(
-            f"the record has {names}; none of them is known to hold a plan: name it with --field text"
+            f"the record has {names}; none is known to hold a plan: name it with --field text=NAME"
         )
     if isinstance(data, RepeatedKeyDict) and sum(key == content for key, _ in data.pairs) > 1:
         return _no_plan_source(f"the record has the field {content!r} more than once")
@@ -220,6 +221,8 @@ def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> PlanSour
         return _take_from_list(data, value, chosen)
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
         joined = join_turns(value)
+        if isinstance(joined, list) and len(value) > 1:
+            joined = JoinedTurns(joined, value)
         return PlanSource(value if joined is None else joined)
     if isinstance(value, str) and value.startswith(_BFCL_FAILURE_PREFIX):
         state = failure_state(value)

@@ -111,7 +111,7 @@ def read_separated_rows(text: str, delimiter: str) -> Iterator[CellRow]:
         if error or misread:
             spent += end - offset
             if spent > 4 * len(text) + 1_000_000:
-                yield CellRow(line + 1, [], "so many quotes are never closed that the rest is not read")
+                yield CellRow(line + 1, [], "too many unclosed quotes; the rest is not read")
                 return
             stop = text.find(ends, offset)
             end, lines = (len(text), 0) if stop < 0 else (stop, 0)
@@ -136,7 +136,7 @@ def _read_cells(
             return (
                 cells,
                 end,
-                f"{where}: found {excerpt!r} after the closing quote; a quote inside is written twice",
+                f"{where}: found {excerpt!r} after the closing quote; double the quotes inside it",
             )
         cells.append((plain or "") if quoted is None else quoted.replace('""', '"'))
         if text[end : end + 1] != delimiter:
@@ -299,7 +299,7 @@ def unpack_blocks(
             if total > least and total > ratio * size:
                 raise InputError(
                     f"{name}: {size:,} bytes of {packed} unpack to more than {ratio} times as many, "
-                    "which no file of plans does; if you trust it, unpack it first"
+                    "more than files of plans do; if you trust it, unpack it first"
                 )
             if total > MAX_STREAM_BYTES:
                 raise InputError(

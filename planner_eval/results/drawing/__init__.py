@@ -106,7 +106,7 @@ def render_many(
     [b'generation 1\n  c1  f  x = "1"\n']
     """
     if format not in FORMATS:
-        raise InputError(f"there is no format {format!r}: expected one of {', '.join(FORMATS)}")
+        raise InputError(f"unknown format {format!r}: expected one of {', '.join(FORMATS)}")
     if not isinstance(theme, str):
         raise InputError(f"the theme is {theme!r}, expected a name or a file's, as a text")
     expect(LIST, things=things)

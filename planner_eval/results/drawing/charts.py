@@ -135,9 +135,9 @@ class Chart(NamedTuple):
 
 def _render_chart(chart: Chart, format: str, columns: int) -> bytes:
     if format not in PICTURE_FORMATS:
-        raise InputError(f"charts have no format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
+        raise InputError(f"unknown chart format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
     if columns not in WIDTHS:
-        raise InputError(f"a chart is 1 or 2 columns wide, and no {columns}")
+        raise InputError(f"a chart is 1 or 2 columns wide, not {columns}")
     with apply_style():
         paper = io.BytesIO()
         draw_figure(chart, columns).savefig(paper, format=format, metadata=FILE_METADATA[format])
@@ -424,7 +424,7 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
     b'<?xml'
     """
     if format not in PICTURE_FORMATS:
-        raise InputError(f"plots have no format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
+        raise InputError(f"unknown plot format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     if not names:
         raise InputError("there is nothing to plot")

@@ -1,4 +1,4 @@
-"""Drawings of many plans at once: how tools feed one another, and the commonest shapes.
+"""Drawings of many plans at once: how tools feed one another, and the most common shapes.
 
 Both are scenes; :func:`planner_eval.results.drawing.plans` draws them.
 """
@@ -97,7 +97,7 @@ class ToolGraph:
         """The graph as a scene: a box a tool with its calls, an arrow a pair with its references.
 
         Args:
-            most: Draw so many boxes, and twice as many arrows, at the utmost: those most connected, or
+            most: Draw so many boxes, and twice as many arrows, at the utmost: the most connected, or
                 called most where no call uses another's output. A note says what is left out; None
                 draws everything.
 
@@ -154,10 +154,10 @@ class ToolGraph:
         notes = [f"calls that name no app, left out: {self.unnamed:,}"] if self.unnamed else []
         if len(selected) < len(self.calls) or len(arrows) < len(self.references):
             linked = {key for pair in self.references for key in pair}
-            why = "those most connected" if len(selected) < len(linked) else "those that are connected"
+            why = "the most connected" if len(selected) < len(linked) else "the connected ones"
             pairs = len(self.references) - len(arrows)
             which = f"{len(selected):,} of {len(self.calls):,} {self.nodes}s"
-            note = f"{which}: {why if linked else 'those called most'}"
+            note = f"{which}: {why if linked else 'the most called'}"
             notes.append(f"{note}; {format_count(pairs, 'pair')} left out" if pairs else note)
         return tuple(notes)
 
@@ -272,7 +272,7 @@ def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
     """
     if len(sources) == 1:
         boxes, arrows, caption = next(iter(sources.values())).drawn(most, MAX_BOXES)
-        return Scene(tuple(boxes), tuple(arrows), f"the commonest shapes: {caption}", layout=_FRAME_GRID)
+        return Scene(tuple(boxes), tuple(arrows), f"the most common shapes: {caption}", layout=_FRAME_GRID)
     all_boxes: list[Box] = []
     lines: list[Arrow] = []
     notes: list[str] = []
@@ -282,7 +282,7 @@ def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:
         panel = f"{shorten(visible_text(title), 40)}: {caption}"
         all_boxes += [replace(box, panel=panel) for box in boxes]
         notes += [] if boxes else [panel]
-    summary = f"the commonest shapes of {len(sources)} sources"
+    summary = f"the most common shapes of {len(sources)} sources"
     return Scene(tuple(all_boxes), tuple(lines), summary, notes=tuple(notes), layout=_FRAME_GRID)
 
 

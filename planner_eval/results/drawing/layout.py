@@ -95,7 +95,7 @@ class Child:
         hello = self._answer(START_SECONDS)
         self.greeted = True
         if hello is None or hello[0]:
-            message = hello[2].decode(errors="replace") if hello else "its process ended at the start"
+            message = hello[2].decode(errors="replace") if hello else "its process stopped at the start"
             self.unusable = f"pygraphviz cannot be used: {message}"
             self.close()
 
@@ -133,7 +133,7 @@ class Child:
         self.sent.popleft()
         if answer is None:
             hangs = self.reader is not None and self.reader.is_alive()
-            reason = timeout_message(self.deadline) if hangs else "Graphviz ended without an answer"
+            reason = timeout_message(self.deadline) if hangs else "Graphviz stopped without an answer"
             self.close()
             if self.sent:
                 self._again()
@@ -235,7 +235,7 @@ if hasattr(os, "register_at_fork"):
 
 def timeout_message(deadline: float) -> str:
     """That a layout took too long."""
-    more = "a longer --deadline may help, and the formats dot and mermaid need no layout"
+    more = "raise --deadline, or use --format dot or mermaid, which need no layout"
     return f"no layout within the deadline of {deadline:g} s; {more}"
 
 
@@ -298,8 +298,7 @@ def _widen_pipe(stream: IO[bytes]) -> int:
 # ----------------------------------------------------------------------
 # Pictures from DOT: child processes with a deadline, many graphs each, one broken graph alone.
 INSTALL_ADVICE = (
-    "install pygraphviz, which brings Graphviz along (pip install 'planner_eval[draw]'), or install "
-    "Graphviz so that the program dot is found; the formats dot, mermaid and text need neither"
+    "pip install 'planner_eval[draw]' or install Graphviz (dot), or use --format dot, mermaid or text"
 )
 MIN_PARALLEL_GRAPHS = 16
 """Graphs from which on it pays to start several children."""
@@ -365,7 +364,7 @@ def _start_painters(form: str, deadline: float, count: int) -> Sequence[Painter]
 
     program = which("dot")
     if program is None:
-        raise RenderError(f"nothing here draws {form} ({children[0].unusable}): {INSTALL_ADVICE}")
+        raise RenderError(f"cannot draw {form} ({children[0].unusable}): {INSTALL_ADVICE}")
     return [DotProgram(program, form, deadline)]
 
 

@@ -75,9 +75,9 @@ def size_diagnostics(text: str, edges: int) -> tuple[Diagnostic, ...]:
     """Why Mermaid could refuse a flowchart in its usual settings."""
     reasons = []
     if len(text) > MAX_TEXT:
-        reasons.append(f"{len(text):,} characters; Mermaid draws {MAX_TEXT:,} unless maxTextSize says more")
+        reasons.append(f"{len(text):,} characters; Mermaid draws {MAX_TEXT:,} unless maxTextSize is raised")
     if edges > MAX_EDGES:
-        reasons.append(f"{edges:,} references; Mermaid draws {MAX_EDGES} unless maxEdges says more")
+        reasons.append(f"{edges:,} references; Mermaid draws {MAX_EDGES} unless maxEdges is raised")
     return tuple(Diagnostic("render.mermaid", reason) for reason in reasons)
 
 

@@ -274,7 +274,7 @@ class _Overlay:
         rows = self.rows(call.arguments, gold.arguments, (role.pred, role.gold))
         other = "" if (gold.app, gold.name) == (call.app, call.name) else name_text(gold.tool)
         if role.pred in self.early:
-            rows += (ArgumentLine("changed", "written before a call that it needs"),)
+            rows += (ArgumentLine("changed", "written before a call that it depends on"),)
         seen = "kept" if not other and all(row.role == "kept" for row in rows) else "changed"
         return _box(call, self.titles[i], seen if role.role == "kept" else role.role, rows, other)
 

@@ -25,7 +25,7 @@ BOXES_PER_ROW = 4
 """Boxes without arrows that stand beside one another, so that letters stay large enough to be read."""
 
 ROLES = ("plain", "kept", "missing", "extra", "changed", "wrong", "inferred", "ok", "failed", "skipped")
-"""The roles that every theme has to dress."""
+"""The roles that every theme must define."""
 
 WHOLE_CALL_ROLES = ("missing", "extra", "ok", "failed", "skipped")
 """Roles of a call that all its arguments share: their signs would only repeat it."""
@@ -215,7 +215,7 @@ def condense(scene: Scene) -> Scene:
     )
     arrows = Counter((group_of[a.tail], group_of[a.head], a.role) for a in scene.arrows)
     note = (
-        f"condensed: a box is a tool and ×n its calls; in all {format_count(len(scene.boxes), 'call')} and "
+        f"condensed: a box is a tool, ×n its calls; in all {format_count(len(scene.boxes), 'call')} and "
         f"{format_count(len(scene.arrows), 'reference')}"
     )
     return replace(

@@ -103,15 +103,14 @@ def to_boxes(scene: Scene, theme: Theme) -> str:
     """
     if len(scene.boxes) > MAX_BOXES:
         raise RenderError(
-            f"boxes are drawn of at most {MAX_BOXES} calls, found {len(scene.boxes):,}: "
-            "take the format text, which lists any number, or svg"
+            f"boxes show at most {MAX_BOXES} calls, found {len(scene.boxes):,}: use --format text or svg"
         )
     try:
         from netext import ArrowTip, ConsoleGraph, EdgeRoutingMode, EdgeSegmentDrawingMode
         from rich.console import Console
     except ImportError as error:
         raise RenderError(
-            f"boxes need netext ({error}): pip install 'planner_eval[terminal]', or take the format text"
+            f"boxes need netext ({error}): pip install 'planner_eval[terminal]', or use --format text"
         ) from None
     look = {
         "$end-arrow-tip": ArrowTip.ARROW,

@@ -21,10 +21,10 @@ class Role:
     """How the calls and references of one role look.
 
     Args:
-        sign: One character before a label; empty for what needs no attention.
+        sign: One character before a label; empty if it needs no attention.
         word: The role's name in the legend.
         meaning: What it means, in the legend.
-        text: Colour of its words.
+        text: Text colour.
         ansi: SGR parameters of its words in a terminal, e.g. ``"31"``.
         box: DOT attributes of a call.
         line: DOT attributes of a reference.
@@ -47,8 +47,8 @@ class Theme:
         name: The theme's name or file.
         width: Characters of one line in a box.
         label_width: Characters of a reference's label.
-        text: Colour of words that belong to no role.
-        muted: Colour of words of second rank.
+        text: Text colour outside roles.
+        muted: Colour of secondary text.
         graph: DOT attributes of the drawing.
         box: DOT attributes of every call.
         line: DOT attributes of every reference.
@@ -93,11 +93,11 @@ def theme(name: str) -> Theme:
     path = Path(name) if name.endswith(".toml") else folder("viz") / "themes" / f"{name}.toml"
     if name not in names() and not name.endswith(".toml"):
         expected = ", ".join(names())
-        raise InputError(f"there is no theme {name!r}: expected {expected}, or a file ending in .toml")
+        raise InputError(f"unknown theme {name!r}: expected {expected}, or a file ending in .toml")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"there is no theme file {name}") from None
+        raise InputError(f"no such theme file: {name}") from None
     except OSError as error:
         raise InputError(f"theme file {name}: {error.strerror or error}") from None
     except ValueError as error:  # broken TOML, or no UTF-8

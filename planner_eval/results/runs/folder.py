@@ -102,7 +102,7 @@ def _begin_run(path: str, run: Run) -> int:
         raise damaged_run_error(path) from None
     if why:
         raise InputError(
-            f"{path} holds another run: {why}; name another folder, or remove this one to begin again"
+            f"{path} holds another run: {why}; use another folder, or remove this one to start again"
         )
     return chunk_size
 
@@ -121,7 +121,7 @@ def _refuse_other(path: str) -> None:
         if not name.endswith(PARTIAL_SUFFIX)
     ]
     if "run.json" not in names and set(names) - {"parts"}:
-        raise InputError(f"{path} holds other files, {min(names)} first, and no run; name another folder")
+        raise InputError(f"{path} holds other files, {min(names)} first, and no run; use another folder")
 
 
 def _lock(path: str) -> int | None:
@@ -138,7 +138,7 @@ def _lock(path: str) -> int | None:
     except BlockingIOError:
         os.close(descriptor)
         raise InputError(
-            f"another process works on the run in {path}; wait for its end, or name another folder"
+            f"another process works on the run in {path}; wait for it to end, or use another folder"
         ) from None
     except OSError:  # some network's file systems have no locks on folders
         os.close(descriptor)
@@ -358,7 +358,7 @@ class Run(NamedTuple):
         """What makes a run another one than that of a ``run.json``, in words; None where nothing does."""
         current = self.data()
         if stored.get("schema") != SCHEMA:
-            return f"it is of the form {stored.get('schema')!r}, which this version does not know"
+            return f"it is of the form {stored.get('schema')!r}, which this version does not support"
         for name, what in (("kind", "a run of"), ("version", "of version")):
             if stored.get(name) != current[name]:
                 return f"it is {what} {stored.get(name)}, not {current[name]}"

@@ -55,7 +55,7 @@ class RayRunner(NamedTuple):
             InputError: Ray is not installed.
         """
         if ray is None:
-            raise InputError("the engine ray needs Ray: pip install 'planner_eval[ray]'")
+            raise InputError("--engine ray needs Ray: pip install 'planner_eval[ray]'")
         return cls(address)
 
     def __call__(

@@ -290,9 +290,9 @@ class _WorkerPool:
         if pair < 0:
             self.idle_deaths += 1
             if self.idle_deaths == _MAX_IDLE_DEATHS:
-                raise RuntimeError(f"workers end before they begin a pair: {_status_text(status)}")
+                raise RuntimeError(f"workers stop before they begin a pair: {_status_text(status)}")
         elif late is None:
-            self._blame(pair, 1, "parse.crash", f"ended the process each time: {_status_text(status)}")
+            self._blame(pair, 1, "parse.crash", f"crashed the worker each time: {_status_text(status)}")
         else:
             self._blame(pair, 2, "parse.deadline", f"took longer than {format_seconds(self.deadline)}")
 
@@ -304,7 +304,7 @@ class _WorkerPool:
         self.strikes[pair] += strikes
         if self.strikes[pair] >= 6:
             raise InputError(
-                f"pair {pair + 1:,} ends or holds up every worker, even without its prediction and gold plan"
+                f"pair {pair + 1:,} crashes or blocks every worker, even without its prediction and gold plan"
             )
         previous = self.broken.get(pair)
         if self.strikes[pair] >= 4 and previous is not None:
@@ -426,7 +426,7 @@ def run(  # noqa: PLR0913
         Interrupted: INT, TERM or HUP came; in a folder, what is done stays.
     """
     if engine is not None and engine.address and folder is None:
-        raise InputError("a run on a cluster needs a folder that its machines share: -o DIR/")
+        raise InputError("a run on a cluster needs a folder that its machines share: add -o DIR/")
     refuse_store(store, job)
     count = len(pairs)
     jobs = jobs or None

@@ -78,9 +78,7 @@ def read_run(folder: str) -> dict[str, Any] | None:
     if not isinstance(data, dict):
         raise damaged_run_error(folder)
     if data.get("schema") == SCHEMA and data.pop("check", None) != _digest(data):
-        raise InputError(
-            f"{name} is not as the run wrote it: some of it was changed; {_ADVICE.format(folder)}"
-        )
+        raise InputError(f"{name} was changed since the run wrote it; {_ADVICE.format(folder)}")
     return data
 
 
@@ -95,13 +93,10 @@ def orphaned_parts_error(folder: str) -> InputError | None:
     parts_path = os.path.join(folder, "parts")
     if os.path.lexists(run_file(folder)) or not os.path.isdir(parts_path) or not os.listdir(parts_path):
         return None
-    return InputError(
-        f"{folder} holds parts of a run whose run.json is gone, and nothing else says what they are of; "
-        f"{_ADVICE.format(folder)}"
-    )
+    return InputError(f"{folder} holds parts of a run without its run.json; {_ADVICE.format(folder)}")
 
 
-_ADVICE = "put it back from a copy, name another folder, or remove {} and give the run's command again"
+_ADVICE = "restore it from a copy, use another folder, or remove {} and repeat the command"
 
 
 def _digest(data: Mapping[str, Any]) -> str:
@@ -240,7 +235,7 @@ def refuse_store(store: str, job: Job) -> None:
         InputError: there is no such store, what it needs is not installed, or the job has no columns.
     """
     if store not in STORES:
-        raise InputError(f"there is no store {store!r}, expected one of {', '.join(STORES)}")
+        raise InputError(f"unknown store {store!r}, expected one of {', '.join(STORES)}")
     if store == "parquet":
         refuse_missing_pyarrow()
         if not hasattr(job, "columns"):
@@ -456,10 +451,10 @@ class StoredRun(NamedTuple):
             chunks = split_pairs(self.pairs, self.part)
             yield from verified_marks(self.store, self.rows, os.path.join(self.path, "parts"), chunks)
         except RowsChanged:
-            reason = f"{STORES[self.store]} and parts/ are not as the run left them"
-            raise InputError(f"{self.path}: {reason}; the command that made them does so again") from None
+            reason = f"{STORES[self.store]} and parts/ were changed since the run"
+            raise InputError(f"{self.path}: {reason}; repeat the command that made them") from None
         except FileNotFoundError:
-            reason = "the run is not done: the command that began it goes on with it"
+            reason = "the run is not finished: repeat its command to resume it"
             raise InputError(f"{self.path}: {reason}") from None
         except OSError as error:
             raise unusable_folder_error(self.rows, error) from None

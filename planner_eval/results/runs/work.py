@@ -100,7 +100,7 @@ def unusable_folder_error(path: str, error: OSError) -> InputError:
     """What is said of a run's folder in which a file, or another folder, cannot be read or written."""
     name = error.filename or path
     if isinstance(error, IsADirectoryError):
-        problem = "is a folder in the place of a file of the run: remove it, and give the run's command again"
+        problem = "is a folder where the run needs a file: remove it, and repeat the command"
         return InputError(f"{name} {problem}")
     return InputError(f"{name} cannot be read or written: {error.strerror or error}")
 
@@ -354,8 +354,8 @@ def _leave_out(previous: BrokenPair | None, error: Exception) -> BrokenPair:
     """
     kind = type(error).__name__
     if previous is not None and previous.both:
-        raise RuntimeError(f"the job fails even where a pair is left out: {kind}: {error}") from error
+        raise RuntimeError(f"the job fails even without the pair: {kind}: {error}") from error
     if previous is not None:
         return previous._replace(both=True)
-    message = f"the program itself failed at it ({kind}), which is a fault of the program, not of the plan"
+    message = f"internal error ({kind}): a fault of planeval, not of the plan"
     return BrokenPair("parse.crash", message)

@@ -201,7 +201,7 @@ class Interrupted(KeyboardInterrupt):
         stored_note = "" if stored in (None, finished) or folder is None else f", {stored:,} of them"
         self.add_note(f"after {finished:,} of {total:,} {what}{stored_note or ' and' * (folder is not None)}")
         if folder is not None:
-            self.add_note("kept: the same command goes on from there")
+            self.add_note("stored: the same command resumes from there")
 
 
 class InterruptOnSignal:

@@ -50,7 +50,7 @@ def github_annotations(findings: Sequence[Finding], headline: str, root: str | N
         yield f"{_annotation(group, root)}\n"
     if len(groups) > MAX_ANNOTATIONS:
         left = format_count(len(groups) - MAX_ANNOTATIONS, "more root cause")
-        yield f"{left}: in the summary of the step, and with --format json\n"
+        yield f"{left}: see the step summary, or --format json\n"
     yield headline.replace("\n", "; ")
 
 
@@ -99,7 +99,7 @@ def limit_lines(lines: Iterable[str], size: int) -> Iterator[str]:
         size: Bytes.
 
     >>> list(limit_lines(["a" * 60, "b", "c" * 60, "d"], 200))[-1]
-    '… 2 lines are left out: the summary of a step may not be larger'
+    '… 2 lines are left out: the step summary has a size limit'
     """
     spare, left, used = size - 80, 0, 0
     for line in lines:
@@ -109,7 +109,7 @@ def limit_lines(lines: Iterable[str], size: int) -> Iterator[str]:
         else:
             yield line
     if left:
-        yield f"… {format_count(left, 'line')} are left out: the summary of a step may not be larger"
+        yield f"… {format_count(left, 'line')} are left out: the step summary has a size limit"
 
 
 def _annotation(group: FindingGroup, root: str | None) -> str:

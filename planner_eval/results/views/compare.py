@@ -355,7 +355,7 @@ def _method_lines(comparison: Comparison) -> list[str]:
         return [comparison.contrasts[0].signature]
     what = f"figure{'s' * (family != 1)}{' of all systems' * (len(comparison.contrasts) > 1)}"
     groups = ", in a breakdown over all of its" if comparison.contrasts[0].breakdown else ""
-    correction = f"p: Holm's correction over {family} {what}{groups}; * is sure, at 0.05"
+    correction = f"p: Holm's correction over {family} {what}{groups}; * significant at 0.05"
     return [correction, comparison.contrasts[0].signature]
 
 
@@ -367,13 +367,13 @@ def _has_value(comparison: Comparison, index: int, always_shown: Collection[str]
 
 def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     """How many samples were judged, and how many of them for want of an answer that can be read."""
-    sentence = f"{contrast.n} sample{'s' * (contrast.n != 1)} judged under both{which}"
+    sentence = f"{contrast.n} sample{'s' * (contrast.n != 1)} judged for both{which}"
     if not contrast.n:
         return sentence
     if not any(contrast.unanswered):
         return f"{sentence}, every prediction of them read"
     counts = zip(contrast.unanswered, names, strict=True)
-    return f"{sentence}; wrong for being unreadable or absent: " + ", ".join(
+    return f"{sentence}; wrong because unreadable or missing: " + ", ".join(
         f"{n} of {name}" for n, name in counts
     )
 

@@ -274,12 +274,12 @@ def _text(report: Report, selected: Sequence[Estimate], view: FigureView) -> lis
             f"read strictly, {totals.flags['strictly_same']} of {report.judged} are the same"
         )
     if with_choices:
-        lines.append(f"{with_choices} with several choices or candidates, of which the first was read")
+        lines.append(f"{with_choices} with several choices or candidates; the first was read")
     if unread := totals.flags["unread"]:
         subject = "predictions without calls hold" if unread > 1 else "prediction without calls holds"
-        lines.append(f"{unread} {subject} what may be a call that was not read (parse shows where)")
+        lines.append(f"{unread} {subject} what may be an unread call (planeval parse shows where)")
     lines += (
-        [f"{unproved} pairings of calls are not proved optimal: the search was bounded"] if unproved else []
+        [f"{unproved} matchings of calls are not proved optimal: the search was limited"] if unproved else []
     )
     counted = totals.pairs_by_code.keys() == totals.codes.keys()  # not so in a run of an earlier version
     if view.brief and report.causes is None and counted:
@@ -287,7 +287,7 @@ def _text(report: Report, selected: Sequence[Estimate], view: FigureView) -> lis
     elif report.codes():
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
     lines += left_out_figures(report, view)
-    lines += ["--metric all shows every figure and every cause"] if view.brief else []
+    lines += ["--metric all shows all figures and causes"] if view.brief else []
     tables = [
         table(figure_rows(selected)),
         *_trial_blocks(report, "text"),
@@ -310,7 +310,7 @@ def _commonest_causes(report: Report) -> list[str]:
     if not counts:
         return []
     ranked = sorted(counts.items(), key=lambda item: (-item[1], -totals.codes[item[0]], item[0]))
-    lines = [f"commonest causes, of {format_count(wrong, 'wrong prediction')}:"]
+    lines = [f"most common causes, of {format_count(wrong, 'wrong prediction')}:"]
     for number, (cause, count) in enumerate(ranked[:_MAX_CAUSES_SHOWN], 1):
         meaning = EDITS[cause] if cause in EDITS else STATES[cause].partition(";")[0]
         lines.append(f"{number}. {cause}, in {count:,} ({_percent_text(count / wrong)}): {meaning}")
@@ -473,7 +473,7 @@ def causes_text(causes: Causes, form: str = "text") -> str:
     selected = [row for kind in KINDS for row in causes.of(kind)[:_MAX_GROUPS_SHOWN]]
     rows = [{key: _round_float(value) for key, value in row.items()} for row in cause_rows(selected)]
     more = [f"{more} by {kind}" for kind in KINDS if (more := len(causes.of(kind)) - _MAX_GROUPS_SHOWN) > 0]
-    lines = [f"cheaper ones left out: {', '.join(more)}"] if more else []
+    lines = [f"smaller ones left out: {', '.join(more)}"] if more else []
     lines += [f"{number}. {fix_sentence(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
     lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
     losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
@@ -514,32 +514,23 @@ def _cause_data(row: CauseSum) -> dict[str, Any]:
     return {name: value for name, value in row._asdict().items() if name != "parts"}
 
 
-def _all_pairs_text(count: int) -> str:
-    return "both" if count == 2 else f"all {count:,}"
-
-
 def fix_sentence(causes: Causes, fix: CauseSum) -> str:
-    """What mending a group in all pairs would gain, as a sentence."""
-    where = (
-        "in the one pair that has it"
-        if fix.pairs == 1
-        else f"in {_all_pairs_text(fix.pairs)} pairs that have it"
-    )
+    """What fixing a group in all pairs would gain, as a sentence."""
+    where = f"({format_count(fix.pairs, 'pair')})"
     if fix.kind == "argument":
-        sentence = f"if {fix.parts[0]}'s argument '{fix.parts[1]}' were right"
+        sentence = f"fixing argument '{fix.parts[1]}' of {fix.parts[0]}"
     elif fix.kind == "call":
-        sentence = f"if {fix.parts[1]} of {fix.parts[0]} were mended"
+        sentence = f"fixing {fix.parts[1]} of {fix.parts[0]}"
     elif fix.parts[0] in STATES:
-        subject = "the one prediction" if fix.pairs == 1 else f"{_all_pairs_text(fix.pairs)} predictions"
-        sentence, where = f"if {subject} of state '{fix.parts[0]}' were right", ""
+        sentence, where = f"fixing {format_count(fix.pairs, f'{fix.parts[0]} prediction')}", ""
     else:
-        sentence = f"if {fix.parts[0]} were mended"
+        sentence = f"fixing {fix.parts[0]}"
     sentence = one_line(f"{sentence} {where}", 200).rstrip()
     exact = causes.exact or 0.0
     if not fix.gain:
-        return f"{sentence}, exact would stay {_round_float(exact)}: what has it has other causes too"
+        return f"{sentence} would leave exact at {_round_float(exact)}: its pairs have other causes too"
     rise = f"from {_round_float(exact)} to {_round_float(exact + fix.gain)} (+{_round_float(fix.gain)})"
-    return f"{sentence}, exact would rise {rise}"
+    return f"{sentence} would raise exact {rise}"
 
 
 def _method_note(how: str, pairs: int) -> str:
@@ -547,12 +538,10 @@ def _method_note(how: str, pairs: int) -> str:
         return ""
     if how == ALONE:
         return (
-            f"{format_count(pairs, 'pair')} of more than 8 causes, or large: each mended first and "
-            "mended last"
+            f"{format_count(pairs, 'pair')} with more than 8 causes, or large: each fixed "
+            "first and fixed last"
         )
-    return (
-        f"{format_count(pairs, 'pair')} of more than 64 causes, or very large: equal shares of what is lost"
-    )
+    return f"{format_count(pairs, 'pair')} with more than 64 causes, or very large: equal shares of the loss"
 
 
 def _round_float(value: Any) -> Any:

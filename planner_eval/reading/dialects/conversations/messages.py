@@ -252,9 +252,7 @@ def find_call_candidates(data: Any) -> CallCandidates:
         if ignored
     ]
     if flags:
-        message = (
-            f"for a tool's name stands a flag that says whether there is one: {_format_first_values(flags)}"
-        )
+        message = f"a flag instead of a tool's name: {_format_first_values(flags)}"
         notes.append(Diagnostic("shape.flag", message))
     if not (words or bare or flags):
         return CallCandidates(data, [])

@@ -414,8 +414,8 @@ together; in a file of spans alone each trace is a record
     count = len(traces.keys() - {None})  # one that does not say its own may be of any
     if count > 1:
         raise ParseError(
-            f"found spans of {count:,} traces, expected those of one: runs are no plan together; in a file "
-            "of spans alone each trace is a record",
+            f"found spans of {count:,} traces, expected those of one: several runs are not one "
+            "plan; put each trace in its own record",
             code="parse.traces",
         )
 

@@ -109,8 +109,8 @@ def read(
     if len(turns) > 1:
         calling = len({call.turn for call in raw.calls})
         message = (
-            f"the assistant has {len(turns)} turns, of which {calling} call{'s' * (calling == 1)} tools; "
-            "all were read (--turn takes one)"
+            f"the assistant has {len(turns)} turns, of which {calling} call{'s' * (calling == 1)} "
+            "tools; all were read (choose one with --turn)"
         )
         notes.append(Diagnostic("find.turns", message, "info"))
     return RecognisedPlan(name, raw._replace(notes=tuple(notes)))
@@ -171,7 +171,7 @@ def _select_turns(turns: tuple[Turn, ...], which: TurnChoice) -> tuple[Turn, ...
     index = {"first": 0, "last": len(turns) - 1}[which] if isinstance(which, str) else which - 1
     if index >= len(turns):
         has = f"{len(turns)} turn{'s' * (len(turns) != 1)}"
-        raise AnswerError(f"there is no turn {which}: the assistant has {has}", code="answer.absent")
+        raise AnswerError(f"no turn {which}: the assistant has {has}", code="answer.absent")
     return turns[index : index + 1]
 
 
@@ -191,7 +191,7 @@ def _read_listed_calls(
     name = dialect or detect_data(data, _detection_text(source, turns)).dialect
     reader = dialects.get(name).read_data
     if reader is None:
-        reason = f"the dialect {name!r} is text, found calls listed as JSON: leave the dialect out"
+        reason = f"the dialect {name!r} is text, found a JSON list of calls: drop --from"
         raise ParseError(reason, code="parse.shape", dialect=name)
     raw = reader(data, limits, source.places)
     if single:
@@ -222,7 +222,11 @@ def _detection_text(source: ConversationSource, turns: tuple[Turn, ...]) -> str:
 
 
 def _shorten_texts(value: Any, depth: int) -> Any:
-    """A tool's answer with its long texts cut."""
+    """A tool's answer with its long texts cut.
+
+    >>> _shorten_texts(["a", {"b": "c"}], 3)
+    ['a', {'b': 'c'}]
+    """
     if isinstance(value, str):
         return value[:_BRIEF_TEXT_LENGTH]
     if depth and isinstance(value, list):
@@ -260,7 +264,9 @@ def _read_turns_with_prose(
         calls += assign_recorded_answers(spoken_calls, list(turn.answers))
     if spoken_turns:
         notes = [note for note in notes if note.code != "plan.no_call"]
-        notes.append(Diagnostic("find.said", "the calls stand in the text of the assistant's answer", "info"))
+        notes.append(
+            Diagnostic("find.said", "the calls were read from the text of the assistant's answer", "info")
+        )
     return name, RawPlan(tuple(calls), answer, tuple(notes))
 
 

@@ -50,9 +50,9 @@ STATE_KEYS = frozenset({*REASON_KEYS, *METADATA_KEYS, "refusal", "error"})
 """All keys under which an answer may say that it is not whole."""
 
 _REASON_MESSAGES = (
-    (CUT_REASONS, "answer.cut", "the answer was cut off before its end"),
+    (CUT_REASONS, "answer.cut", "the answer was cut off"),
     (REFUSAL_REASONS, "answer.refused", "the answer was refused"),
-    (FAILURE_REASONS, "answer.failed", "there is no answer: the API failed"),
+    (FAILURE_REASONS, "answer.failed", "no answer: the API failed"),
 )
 
 
@@ -75,7 +75,7 @@ def stop_reason_state(value: Any, key: str) -> AnswerState | None:
         key: The key it stands under, for the sentence.
 
     >>> stop_reason_state("MAX_TOKENS", "finishReason").reason
-    "the answer was cut off before its end: finishReason is 'MAX_TOKENS'"
+    "the answer was cut off: finishReason is 'MAX_TOKENS'"
     >>> stop_reason_state("stop", "finish_reason")
     """
     if not isinstance(value, str):
@@ -122,11 +122,11 @@ def failure_state(error: Any) -> AnswerState:
     """The state of an answer in whose place an API gives an error.
 
     >>> failure_state({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
-    'there is no answer: the API failed: "Overloaded"'
+    'no answer: the API failed: "Overloaded"'
     """
     code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
     if isinstance(code, str) and code in _NO_PLAN_CODES and isinstance(message, str):
-        return AnswerState("answer.failed", f"there is no answer: {_format_json(message)}")
+        return AnswerState("answer.failed", f"no answer: {_format_json(message)}")
     for _ in range(3):
         if isinstance(error, dict):
             error = next(
@@ -137,7 +137,7 @@ def failure_state(error: Any) -> AnswerState:
                 ),
                 error,
             )
-    return AnswerState("answer.failed", f"there is no answer: the API failed: {_format_json(error)}")
+    return AnswerState("answer.failed", f"no answer: the API failed: {_format_json(error)}")
 
 
 def _format_json(value: Any) -> str:
@@ -264,8 +264,8 @@ FRAMEWORK_ROLES = ASSISTANT_ROLES | TOOL_ROLES | OTHER_ROLES
 _HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
 
-JOIN_ADVICE = "join the pieces into one message first, as the vendor's package does, or ask without streaming"
-STREAM_PIECE_MESSAGE = f"this is a piece of a stream, no whole answer: {JOIN_ADVICE}"
+JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
+STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a whole answer: {JOIN_ADVICE}"
 """What is said of an event of a stream."""
 
 TakeFunction = Callable[["TurnCollector", dict[str, Any], int], None]
@@ -420,7 +420,7 @@ def _first_choice(walk: TurnCollector, options: Any, key: str) -> dict[str, Any]
     """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
     if not isinstance(options, list) or not options:
         found = "empty" if options == [] else format_value(options)
-        raise AnswerError(f"there is no answer: {key!r} is {found}", code="answer.absent")
+        raise AnswerError(f"no answer: {key!r} is {found}", code="answer.absent")
     if not isinstance(options[0], dict):
         raise wrong_shape_error(options[0], f"one of {key!r}: an object")
     if len(options) == 1:
@@ -863,7 +863,7 @@ def read_conversation(data: Any) -> Conversation | None:
     walk.all(items, 0)
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
-        raise AnswerError(f"no turn is the assistant's: {who} spoke", code="answer.absent")
+        raise AnswerError(f"no assistant turn: {who} spoke", code="answer.absent")
     return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
 
 
@@ -982,9 +982,7 @@ def _part_state(content: Any) -> AnswerState | None:
         inner = item.get("toolInvocation")
         state = (inner if isinstance(inner, dict) else item).get("state")
         if state in ("input-streaming", "partial-call"):
-            return AnswerState(
-                "answer.cut", f"the answer was cut off before its end: the state of a call is {state!r}"
-            )
+            return AnswerState("answer.cut", f"the answer was cut off: the state of a call is {state!r}")
     return None
 
 

@@ -354,7 +354,7 @@ class BlockReader:
             kind = "pythonic"
             quoted = None if raw.calls else QUOTED_CALL.match(view.text)
             if quoted is not None:
-                reason = "found a call in quotes that stand inside it too, expected other quotes around it"
+                reason = "found a call in quotes that it contains itself: use other quotes around it"
                 raise ParseError(reason, text=view.text, offset=quoted.start(1))
         bound = self.numbered(variables)
         if not raw.calls:
@@ -426,7 +426,7 @@ class BlockReader:
             if _OBJECT_START.match(text):
                 tree = None if _CALL_FREE_TEXT.fullmatch(text) else self.syntax(text)
                 if not isinstance(tree, ast.Module) or _is_data(tree):
-                    raise LazyJSONError("the text is no JSON", text=text)
+                    raise LazyJSONError("the text is not JSON", text=text)
         try:
             return self.python(view)
         except ParseError as error:
@@ -1028,11 +1028,11 @@ def _find_quoted_offset(text: str, error: ParseError) -> int:
 
 
 def _note_texts_without_calls(texts: list[str]) -> Diagnostic:
-    """That texts of a list call nothing, beside others that do: each may be a plan of its own, or words."""
+    """That texts of a list call nothing, although others do: each may be a plan of its own, or words."""
     count = len(texts)
     start = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
     samples = ", ".join(repr(shorten(text, 40)) for text in texts[:3])
-    return Diagnostic("find.text", f"{start} no tool, beside others that do: {samples}")
+    return Diagnostic("find.text", f"{start} no tool, although others do: {samples}")
 
 
 # ----------------------------------------------------------------------

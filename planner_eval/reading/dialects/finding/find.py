@@ -277,10 +277,10 @@ def _blank_non_answer_text(source: str, search: Search) -> str:
     if tagged and "</think>" in text and "<think>" not in text:  # the prompt opened the thought
         end = text.index("</think>") + 8
         text = blank(text[:end]) + text[end:]
-        search.notes.append(Diagnostic("find.thought", "a thought was ignored", "info", None, None, (0, end)))
+        search.notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", None, None, (0, end)))
     thoughts = list(THOUGHT.finditer(text)) if tagged or "[T" in text or "[t" in text else []
     for match in thoughts:
-        message = f"a thought of {match.end() - match.start():,} characters was ignored"
+        message = f"{match.end() - match.start():,} characters of reasoning were ignored"
         search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
         if match.end() == len(text) and not _THOUGHT_END.search(match.group()):
             search.unclosed = match.start()
@@ -314,7 +314,7 @@ def _keep_first_turn(text: str, begins: re.Pattern[str], search: Search) -> str:
     later = (m for m in turns if m.start() > text_start)
     turn = next((m for m in later if TOKEN.sub("", text[: m.start()]).strip()), None)
     if turn is not None:
-        message = f"what follows {turn.group().strip()[:30]!r} is another turn and was ignored"
+        message = f"the turn after {turn.group().strip()[:30]!r} was ignored"
         span = (turn.start(), len(text))
         search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
@@ -368,11 +368,11 @@ def _build_found_plan(search: Search, read: list[ReadCalls], text: str = "") -> 
         moved = [n._replace(call=n.call + len(calls)) if n.call is not None else n for n in item.raw.notes]
         notes += moved
         if is_denied(reader.source, *item.span):
-            message = "the sentence around it says that the call is not made"
+            message = "the sentence around the call says that it is not made"
             notes.append(Diagnostic("find.hypothetical", message, "warning", len(calls), None, item.span))
         other = _ALTERNATIVE_SEPARATOR.match(reader.source, item.span[1])
         if other is not None:
-            message = "'or' stands after these calls and before others: which of them are meant is not said"
+            message = "calls are joined by 'or': it is unclear which are meant"
             notes.append(Diagnostic("find.alternative", message, "warning", None, None, other.span()))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
     answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
@@ -429,7 +429,7 @@ def _note_unread_calls(text: str, defined: Set[str] = frozenset()) -> list[Diagn
     span = find_unread_call(text, defined)
     if span is None:
         return []
-    message = f"this may be a call that was not read: {shorten(text[slice(*span)], 60)!r}"
+    message = f"this may be an unread call: {shorten(text[slice(*span)], 60)!r}"
     return [Diagnostic("find.unread", message, "warning", None, None, span)]
 
 
@@ -488,7 +488,7 @@ def _note_ignored_text(reader: BlockReader, read: list[ReadCalls], noted: list[S
     if unread_span is None:
         yield Diagnostic("find.text", message, "info", None, None, first)
         return
-    message += f"; what looks like a call is among them: {shorten(source[slice(*unread_span)], 60)!r}"
+    message += f"; it contains what looks like a call: {shorten(source[slice(*unread_span)], 60)!r}"
     yield Diagnostic("find.text", message, "warning", None, None, unread_span)
 
 
@@ -757,7 +757,7 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
             extents, other.extents(text)
         ):
             chosen = first.dialect
-            message = f"the text also reads as {other.read.dialect!r}, with other calls; {chosen!r} was taken"
+            message = f"the text also reads as {other.read.dialect!r}, with other calls; {chosen!r} was used"
             search.notes.append(Diagnostic("dialect.ambiguous", message))
             break
     if not extents:

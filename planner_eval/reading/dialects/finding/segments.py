@@ -478,11 +478,7 @@ def find_repeats(runs: Sequence[RawPlan]) -> list[bool]:
 
 def repeated_calls_note(count: int, span: Span) -> Diagnostic:
     """What is said of calls that count once."""
-    message = (
-        f"{count} calls were read before and count once"
-        if count > 1
-        else "a call was read before and counts once"
-    )
+    message = f"{count} repeated calls count once" if count > 1 else "a repeated call counts once"
     return Diagnostic("find.restated", message, "info", None, None, span)
 
 

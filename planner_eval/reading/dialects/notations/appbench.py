@@ -481,11 +481,11 @@ def _format_value(value: Value, i: int, nearest: dict[str, int], returned: list[
             return repr(value)
         if isinstance(value, (Ref, Unresolved)):
             return _format_reference(value, i, nearest, returned)
-        raise WriteError(f"call {i + 1}: the dialect 'appbench' cannot say the value {value!r}")
+        raise WriteError(f"call {i + 1}: the dialect 'appbench' cannot express the value {value!r}")
 
     def fields(written: dict[str, str]) -> str:
         raise WriteError(
-            f"call {i + 1}: the dialect 'appbench' cannot say an object: {{{', '.join(written)}}}"
+            f"call {i + 1}: the dialect 'appbench' cannot express an object: {{{', '.join(written)}}}"
         )
 
     text: str = fold(value, leaf, items=lambda written: f"[{', '.join(written)}]", fields=fields)
@@ -501,7 +501,7 @@ def _format_reference(
         raise WriteError(f"call {i + 1}: the reference {list(path)!r} is no returned name")
     if not _resolves_to(ref, str(path[0]), i, nearest, returned):
         where = f"the output {path[0]!r} of call {ref.call + 1}" if isinstance(ref, Ref) else text
-        raise WriteError(f"call {i + 1}: {where} is hidden by another call's output of that name")
+        raise WriteError(f"call {i + 1}: {where} is hidden by another call's output with the same name")
     return text
 
 

@@ -136,14 +136,14 @@ def yaml_data(text: str, limits: Limits) -> Any:
         data = yaml.load(text, Loader=loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        reason = str(getattr(error, "problem", None) or "this is no YAML")
+        reason = str(getattr(error, "problem", None) or "this is not YAML")
         raise ParseError(
             reason, text=text, offset=mark.index if mark else 0, dialect="callnavi-yaml"
         ) from None
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         if "integer string conversion" in str(error):
             raise long_integer_error(text) from None
-        raise ParseError(f"this is no YAML: {error}", text=text, dialect="callnavi-yaml") from None
+        raise ParseError(f"this is not YAML: {error}", text=text, dialect="callnavi-yaml") from None
     try:
         return _to_json_data(data)
     except ValueError:  # an integer, as a key or as a value, that Python cannot write

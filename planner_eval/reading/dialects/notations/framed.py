@@ -423,7 +423,7 @@ def _named_writer(row: Wrapper) -> Callable[[Plan], str]:
         written_calls = []
         for i, call in enumerate(WrittenPlan(plan).calls):
             if not re.fullmatch(r"[^\s<>\[\]{}|\"'(),;]+", call.name):
-                raise WriteError(f"the name {call.name!r} cannot be said in the dialect {row.name!r}")
+                raise WriteError(f"the name {call.name!r} cannot be expressed in the dialect {row.name!r}")
             middle = row.middle[0].replace("$index", str(i)).replace("$id", call.id)
             arguments: Any = json.dumps(call.arguments, ensure_ascii=False)
             written_calls.append(row.head[0] + call.name + middle + arguments + "".join(row.tail[:1]))

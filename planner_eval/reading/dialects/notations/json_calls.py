@@ -41,7 +41,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     """Read a text of JSON calls.
 
     Raises:
-        ParseError: the text is no JSON, or its JSON holds something that is no call.
+        ParseError: the text is not JSON, or its JSON holds something that is no call.
 
     >>> read('{"name": "f", "arguments": {"a": 1}}', Limits()).calls[0].arguments
     (('a', 1),)
@@ -183,7 +183,7 @@ def _name_key(
     """The key of the tool's name, in an object that is a call."""
     key = find_name_key(inner)
     if key is None or not is_call(item):
-        raise _call_error(f"is no call: {_describe_missing(inner, key)}", position, inner, text)
+        raise _call_error(f"is not a call: {_describe_missing(inner, key)}", position, inner, text)
     if type(item) is RepeatedKeyDict or type(inner) is RepeatedKeyDict:
         _note_repeats(item, inner, position, notes, text)
     return key
@@ -263,7 +263,7 @@ def _decode_arguments(content: str, position: int, text: str) -> Any:
     except LimitError as error:
         kind, reason = LimitError, f"past a limit: {error.reason}"
     except ParseError as error:
-        reason = f"that is no JSON: {error.reason}"
+        reason = f"that is not JSON: {error.reason}"
     offset = max(text.find(json.dumps(content)[1:40]), 0)
     raise kind(f"the arguments of call {position + 1} are a text {reason}", text=text, offset=offset)
 
@@ -284,7 +284,7 @@ def write(plan: Plan) -> str:
             if next(references(value), None) is not None:
                 raise WriteError(
                     f"call {call.id} ({call.name}): argument {argument!r} is a reference, "
-                    "which the dialect 'json' cannot say; use 'nestful' or 'plan'"
+                    "which the dialect 'json' cannot express: use --to nestful or plan"
                 )
         items.append({"name": call.name, "arguments": arguments_data(call.arguments)})
         if call.app:

@@ -47,7 +47,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     """Read a text of NESTful calls.
 
     Raises:
-        ParseError: the text is no JSON, or its JSON holds something that is no call.
+        ParseError: the text is not JSON, or its JSON holds something that is no call.
 
     >>> read('[{"name": "f", "label": "v1", "arguments": {"a": "$v0.x[2]$"}}]', Limits()).calls[0].arguments
     (('a', RawRef(name='v0', path=('x', 2))),)
@@ -302,7 +302,7 @@ def _format_reference(ref: Ref | Unresolved, labels: list[str]) -> str:
     text = f"${name}{''.join(f'[{s}]' if isinstance(s, int) else f'.{s}' for s in ref.path)}$"
     back = _read_text(text)
     if not (isinstance(back, RawRef) and back.path == ref.path):
-        raise WriteError(f"the path {list(ref.path)!r} cannot be said in the dialect 'nestful'")
+        raise WriteError(f"the path {list(ref.path)!r} cannot be expressed in the dialect 'nestful'")
     return text
 
 

@@ -47,7 +47,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     """Read a plan in our interchange JSON.
 
     Raises:
-        ParseError: the text is no JSON, or no plan.
+        ParseError: the text is not JSON, or no plan.
 
     >>> text = '[{"id": "a", "name": "f", "arguments": {"x": {"$ref": "b", "path": [0]}}}]'
     >>> read(text, Limits()).calls[0].arguments

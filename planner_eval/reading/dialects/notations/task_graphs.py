@@ -429,7 +429,7 @@ def write_workflow(plan: Plan) -> str:
             or len(call.arguments) > 1
         ):
             raise WriteError(
-                f"call {call.id} ({call.name}) has arguments, which the dialect 'worfbench' cannot say"
+                f"call {call.id} ({call.name}) has arguments, which the dialect 'worfbench' cannot express"
             )
         if not re.fullmatch(r"\S(?:[^\n]*\S)?", call.name):
             raise WriteError(f"call {call.id}: {call.name!r} is no text of one line")

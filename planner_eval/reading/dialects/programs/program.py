@@ -350,7 +350,7 @@ class Machine:
         """Say of a name in a tool's argument that nothing assigns it."""
         if self.inside and not self.quiet and text not in self.bare:
             self.bare.add(text)
-            message = f"nothing assigns the name {shorten(text, 60)!r}; it stands as a text"
+            message = f"the name {shorten(text, 60)!r} is not defined; it is read as text"
             severity = "warning" if self.is_program else "info"
             self.notes.append(Diagnostic("value.name", message, severity, None, None, span))
 
@@ -395,7 +395,7 @@ class Machine:
         if all(isinstance(item, str) for item in merged):
             return "".join(merged) if is_exact else RawComputed(node.text)
         if not is_exact:
-            message = f"the program computes a part of {node.text[:60]}; its text stands for it"
+            message = f"the program computes a part of {node.text[:60]}; its text is used"
             self.notes.append(Diagnostic("value.computed", message, "warning", None, None, node.span))
         return RawTemplate(tuple(merged))
 
@@ -461,7 +461,7 @@ class Machine:
                     self.loose(inner)
                 if not self.control:
                     self.fail(
-                        f"the argument {key!r} of {node.name!r} cannot be known: {error.reason}",
+                        f"the argument {key!r} of {node.name!r} cannot be computed: {error.reason}",
                         span[0] if error.at is None else error.at,
                     )
                 else:

@@ -540,7 +540,7 @@ class _Reader:
             for name in ast.walk(node.target):
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                     machine.bind(name.id, element)
-        message = "a loop repeats the calls in it; they are counted once"
+        message = "the calls in a loop are counted once"
         machine.control.append(("code.loop", message, self.span(node)))
         certain, calls_before = self.runs(node), len(machine.calls)
         mark = machine.ways.part()
@@ -634,7 +634,7 @@ class _Reader:
                 isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and not last.guard
             ):
                 bodies.append(([], True))
-        message = "a branch may pass over the calls in it; they are counted once"
+        message = "the calls in a branch are counted once"
         machine.control.append(("code.branch", message, self.span(node)))
         mark = machine.ways.part()
         ends: list[BranchWrites] = []
@@ -748,7 +748,7 @@ class _Reader:
         if value.value is None or isinstance(value.value, (str, int, float)):
             return value.value
         start, end = self.span(value)
-        return OtherNode("a literal that is no JSON", self.text[start:end], (start, end), start, [], True)
+        return OtherNode("a literal that is not JSON", self.text[start:end], (start, end), start, [], True)
 
     def other(
         self, value: ast.expr, reason: str = "", offset: int | None = None, inside: list[Any] | None = None
@@ -764,9 +764,7 @@ class _Reader:
         if comprehension:
             for generator in value.generators:  # type: ignore[attr-defined]
                 self.forget(generator.target)
-            self.machine.control.append(
-                ("code.loop", "a comprehension repeats the calls in it; they are counted once", span)
-            )
+            self.machine.control.append(("code.loop", "the calls in a comprehension are counted once", span))
         if inside is None:
             inside = (
                 [] if isinstance(value, ast.Lambda) else [self.node(v) for v in _inner_expressions(value)]

@@ -213,8 +213,8 @@ def _python_error(error: SyntaxError, text: str) -> ParseError:
         return long_integer_error(text)
     lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
     line = min(max(error.lineno or 1, 1), len(lines))
-    reason = (error.msg or "this is no Python").split("(<")[0].strip()
-    reason = reason[0].lower() + reason[1:] if reason else "this is no Python"
+    reason = (error.msg or "this is not Python").split("(<")[0].strip()
+    reason = reason[0].lower() + reason[1:] if reason else "this is not Python"
     return ParseError(reason, text=text, offset=lines[line - 1] + max((error.offset or 1) - 1, 0))
 
 
@@ -427,13 +427,13 @@ def write_calls(plan: Plan, dialect: str) -> list[str]:
     twice = next((producer for producer, count in sorted(users.items()) if count > 1), None)
     if twice is not None:
         raise WriteError(
-            f"the result of call {twice + 1} is used {users[twice]} times, which nested calls cannot say; "
-            "use 'code'"
+            f"the result of call {twice + 1} is used {users[twice]} times, which nested calls cannot "
+            "express: use --to code"
         )
 
     def reference(ref: Ref) -> str:
         if ref.call in running:
-            raise WriteError("calls that depend on one another in a circle cannot be nested")
+            raise WriteError("calls that depend on each other in a cycle and cannot be nested")
         return text(ref.call) + _format_path(ref.path)
 
     running: set[int] = set()
@@ -446,11 +446,11 @@ def write_calls(plan: Plan, dialect: str) -> list[str]:
 
     roots = [i for i in range(len(plan.calls)) if i not in users]
     if plan.calls and not roots:
-        raise WriteError("calls that depend on one another in a circle cannot be nested")
+        raise WriteError("calls that depend on each other in a cycle and cannot be nested")
     try:
         return [text(i) for i in roots]
     except RecursionError:
-        raise WriteError("the plan is too deep to be nested; use 'code'") from None
+        raise WriteError("the plan is too deep to be nested: use --to code") from None
 
 
 def _format_path(path: Path) -> str:

@@ -1,0 +1,123 @@
+"""What the package says to people, as one list to read: each text in it, with an example where one is known.
+
+    python -m tests.messages        # writes tests/messages.txt
+
+A text of several words that is no docstring counts; braces stand for what is put in when it is printed. The
+help of a command is its docstring. Examples are lines of the documentation, golden files and other tests.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.conftest import ROOT
+
+LIST = ROOT / "tests" / "messages.txt"
+_PROSE = re.compile(r"[A-Za-z]{2,}[,:;]? (?:[A-Za-z(\"'`]|\{\})|\{\}[,:;]? [a-z]{2,}")
+_CODE = re.compile(
+    r"\(\?|\\|\]\*|^ ?[<|(]|[;{] *--|^(?:SELECT|CREATE|PRAGMA|INSERT|from |import )|https?:|\$\{|\(\) ?\{"
+)
+_NOT_SAID = {"compile", "lazy_regex", "execute", "TypeVar", "cast", "field_validator", "deferred"}
+
+
+def texts(source: str) -> Iterator[str]:
+    """The texts of one module.
+
+    Args:
+        source: The module's text.
+    """
+    for text in _texts(ast.parse(source)):
+        text = re.sub(r"\s+", " ", text).strip()
+        if _PROSE.search(text) and not _CODE.search(text):
+            yield text
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.FunctionDef) and any("command(" in ast.unparse(d) for d in node.decorator_list):
+        yield ast.get_docstring(node) or ""
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return  # a docstring
+    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _NOT_SAID:
+        return
+    template = _template(node)
+    if template is not None:
+        yield template
+    for child in ast.iter_child_nodes(node):
+        if template is None or _template(child) is None:
+            yield from _texts(child)
+
+
+def _template(node: ast.AST) -> str | None:
+    """The text of an expression that begins or ends with one; None for any other."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in parts)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            before, after = _template(left), _template(right)
+            return None if before is None is after else f"{_or_gap(before)}{_or_gap(after)}"
+    return None
+
+
+def _or_gap(text: str | None) -> str:
+    return "{}" if text is None else text
+
+
+def listed() -> dict[str, list[str]]:
+    """The texts of every module that has some, by its path."""
+    by_path = {
+        path.relative_to(ROOT).as_posix(): list(dict.fromkeys(texts(path.read_text(encoding="utf-8"))))
+        for path in sorted((ROOT / "planner_eval").rglob("*.py"))
+    }
+    return {path: messages for path, messages in by_path.items() if messages}
+
+
+def render(by_path: dict[str, list[str]], examples: str) -> str:
+    """The list as text: a head for each file, a line for each text, indented below it an example.
+
+    Args:
+        by_path: The texts.
+        examples: Lines to take examples from.
+    """
+    lines = []
+    for path, messages in by_path.items():
+        lines.append(f"\n# {path}")
+        for message in messages:
+            lines.append(message)
+            example = _example(message, examples) if "{}" in message else None
+            lines += [f"    {example}"] if example else []
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _example(message: str, examples: str) -> str | None:
+    parts = message.split("{}")
+    longest = max(parts, key=len)
+    pattern = re.compile("[^\\n]{1,80}?".join(map(re.escape, parts)))
+    at = examples.find(longest) if len(longest) > 7 else -1
+    for _ in range(4):
+        if at < 0:
+            break
+        if shown := pattern.search(examples[max(0, at - 200) : at + 400]):
+            return shown[0].strip()
+        at = examples.find(longest, at + 1)
+    return None
+
+
+def example_lines() -> str:
+    """What documentation and golden files show, and tests expect."""
+    tests = ROOT / "tests"
+    globs = (
+        (ROOT / "docs", "**/*.md"),
+        (tests, "**/*.jsonl"),
+        (tests / "cases", "**/*.txt"),
+        (tests, "test_*.py"),
+    )
+    paths = sorted(path for folder, glob in globs for path in folder.glob(glob))
+    return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
+
+
+if __name__ == "__main__":
+    LIST.write_text(render(listed(), example_lines()), encoding="utf-8")

@@ -1,0 +1,554 @@
+"""Conversations of agents: turns, costs, the page, and a trial of two weeks of logs, by command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.reading.conversation import lane_titles, read_messages
+from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.files.costs import recorded_costs
+from planner_eval.reading.files.record import Record
+from planner_eval.results.page.report import report
+
+from .agent_logs import CATALOG, week_of_logs
+from .browser import launched, opened
+from .conftest import ROOT
+from .inside import planeval
+from .modelserver import Answer, ModelServer, message
+
+DATA = ROOT / "data" / "samples" / "agents"
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    return {"role": role, "content": text}
+
+
+def called(name: str, number: int, **arguments: Any) -> dict[str, Any]:
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"role": "assistant", "content": None, "tool_calls": [{"id": f"c{number}", "function": function}]}
+
+
+def answered(number: int, text: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": f"c{number}", "content": text}
+
+
+TALK = [
+    said("system", "Help."),
+    said("user", "Find a flight."),
+    called("find", 1, to="Rome"),
+    answered(1, '{"flight": "AZ9001"}'),
+    said("assistant", "AZ9001. Shall I book it?"),
+    said("user", "Yes."),
+    called("book", 2, flight="AZ9001"),
+    answered(2, "ok"),
+    said("user", "And a hotel."),
+    called("hotel", 3, city="Rome"),
+    answered(3, "ok"),
+]
+
+
+def lines(file: Path, records: list[Any]) -> Path:
+    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return file
+
+
+def turns_of(pred: Any, gold: Any, folder: Path, *more: str) -> Any:
+    file = lines(folder / "talks.jsonl", [{"id": "a", "messages": pred, "gold": gold}])
+    done = planeval("diff", file, file, "--format", "jsonl", *more)
+    assert done.returncode in (0, 1), done.stderr
+    return json.loads(done.stdout).get("turns")
+
+
+# ---------------------------------------------------------------- turns
+def test_calls_stand_in_the_turn_of_the_user_that_they_are_made_in() -> None:
+    messages = read_messages(Record("p", 0, "a", TALK), parse(TALK))
+    assert [(m.role, m.turn, m.calls) for m in messages if m.calls] == [
+        ("assistant", 1, (0,)),
+        ("assistant", 2, (1,)),
+        ("assistant", 3, (2,)),
+    ]
+    assert [m.role for m in messages].count("system") == 1
+    assert lane_titles(Record("p", 0, "a", TALK), parse(TALK)) == (
+        "turn 1: Find a flight.",
+        "turn 2: Yes.",
+        "turn 3: And a hotel.",
+    )
+
+
+def anthropic(talk: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    made = []
+    for item in talk[1:]:
+        calls = [
+            {
+                "type": "tool_use",
+                "id": c["id"],
+                "name": c["function"]["name"],
+                "input": json.loads(c["function"]["arguments"]),
+            }
+            for c in item.get("tool_calls", ())
+        ]
+        if item["role"] == "tool":
+            part = {"type": "tool_result", "tool_use_id": item["tool_call_id"], "content": item["content"]}
+            made.append({"role": "user", "content": [part]})
+        else:
+            made.append(
+                {"role": item["role"], "content": calls or [{"type": "text", "text": item["content"]}]}
+            )
+    return made
+
+
+def sharegpt(talk: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    made = []
+    for item in talk:
+        for c in item.get("tool_calls", ()):
+            call = {"name": c["function"]["name"], "arguments": json.loads(c["function"]["arguments"])}
+            made.append({"from": "function_call", "value": json.dumps(call)})
+        if not item.get("tool_calls"):
+            who = {"user": "human", "assistant": "gpt", "tool": "observation"}.get(item["role"], "system")
+            made.append({"from": who, "value": item["content"]})
+    return made
+
+
+@pytest.mark.parametrize("written", [anthropic, sharegpt])
+def test_conversations_of_other_frameworks_have_the_same_turns(written: Any) -> None:
+    talk = written(TALK)
+    messages = read_messages(Record("p", 0, "a", talk), parse(talk))
+    assert {position: m.turn for m in messages for position in m.calls} == {0: 1, 1: 2, 2: 3}
+
+
+@pytest.mark.parametrize(
+    "gold",
+    [
+        [["find(to='Rome')"], ["book(flight='AZ1')"], ["hotel(city='Rome')"]],
+        [
+            said("user", "1"),
+            called("find", 1, to="Rome"),
+            said("user", "2"),
+            called("book", 2, flight="AZ1"),
+            said("user", "3"),
+            called("hotel", 3, city="Rome"),
+        ],
+        [
+            {"name": "find", "arguments": {"to": "Rome"}},
+            {"name": "book", "arguments": {"flight": "AZ1"}},
+            {"name": "hotel", "arguments": {"city": "Rome"}},
+        ],
+    ],
+    ids=["lists", "conversation", "flat"],
+)
+def test_the_first_wrong_turn_is_told_whatever_turns_gold_has(gold: Any, tmp_path: Path) -> None:
+    turns = turns_of(TALK, gold, tmp_path)
+    assert (turns["unit"], turns["first"], turns["wrong"], turns["total"]) == ("turn", 2, [2], 3)
+    assert turns["asked"] == "Yes."
+
+
+def test_what_a_wrong_call_was_answered_makes_later_turns_follow(tmp_path: Path) -> None:
+    talk = [*TALK[:2], called("find", 1, to="Bari"), *TALK[3:]]
+    gold = [["find(to='Rome')"], ["book(flight='AZ77')"], ["hotel(city='Oslo')"]]
+    turns = turns_of(talk, gold, tmp_path)
+    assert (turns["first"], turns["wrong"], turns["follow"]) == (1, [1, 2, 3], [2])
+    file = tmp_path / "talks.jsonl"
+    assert (
+        'first wrong turn: 1 of 3 ("Find a flight."); turn 2 follows from it; turn 3 is wrong by itself'
+        in planeval("diff", file, file, "--id", "a").stdout
+    )
+
+
+def test_a_right_call_of_another_turn_is_no_difference_and_counted(tmp_path: Path) -> None:
+    gold = [["find(to='Rome')"], [], ["book(flight='AZ9001')", "hotel(city='Rome')"]]
+    turns = turns_of(TALK, gold, tmp_path)
+    assert (turns["first"], turns["late"]) == (None, 1)
+
+
+def test_steps_are_counted_where_the_user_speaks_once(tmp_path: Path) -> None:
+    talk = [message for message in TALK if message["role"] != "user" or "Find" in message["content"]]
+    turns = turns_of(talk, ["find(to='Rome')", "book(flight='AZ9001')", "hotel(city='Oslo')"], tmp_path)
+    assert (turns["unit"], turns["first"], turns["total"]) == ("step", 3, 3)
+
+
+@pytest.mark.parametrize(
+    "gold", [[], ["f()"], "no calls here", [[]], [[], []], {"name": "find", "arguments": {}}]
+)
+def test_odd_gold_beside_a_conversation_breaks_nothing(gold: Any, tmp_path: Path) -> None:
+    file = lines(tmp_path / "t.jsonl", [{"id": "a", "messages": TALK, "gold": gold}])
+    for command in (("diff",), ("score",), ("score", "--by", "calls")):
+        done = planeval(command[0], file, file, *command[1:])
+        assert "Traceback" not in done.stderr
+        assert done.returncode in (0, 1, 3), done.stderr
+
+
+def test_score_counts_first_wrong_turns_alike_in_one_and_in_many_processes(tmp_path: Path) -> None:
+    file = DATA / "week-2.jsonl"
+    alone = planeval("score", file, file, "--policy", "acting", "--format", "json").stdout
+    assert json.loads(alone)["turns"]["turn"] | {"all": 0} == {
+        "conversations": 24,
+        "same": 14,
+        "first_wrong": {"2": 6},
+        "first_wrong_unknown": 4,
+        "all": 0,
+        "wrong": 6,
+        "follow": 0,
+        "late": 0,
+    }
+    kept = tmp_path / "run"
+    assert planeval("score", file, file, "--policy", "acting", "-o", f"{kept}/").returncode == 0
+    stored = json.loads(planeval("score", kept, "--format", "json").stdout)
+    assert {name: stored[name] for name in ("turns", "costs", "trials")} == {
+        name: json.loads(alone)[name] for name in ("turns", "costs", "trials")
+    }
+
+
+# ---------------------------------------------------------------- costs
+USAGES = {
+    "openai": ({"usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}}, None, (9, 4, 13)),
+    "anthropic": (
+        {},
+        [{"role": "assistant", "usage": {"input_tokens": n, "output_tokens": 1}} for n in (3, 4)],
+        (7, 2, 9),
+    ),
+    "gemini": (
+        {"usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 9}},
+        None,
+        (5, 2, 9),
+    ),
+    "langsmith": (
+        {"prompt_tokens": 6, "completion_tokens": 1, "total_tokens": 7, "child_runs": [{"prompt_tokens": 6}]},
+        None,
+        (6, 1, 7),
+    ),
+    "langsmith list": (
+        {
+            "runs": [
+                {"id": "r", "prompt_tokens": 6, "completion_tokens": 2},
+                {"id": "c", "parent_run_id": "r", "prompt_tokens": 4},
+            ]
+        },
+        None,
+        (6, 2, 8),
+    ),
+    "langchain": (
+        {},
+        [
+            {
+                "type": "ai",
+                "usage_metadata": {"input_tokens": 2, "output_tokens": 3, "total_tokens": 5},
+                "response_metadata": {"token_usage": {"prompt_tokens": 2}},
+            }
+        ],
+        (2, 3, 5),
+    ),
+    "spans": (
+        {},
+        [{"attributes": [{"key": "gen_ai.usage.input_tokens", "value": {"intValue": "8"}}]}],
+        (8, None, 8),
+    ),
+    "a total over the parts": (
+        {"usage": {"input_tokens": 50, "output_tokens": 1}},
+        [{"usage": {"input_tokens": 3}}],
+        (50, 1, 51),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", USAGES)
+def test_tokens_are_read_as_apis_and_tracers_write_them(name: str) -> None:
+    fields, source, expected = USAGES[name]
+    costs = recorded_costs(Record("p", 0, "a", source, fields=fields))
+    assert tuple(costs.get(kind) for kind in ("input_tokens", "output_tokens", "tokens")) == expected
+    as_text = recorded_costs(Record("p", 0, "a", source and json.dumps(source), fields=fields))
+    assert as_text == costs
+
+
+@pytest.mark.parametrize(
+    ("fields", "seconds"),
+    [
+        ({"duration_ms": 1500}, 1.5),
+        ({"latency": 2.5}, 2.5),
+        ({"start_time": "2026-02-02T09:00:00+00:00", "end_time": "2026-02-02T09:01:00Z"}, 60),
+        ({"startTimeUnixNano": "1700000000000000000", "endTimeUnixNano": "1700000002000000000"}, 2),
+        ({"start_time": "2026-02-02T09:00:00", "end_time": "soon"}, None),
+        ({"start_time": 20, "end_time": 10}, None),
+        ({"latency": float("nan")}, None),
+        ({"latency": -1}, None),
+        ({"latency": True}, None),
+        ({"latency": 1e300}, None),
+    ],
+)
+def test_seconds_are_read_and_what_is_no_time_is_none(fields: dict[str, Any], seconds: float | None) -> None:
+    assert recorded_costs(Record("p", 0, "a", None, fields=fields)).get("seconds") == seconds
+
+
+def test_usage_in_what_a_tool_answered_or_was_given_is_no_cost() -> None:
+    talk = [*TALK, {"role": "tool", "tool_call_id": "c3", "content": {"usage": {"input_tokens": 999}}}]
+    assert recorded_costs(Record("p", 0, "a", talk, fields={"gold": [{"usage": {"total_tokens": 5}}]})) == {}
+
+
+def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": n,
+            "output": "f()" if n else "g()",
+            "gold": "f()",
+            "usage": {"input_tokens": 30},
+            "reward": n == 1,
+        }
+        for n in range(3)
+    ]
+    file = lines(tmp_path / "p.jsonl", rows)
+    done = planeval("score", file, file, "--format", "json")
+    assert json.loads(done.stdout)["costs"]["input_tokens"] == {
+        "sum": 90,
+        "records": 3,
+        "mean": 30,
+        "per_right": 45,
+        "per_recorded_right": 90,
+    }
+    wrong = lines(tmp_path / "w.jsonl", [{**rows[0], "reward": 0}])
+    assert (
+        json.loads(planeval("score", wrong, wrong, "--format", "json").stdout)["costs"]["tokens"]["per_right"]
+        is None
+    )
+
+
+# ---------------------------------------------------------------- trials in tables, JUnit, thresholds; agree
+def test_junit_has_the_tasks_and_thresholds_take_pass_hat_k() -> None:
+    file = DATA / "loans.jsonl"
+    done = planeval("score", file, file, "--policy", "acting", "--format", "junit")
+    assert re.findall(r'<testcase name="(\w+)" classname="planeval.tasks"', done.stdout) == [
+        "renew",
+        "reserve",
+        "refuse",
+    ]
+    assert 'type="trials.sometimes" message="1 of 2 trials the same as gold"' in done.stdout
+    assert 'tests="9" failures="2"' in done.stdout
+    below = planeval("score", file, file, "--policy", "acting", "--fail-under", "pass^2=0.9")
+    assert (below.returncode, "pass^2 is 0.6667, expected at least 0.9" in below.stderr) == (1, True)
+    assert planeval("score", file, file, "--fail-under", "pass^9=0").returncode == 2
+
+
+def test_a_table_has_trials_as_columns(tmp_path: Path) -> None:
+    for week in (1, 2):
+        file = DATA / f"week-{week}.jsonl"
+        planeval("score", file, DATA / "week-1.jsonl", "--policy", "acting", "-o", f"{tmp_path}/w{week}/")
+    runs = [tmp_path / "w1", tmp_path / "w2"]
+    found = pe.table(runs, metrics=["exact", "pass^2", "pass@2"])
+    assert [[round(c.value or 0, 4) for c in row.cells] for row in found.rows] == [
+        [0.7917, 0.5833, 1.0],
+        [0.5833, 0.5833, 0.5833],
+    ]
+    assert [c.n for c in found.rows[0].cells] == [24, 12, 12]
+    assert "pass^2" in planeval("table", *runs, "--metric", "pass^2").stdout
+
+
+def test_agree_takes_the_policy_of_one_file() -> None:
+    file = DATA / "loans.jsonl"
+    done = planeval("agree", file, "--policy", "acting", "--format", "json")
+    figures = json.loads(done.stdout)["figures"]
+    assert next(f for f in figures if f["name"] == "precision")["value"] == 0.8
+    assert "only" not in done.stderr
+    for second in (file,):
+        assert planeval("agree", file, second, "--policy", "acting").returncode == 2
+
+
+# ---------------------------------------------------------------- the page
+def test_the_page_shows_the_conversation_with_calls_in_place_and_hostile_words_as_text(
+    tmp_path: Path,
+) -> None:
+    hostile = "<img src=x onerror='window.__pwned=1'></script><script>window.__pwned=1</script>"
+    talk = [
+        said("system", hostile),
+        TALK[1],
+        called("search_flights", 1, to="Rome"),
+        *TALK[3:],
+        said("user", hostile),
+        called(hostile, 9, **{hostile: hostile}),
+    ]
+    gold = [{"name": "book", "arguments": {"flight": "AZ1"}}, {"name": "pay", "arguments": {"note": hostile}}]
+    file = lines(tmp_path / "t.jsonl", [{"id": "a", "messages": talk, "gold": gold}])
+    page_file = tmp_path / "t.html"
+    page_file.write_text("".join(report(file, file, policy="acting").pieces), encoding="utf-8")
+    with launched() as browser, opened(browser, page_file, "#view=pairs&id=a") as page:
+        page.wait_for_selector(".talk")
+        assert page.locator(".talk-message.first-wrong code").first.inner_text() == 'book(flight = "AZ9001")'
+        assert page.locator(".talk-message.first-wrong .talk-call.gold code").inner_text() == (
+            'gold: book(flight = "AZ1")'
+        )
+        assert page.locator(".talk-call.missing").count() == 1
+        assert page.locator(".talk-call.free").count() == 1  # the search, which gold need not list
+        assert page.locator(".talk-turn.wrong").first.inner_text().startswith("Turn 2 of 4")
+        assert page.locator(".talk-message.tool details").count() == 3
+        assert page.evaluate("window.__pwned") is None
+
+
+def test_overviews_have_trials_costs_and_turns(tmp_path: Path) -> None:
+    page_file = tmp_path / "w.html"
+    file = DATA / "week-2.jsonl"
+    done = report(file, file, policy="acting")
+    page_file.write_text("".join(done.pieces), encoding="utf-8")
+    with launched() as browser, opened(browser, page_file) as page:
+        heads = page.locator("h2, h3").all_inner_texts()
+        assert {"Trials of tasks", "Cost", "Turns"} <= set(heads)
+    scored = pe.score(file, file, policy="acting", metrics=["exact"])
+    interval = next(f for f in done.reports[0].figures if f.name == "exact").interval
+    assert interval == scored.figures[0].interval  # over tasks, not over trials
+
+
+def test_lanes_are_frames_below_one_another(tmp_path: Path) -> None:
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps(TALK))
+    dot = planeval("render", file, "--format", "dot").stdout
+    assert [dot.index(f"turn {turn}") for turn in (1, 2, 3)] == sorted(
+        dot.index(f"turn {t}") for t in (1, 2, 3)
+    )
+    assert "turn 2: Yes." in planeval("render", file, "--format", "mermaid").stdout
+
+
+# ---------------------------------------------------------------- files of other agents; two weeks of logs
+TOOLS = '''
+def find_loan(member: str) -> dict:
+    """The loan of a member."""
+    return {"loan": f"L-{sum(map(ord, member))}"}
+
+
+def renew_loan(loan: str, weeks: int) -> dict:
+    """Renew a loan."""
+    return {"loan": loan, "weeks": weeks}
+'''
+OFFERED = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": name,
+            "parameters": {"type": "object", "properties": {n: {"type": t} for n, t in given.items()}},
+        },
+    }
+    for name, given in (
+        ("find_loan", {"member": "string"}),
+        ("renew_loan", {"loan": "string", "weeks": "integer"}),
+    )
+]
+
+
+def desk(kind: str) -> Any:
+    """A model that renews loans: rightly, sometimes for the wrong weeks, or not at all for one member."""
+    asked: Counter[int] = Counter()
+
+    def answer(body: dict[str, Any], _number: int) -> Answer:
+        member = int(
+            re.search(r"m-(\d)", body["messages"][-1 if len(body["messages"]) == 1 else 0]["content"])[1]
+        )  # type: ignore[index]
+        done = [m for m in body["messages"] if m["role"] == "tool"]
+        if not done:
+            return message(None, [("find_loan", json.dumps({"member": f"m-{member}"}))])
+        if len(done) > 1 or (kind == "lazy" and member == 2):
+            return message("Done.")
+        asked[member] += 1
+        weeks = 9 if kind == "fickle" and asked[member] == 1 and member else member + 1
+        loan = f"L-{sum(map(ord, f'm-{member}'))}"
+        return message(None, [("renew_loan", json.dumps({"loan": loan, "weeks": weeks}))])
+
+    return answer
+
+
+def test_three_agents_that_predict_asked_are_trials_with_costs_and_a_table(tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    (tmp_path / "catalog.json").write_text(json.dumps(OFFERED))
+    lines(
+        tmp_path / "tasks.jsonl",
+        [
+            {
+                "id": f"t{n}",
+                "query": f"Member m-{n}: {n + 1} weeks more, please.",
+                "gold": [
+                    {
+                        "name": "renew_loan",
+                        "arguments": {"loan": f"L-{sum(map(ord, f'm-{n}'))}", "weeks": n + 1},
+                    }
+                ],
+            }
+            for n in range(4)
+        ],
+    )
+    expected = {"good": (1.0, 1.0), "fickle": (0.25, 1.0), "lazy": (0.75, 0.75)}
+    for kind, (hat, at) in expected.items():
+        with ModelServer(desk(kind)) as server:
+            done = planeval(
+                "predict",
+                "tasks.jsonl",
+                "--pipeline",
+                "function-calling",
+                "--tools",
+                "tools.py",
+                "--catalog",
+                "catalog.json",
+                "--model",
+                kind,
+                "--url",
+                server.url,
+                "--repeat",
+                "2",
+                "--concurrency",
+                "1",
+                "-o",
+                kind,
+                "--isolation",
+                "inline",
+                cwd=tmp_path,
+                OPENAI_API_KEY="x",
+            )
+        assert done.returncode == 0, done.stderr
+        done = planeval("score", kind, "--policy", "acting", "--format", "json", cwd=tmp_path)
+        data = json.loads(done.stdout)
+        passes = {
+            estimate["k"]: (estimate["pass^k"], estimate["pass@k"]) for estimate in data["trials"]["passes"]
+        }
+        assert passes[2] == (hat, at), kind
+        assert data["costs"]["tokens"]["records"] == 8
+        assert data["costs"]["calls"]["sum"] == (14 if kind == "lazy" else 16)
+    table = planeval("table", "good", "fickle", "lazy", cwd=tmp_path).stdout
+    assert re.search(r"pass\^2 ", table), table
+    assert "intervals over 4 tasks" in table
+
+
+def test_the_sample_logs_are_the_generators() -> None:
+    for week in (1, 2):
+        assert (DATA / f"week-{week}.jsonl").read_text(encoding="utf-8") == week_of_logs(week)
+    assert json.loads((DATA / "desk.json").read_text(encoding="utf-8")) == {"tools": CATALOG}
+
+
+def test_two_weeks_of_logs_say_which_behaviours_got_worse(tmp_path: Path) -> None:
+    codes = []
+    for week in (1, 2):
+        done = planeval(
+            "check",
+            DATA / f"week-{week}.jsonl",
+            "--catalog",
+            DATA / "desk.json",
+            "--level",
+            "info",
+            "--format",
+            "json",
+        )
+        codes.append(Counter(f["code"] for f in json.loads(done.stdout) if f["code"].startswith("trace.")))
+        assert "given twice" not in done.stderr  # trials of one task
+    assert (codes[0]["trace.failed_retry"], codes[1]["trace.failed_retry"]) == (0, 4)
+    assert (codes[0]["trace.unagreed_action"], codes[1]["trace.unagreed_action"]) == (0, 5)
+    weeks = [DATA / f"week-{week}.jsonl" for week in (1, 2)]
+    done = planeval(
+        "compare", *weeks, "--gold", weeks[0], "--policy", "acting", "--by", "kind", "--format", "json"
+    )
+    kinds = json.loads(done.stdout)["breakdown"]["kind"]
+    moved = {kind: figures["exact"]["second"] - figures["exact"]["first"] for kind, figures in kinds.items()}
+    assert {kind: value > 0 for kind, value in moved.items() if value} == {
+        "renew": False,
+        "reserve": False,
+        "cancel": True,
+    }

@@ -1,0 +1,77 @@
+"""planeval explain: every code has a meaning, an example that leads to it, a fix, a place in the docs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import planner_eval as pe
+from planner_eval.base.errors import CODES, ParseError
+from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.rows import STATES
+from planner_eval.results.codes import code_entries, explain_code
+from tests.conftest import ROOT
+from tests.inside import planeval
+from tests.test_site import loaded
+
+TABLE = tomllib.loads((ROOT / "data" / "codes.toml").read_text(encoding="utf-8"))
+ROWS = TABLE["code"]
+
+
+def _read_codes(text: str) -> set[str]:
+    """The codes that reading a text leads to, strictly and with repairs."""
+    codes = set()
+    for repair in (False, True):
+        try:
+            codes |= {remark.code for remark in pe.parse(text, repair=repair).diagnostics}
+        except ParseError as error:
+            codes.add(error.code)
+    return codes
+
+
+def test_every_code_has_an_entry_and_every_entry_a_code() -> None:
+    assert ROWS.keys() == CODES.keys() | EDITS.keys() | STATES.keys()
+    assert {code.partition(".")[0] for code, row in ROWS.items() if "fix" not in row} <= TABLE[
+        "family"
+    ].keys()
+    assert all(entry.meanings and entry.example and entry.fix for entry in code_entries().values())
+
+
+@pytest.mark.parametrize("code", [code for code, row in ROWS.items() if "example" in row])
+def test_the_example_leads_to_the_code(code: str) -> None:
+    assert code in _read_codes(ROWS[code]["example"])
+
+
+@pytest.mark.parametrize("code", [code for code, row in ROWS.items() if "pred" in row])
+def test_the_pair_has_the_edit(code: str) -> None:
+    assert code in {edit.code for edit in pe.diff(ROWS[code]["pred"], ROWS[code]["gold"]).edits}
+
+
+def test_a_code_a_family_and_all_of_them_are_explained() -> None:
+    single = planeval("explain", "check.enum")
+    assert (single.returncode, single.stdout) == (0, explain_code(code_entries()["check.enum"]) + "\n")
+    family = planeval("explain", "check").stdout
+    assert [line.partition(":")[0] for line in family.splitlines() if line.startswith("check.")] == [
+        code for code in CODES if code.startswith("check.")
+    ]
+    listed = planeval("explain").stdout
+    assert all(code in listed for code in code_entries())
+
+
+def test_an_unknown_code_is_refused_with_the_closest() -> None:
+    wrong = planeval("explain", "check.enums")
+    assert (wrong.returncode, "did you mean 'check.enum'?" in wrong.stderr) == (2, True)
+
+
+def test_an_error_ends_its_first_line_with_its_code(tmp_path: Path) -> None:
+    (tmp_path / "plan.txt").write_text("f(a=", encoding="utf-8")
+    done = planeval("parse", str(tmp_path / "plan.txt"))
+    assert done.stdout.splitlines()[0].endswith("[parse.cut]")
+
+
+def test_the_page_of_codes_has_an_anchor_for_each() -> None:
+    page = loaded("commands").on_page_markdown((ROOT / "docs" / "codes.md").read_text(encoding="utf-8"))
+    assert re.findall(r"^### `([\w.]+)` \{ #\1 \}$", page, re.M) == [*code_entries()]
