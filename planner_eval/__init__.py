@@ -49,10 +49,9 @@ if TYPE_CHECKING:
     from planner_eval.models.predict.predict import predict
     from planner_eval.models.table import chart, table
     from planner_eval.plan.model import Call, Plan, Ref
-    from planner_eval.reading.convert import convert
     from planner_eval.reading.dialects.listing import list_dialects
     from planner_eval.reading.dialects.read import write
-    from planner_eval.reading.parse import parse, read, stats
+    from planner_eval.reading.parse import convert, parse, read, stats
     from planner_eval.results.causes import attribute
     from planner_eval.results.compare_systems import compare
     from planner_eval.results.drawing import render_many
@@ -88,7 +87,7 @@ _WHERE = {
     "compare_benchmark": "benchmarks.compare",
     "compare_effects": "execution.effects",
     "compare_structure": "comparison.evaluate",
-    "convert": "reading.convert",
+    "convert": "reading.parse",
     "coverage": "curation.coverage",
     "diff": "comparison.evaluate",
     "doctor": "execution.doctor",

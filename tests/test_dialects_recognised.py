@@ -15,7 +15,7 @@ from planner_eval.plan.linking import link
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.finding.find import find_plan
-from planner_eval.reading.dialects.finding.whole_texts import read_whole_text
+from planner_eval.reading.dialects.finding.whole_texts import read_call_list, read_whole_text
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table
 from tests.conftest import ROOT
@@ -23,7 +23,7 @@ from tests.conftest import ROOT
 RECOGNISERS = {
     "detect.py": {"json"},
     "finding/find.py": {"appbench", "json", "code"},  # <<<code>>> is a section's name
-    "finding/whole_texts.py": {"appbench", "json"},
+    "finding/whole_texts.py": {"appbench", "json", "pythonic"},
     "read.py": {"json"},
 }
 """A file of the registry and the dialects it may name: what is left over, and the lines read in prose."""
@@ -38,7 +38,7 @@ def test_the_registry_names_no_dialect(name: str) -> None:
 
 def agree(text: str) -> bool:
     """Whether the short way took the text; where it did, the search must say the same."""
-    whole = read_whole_text(text, Limits())
+    whole = read_whole_text(text, Limits()) or read_call_list(text, Limits())
     if whole is None:
         return False
     found = find_plan(text, Limits())
@@ -47,6 +47,16 @@ def agree(text: str) -> bool:
     assert ours == theirs
     assert [d.code for d in ours.diagnostics] == [d.code for d in theirs.diagnostics]
     return True
+
+
+@pytest.mark.parametrize(("text", "short"), [
+    ("[f(a=1, b='it', c=[1, 'x'], d=-2.5, e=None), g.h()]", True),
+    ('[f(a="see [1]")]', False), ("[f(a='<think>')]", False), ("[f(a=b)]", False), ("[f(a=g())]", False),
+    ("[print(a=1)]", False), ("[f(a=1) g(b=2)]", False), ("[f(a=1),\n g(b=2)]", False),
+    ("[f(a='Call: x')]", False), ("[f(a=1)] or [g(b=2)]", False),
+])  # fmt: skip
+def test_a_plain_list_of_calls_is_read_alike_by_the_short_way(text: str, short: bool) -> None:
+    assert agree(text) is short
 
 
 @pytest.mark.parametrize("name", dialects.names())

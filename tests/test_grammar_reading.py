@@ -22,8 +22,8 @@ from planner_eval.base.limits import Limits
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Plan, RawPlan, RawRef, RawTemplate, references
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.notations import grammars
 from planner_eval.reading.dialects.notations.nestful import _find_broken_label, _strip_label, read_references
+from planner_eval.reading.dialects.programs import grammars
 from planner_eval.reading.dialects.programs.grammars import JavaScriptTransformer, PythonTransformer
 from planner_eval.reading.dialects.read import parse, write
 from tests.conftest import ROOT, examples, reference_folder

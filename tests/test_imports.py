@@ -37,26 +37,26 @@ ROOMS = (
 
 DEFERRED: dict[str, str] = {
     "only arguments that a library wrote as Python text need it: 4 ms":
-        "reading.dialects.programs.python_data",
+        "reading.dialects.programs.python_long",
     "a text in free form alone needs them; finding takes 38 ms":
         "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens",
     "conversations and answers of APIs alone need them: 3 and 40 ms":
         "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
-        "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
+        "reading.dialects.table reading.dialects.dialect reading.files.shapes",
     "a notation is loaded when it is first met: 4 to 15 ms each":
-        "reading.dialects.notations.appbench reading.dialects.programs.python_names "
+        "reading.dialects.notations.appbench reading.dialects.programs.python_ast "
         "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
         "reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
     "only conversations of several turns need it: 4 ms": "comparison.turn_by_turn",
-    "only traces need them: 4 ms": "reading.trace_findings reading.trace_times",
+    "only traces need them: 4 ms": "reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
-        "reading.dialects.finding.answer_text plan.inference catalogs.record_tools "
+        "plan.inference catalogs.record_tools "
         "reading.dialects.notations.plan reading.dialects.conversations.prompts "
-        "reading.dialects.reference_reading reading.dialects.value_types reading.dialects.round_trip",
+        "reading.dialects.reference_reading reading.dialects.round_trip",
     "they are made with Lark, which takes 17 ms; errors and places alone need it":
-        "base.grammar reading.dialects.notations.grammars base.json_places "
+        "base.grammar reading.dialects.programs.grammars base.json_places "
         "reading.dialects.programs.grammars",
     "only a policy with rules needs them: 1 and 4 ms of each diff":
         "comparison.matching.rules comparison.policy.values",
@@ -86,7 +86,6 @@ DEFERRED: dict[str, str] = {
     "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models":
         "base.schema_models comparison.schemas reading.schemas results.schema models.prices "
         "execution.worlds.schema",
-    "a file of one plan needs it not; taking apart what is broken: 0.4 ms": "reading.files.broken_json",
     "only a judge behind a server needs it: 3 ms, with what sends": "models.judges",
     "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms":
         "catalogs.formats comparison.policy.file execution.worlds.world",
@@ -98,9 +97,9 @@ DEFERRED: dict[str, str] = {
     "only answers that are run need it: 30 ms": "execution.nestful",
     "files are read without it: 2 ms": "benchmarks.datasets.published",
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
-    "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.packed reading.files.tables",
+    "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.tables",
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
-        "reading.files.disk_index reading.files.disk_pairs reading.files.disk_records",
+        "reading.files.disk_records",
     "one way of writing a drawing is wanted: 3 to 25 ms each":
         "results.drawing.terminal results.drawing.layout results.drawing.dot results.drawing.mermaid",
     "a worker starts from here, and starts often: 1 to 27 ms each":

@@ -13,8 +13,8 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects import detect
 from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding import find
+from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.edited_text import TextView
-from planner_eval.reading.dialects.finding.fences_and_lines import BlockReader
 from planner_eval.reading.dialects.programs.python_ast import parse_syntax
 from tests.test_dialect_cases import CASES, split
 

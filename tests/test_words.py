@@ -39,12 +39,12 @@ TABLES = {
     PARTS + "programs.grammars._ESCAPED_CHARACTERS": ("x = f(a='1\\•2')", "[f(a='1\\•2')]"),
     PARTS + "programs.grammars._JS_ESCAPED_CHARACTERS": ("const x = await f({a: '1\\•2'});",),
     PARTS + "programs.grammars._LITERAL_WORDS": ("[f(a=•)]", "f(a=[•])"),
-    PARTS + "finding.fences_and_lines._SCRIPT_LANGUAGES": ("```•\nif (x { f(1)\n```",),
-    PARTS + "finding.fences_and_lines._HEADING_WORDS": (f"•: {CALL}", f"•\n{CALL}", f"**•:** {CALL}"),
+    PARTS + "finding.blocks._SCRIPT_LANGUAGES": ("```•\nif (x { f(1)\n```",),
+    PARTS + "finding.blocks._HEADING_WORDS": (f"•: {CALL}", f"•\n{CALL}", f"**•:** {CALL}"),
     PARTS + "finding.segments._SCRIPT_KEYWORDS": ("```js\n•(a) { ]\n```",),
     PARTS + "finding.segments._SCRIPT_GLOBALS": ("```js\n•.go(a) { ]\n```",),
     PARTS + "finding.embedded_tokens._TOKEN_STARTS": (f"{CALL} • {CALL}",),
-    PARTS + "notations.react.NO_TOOL": ("Thought: x\nAction: •\nAction Input: {}",),
+    PARTS + "notations.steps.NO_TOOL": ("Thought: x\nAction: •\nAction Input: {}",),
     PARTS + "detect._WORD_MARKS": ("We.\n•\nf(a=1)", '•: f\nAction Input: {"a": 1}\n• {}', "Ok •\n1: f(a=1)"),
     PARTS + "detect._TYPE_NAMES": ('[{"name": "f", "description": "d", "parameters": {"a": "•"}}]',),
     PARTS + "detect._SCHEMA_KEYWORDS": (
@@ -77,10 +77,10 @@ TABLES = {
     TALK + "wrappers._NON_CALL_ITEMS": (
         f'{{"output": [{{"type": "•", {CALL[1:]}]}}', '[{"type": "•", "id": "k"}]'),
     TALK + "wrappers._EVENTS": ('{"type": "•"}', '[{"type": "•", "index": 0, "delta": {}}]'),
-    TALK + "api_answers.CUT_REASONS": (f'{{"choices": [{{"message": {SAID}, "finish_reason": "•"}}]}}',),
-    TALK + "api_answers.REFUSAL_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
-    TALK + "api_answers.FAILURE_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
-    TALK + "api_answers.REASON_KEYS": ('{"text": "f(a=1", "•": "length"}',),
+    TALK + "wrappers.CUT_REASONS": (f'{{"choices": [{{"message": {SAID}, "finish_reason": "•"}}]}}',),
+    TALK + "wrappers.REFUSAL_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
+    TALK + "wrappers.FAILURE_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
+    TALK + "wrappers.REASON_KEYS": ('{"text": "f(a=1", "•": "length"}',),
     TALK + "spans._SPAN_HOLDER_KEYS": (
         '{"•": [{"name": "execute_tool f", "attributes": {"gen_ai.tool.name": "f"}}]}',),
     FILES + "fields.ID_FIELDS": ('[{"•": "k", "output": "f(a=1)"}]', '[{"•": 7, "id": 8, "output": "f()"}]'),
@@ -92,7 +92,7 @@ TABLES = {
     FILES + "shapes.FINAL_ANSWER_FIELDS": (
         '{"•": "done", "steps": [{"tool": "f", "tool_input": {"a": 1}}]}',),
     FILES + "shapes._RUN_TOOL_KEYS": ('{"response": "f(a=1)", "steps": [{"•": "f"}]}',),
-    FILES + "frameworks.FIRST_SIGNS": ('[{"•": [{"name": "f"}]}]',),
+    FILES + "shapes.FIRST_SIGNS": ('[{"•": [{"name": "f"}]}]',),
 }  # fmt: skip
 
 

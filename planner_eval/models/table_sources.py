@@ -44,7 +44,7 @@ class TableRun(NamedTuple):
         settings: The benchmark's options that it was scored with; None where it was not.
         predicted: What a run that asked a model keeps; None of one that was scored.
         metrics: Of one's own tasks that were scored: by which metrics.
-        mark: What its figures are marked with, see :mod:`planner_eval.reading.files.task_fields`.
+        mark: What its figures are marked with, see :mod:`planner_eval.reading.files.fields`.
         cache: The cache folder of data sets that it took gold from, where it was not the usual one.
     """
 

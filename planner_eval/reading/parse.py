@@ -22,8 +22,10 @@ from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.resources import service
 from planner_eval.plan.model import Plan
+from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read as door
-from planner_eval.reading.dialects.read import TurnChoice, check_turn, to_json_data
+from planner_eval.reading.dialects.read import TurnChoice, check_turn, to_json_data, write
+from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role
 from planner_eval.reading.files.files import PlanFile, read_data, read_plan
 from planner_eval.reading.files.frames import is_table, table_rows
@@ -453,3 +455,46 @@ def _stats(record: Record) -> Stats | None:
         return stats_of(read_plan(record))
     except ParseError:
         return None
+
+
+# ----------------------------------------------------------------------
+# Plans written in another notation.
+def convert(
+    source: Source,
+    to: str,
+    *,
+    loss: bool = False,
+    dialect: str | None = None,
+    repair: bool = False,
+    compute: str | None = None,
+    tools: Any = None,
+) -> ConvertedText:
+    """Write a plan in another notation.
+
+    Args:
+        source: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
+        to: The notation to write.
+        loss: Give up what it cannot say, and say what was lost.
+        dialect: The notation to read; recognised when left out.
+        repair: Mend small faults where strict reading fails.
+        compute: ``"arithmetic"``: expressions of numbers become the numbers they come to.
+        tools: What types the values of untyped notations, where they are read and where what is written
+            will be read; as for :func:`planner_eval.parse`.
+
+    Returns:
+        The text, and the losses; none without `loss`.
+
+    Raises:
+        WriteError: the notation cannot say what the plan says.
+        ParseError: the plan cannot be read.
+        InputError: unknown notation of that name.
+
+    >>> convert("a = f(#x='1')", "json").text
+    '[{"name": "f", "arguments": {"x": "1"}}]'
+    """
+    dialects.get(to)
+    types = None if tools is None else types_of(tools)
+    plan = parse(source, dialect=dialect, repair=repair, compute=compute, tools=types)
+    if loss:
+        return write_lossy(plan, to, write, tools=types)
+    return ConvertedText(write(plan, to, tools=types), ())

@@ -26,9 +26,8 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.notations.appbench import read_fast
 from planner_eval.reading.dialects.notations.appbench import read_grammar as appbench_grammar
-from planner_eval.reading.dialects.notations.named import terminals as named_terminals
-from planner_eval.reading.dialects.notations.sections import run_row_grammar, token_pattern
-from planner_eval.reading.dialects.notations.sections import terminals as section_terminals
+from planner_eval.reading.dialects.notations.framed import named_terminals, run_row_grammar, token_pattern
+from planner_eval.reading.dialects.notations.framed import terminals as section_terminals
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_calls import read_grammar
 from planner_eval.reading.dialects.read import parse, write

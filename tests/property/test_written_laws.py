@@ -18,9 +18,8 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.detect import opening_tokens
 from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.dialects.round_trip import write_lossy
+from planner_eval.reading.dialects.round_trip import types_of, write_lossy
 from planner_eval.reading.dialects.table import table
-from planner_eval.reading.dialects.value_types import types_of
 from tests.conftest import examples
 
 # Texts with the special tokens of chat templates are left out: those are blanked wherever they stand.

@@ -22,7 +22,7 @@ from planner_eval.plan.model import Plan, RawRef, Ref, Template, Value, contains
 from planner_eval.reading.dialects.conversations.wrappers import may_hold_conversation
 from planner_eval.reading.dialects.notations.nestful import ANSWER_NAME, read_references
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.dialects.value_types import convert
+from planner_eval.reading.dialects.round_trip import convert
 
 
 # ----------------------------------------------------------------------

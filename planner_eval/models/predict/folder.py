@@ -26,17 +26,18 @@ from planner_eval.models.predict.run import Journal, Rows, has_failed_request, w
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
 from planner_eval.models.replies import Prices
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.api_answers import answer_state
-from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.task_fields import (
+from planner_eval.reading.dialects.conversations.wrappers import answer_state
+from planner_eval.reading.files.files import (
     DEMONSTRATIONS_FIELD,
     REPORT_FILE,
     ROWS_FILE,
     Demonstrations,
+    PlanFile,
     find_mark,
+    read_plan,
 )
+from planner_eval.reading.files.pairing import format_repeated_ids
+from planner_eval.reading.files.record import Record
 from planner_eval.results.runs.folder import Input, Run, claim
 from planner_eval.results.runs.stored import read_stored_run, write_run
 
@@ -265,7 +266,7 @@ class PredictedRun(NamedTuple):
         tasks: Of the samples that were asked something, what tells it from another question.
         lost: How many of all their answers are none, or not whole.
         failed: Of how many a request failed, so that there is no answer.
-        mark: What its figures are marked with, see :mod:`planner_eval.reading.files.task_fields`.
+        mark: What its figures are marked with, see :mod:`planner_eval.reading.files.fields`.
         cache: The cache folder of data sets that its samples came out of, where it was not the usual one.
     """
 

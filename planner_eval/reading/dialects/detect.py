@@ -187,7 +187,7 @@ def find_rows_by_token(text: str) -> list[RowToken]:
         return []
     openers = _token_table(custom_rows())
     first_positions: dict[str, int] = {}
-    for match in _token_pattern(openers.patterns, text).finditer(text):
+    for match in _token_pattern(text).finditer(text):
         first_positions.setdefault(_remove_spaces(match.group()), match.start())
         if len(first_positions) > 40:
             break
@@ -203,7 +203,7 @@ def find_rows_by_token(text: str) -> list[RowToken]:
 def find_opening_tokens(text: str) -> Iterator[re.Match[str]]:
     """The opening tokens of a text, in order."""
     if may_hold_token(text):
-        yield from _token_pattern(_token_table(custom_rows()).patterns, text).finditer(text)
+        yield from _token_pattern(text).finditer(text)
 
 
 def find_last_opening_token(text: str) -> re.Match[str] | None:
@@ -227,13 +227,42 @@ def opening_tokens(row: Wrapper) -> tuple[str, ...]:
 
 def may_hold_token(text: str) -> bool:
     """Whether a row's opening token may stand in a text, which a look for words of them tells."""
-    words, angled = _token_table(custom_rows()).words
-    return any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))
+    return _present_patterns(text, custom_rows()) != ()
 
 
-def _token_pattern(patterns: tuple[tuple[str, str], ...], text: str) -> re.Pattern[str]:
+def may_be_other_notation(text: str) -> bool:
+    """Whether a text may hold a token of a row's, or has its sign."""
+    return bool(custom_rows()) or may_hold_token(text) or next(find_rows_by_sign(text, 0), None) is not None
+
+
+def bracketed_words() -> tuple[str, ...]:
+    """Words of which one stands wherever an opening token with a bracket does."""
+    return _token_table(custom_rows()).bracketed
+
+
+def _token_pattern(text: str) -> re.Pattern[str]:
     """A pattern for the tokens that may stand in a text: one for all of them is slow."""
-    return _compile_alternatives(tuple([pattern for word, pattern in patterns if word in text]))
+    return _compile_alternatives(_present_patterns(text, custom_rows()))
+
+
+def _present_patterns(text: str, own: tuple[Wrapper, ...]) -> tuple[str, ...]:
+    """The patterns of the tokens of which a word stands in a text; a text is asked for several times."""
+    find = (
+        _find_present_patterns if len(text) <= _MAX_KEPT_TEXT_LENGTH else _find_present_patterns.__wrapped__
+    )
+    return find(text, own)
+
+
+_MAX_KEPT_TEXT_LENGTH = 20_000
+
+
+@lru_cache(4)
+def _find_present_patterns(text: str, own: tuple[Wrapper, ...]) -> tuple[str, ...]:
+    openers = _token_table(own)
+    words, angled = openers.words
+    if not (any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))):
+        return ()
+    return tuple([pattern for word, pattern in openers.patterns if word in text])
 
 
 @lru_cache(256)
@@ -248,11 +277,14 @@ class _TokenTable(NamedTuple):
         words: Words of which one stands wherever a pattern finds something, for which a look is cheap;
             those with an angle bracket apart.
         patterns: What finds each token, the longest first, with a word that stands wherever it does.
+        rows: Each row's tokens.
+        bracketed: The words of tokens with a bracket.
     """
 
     words: tuple[tuple[str, ...], tuple[str, ...]]
     patterns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
+    bracketed: tuple[str, ...]
 
 
 @cache
@@ -271,7 +303,8 @@ def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
     words_by_kind = tuple(
         tuple(word for word in least if ("<" in word) is angled) for angled in (False, True)
     )
-    return _TokenTable((words_by_kind[0], words_by_kind[1]), patterns, rows)
+    bracketed = tuple({_longest_fixed_text(token) for token, _ in longest if "[" in token})
+    return _TokenTable((words_by_kind[0], words_by_kind[1]), patterns, rows, bracketed)
 
 
 def _longest_fixed_text(token: str) -> str:

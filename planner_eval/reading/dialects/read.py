@@ -37,12 +37,16 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
-from planner_eval.reading.dialects.finding.whole_texts import read_whole_text, refuse_too_many_calls
+from planner_eval.reading.dialects.finding.whole_texts import (
+    read_call_list,
+    read_whole_text,
+    refuse_too_many_calls,
+)
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
     from planner_eval.reading.dialects.conversations.turns import ConversationSource
-    from planner_eval.reading.dialects.value_types import ToolTypes
+    from planner_eval.reading.dialects.round_trip import ToolTypes
 
 
 def parse(  # noqa: PLR0913 - each says one thing about how a text is read
@@ -179,7 +183,7 @@ def _normalize_calls(
     if odd and any("<|" in call.name for call in odd):
         raw = _drop_chat_tokens(raw)
     if name is not None and not dialects.get(name).typed:
-        from planner_eval.reading.dialects.value_types import apply_types
+        from planner_eval.reading.dialects.round_trip import apply_types
 
         raw = apply_types(raw, tools, dialect=name)
     return resolve_repeated_keys(raw, limits) if odd and any(call.has_result for call in odd) else raw
@@ -279,7 +283,7 @@ def _read(
             values = loads_if_json(source, limits) if is_json and values is None else values
             broken = is_json and values is None
             is_json = is_json and not broken
-            whole_read = None if broken else read_whole_text(source, limits, values)
+            whole_read = read_call_list(source, limits) if broken else read_whole_text(source, limits, values)
             if whole_read is not None:
                 return whole_read
         talk = _find_conversation(source, limits, values, located=located) if is_json else None

@@ -112,14 +112,16 @@ def repairs(view: TextView) -> Iterator[RepairedText]:
                 sound = _is_json(current.text) if sound is None else sound
                 if sound:
                     continue
-            changed = _apply(current, step(current.text), notes)
+            fixes = step(current.text)
+            changed = _apply(current, fixes, notes)
             if changed is None:
                 continue
-            words = _words(current.text) if words is None else words
-            if words != (after := _words(changed.view.text)):
-                continue
-            current, notes = changed
-            words, sound = after, None
+            if _may_change_words(current.text, fixes):
+                words = _words(current.text) if words is None else words
+                if words != (after := _words(changed.view.text)):
+                    continue
+                words = after
+            (current, notes), sound = changed, None
             yield RepairedText(current, notes)
 
 
@@ -163,6 +165,19 @@ def _words(text: str) -> list[str]:
         if _JSON_LITERALS.keys().isdisjoint(words)
         else [_JSON_LITERALS.get(word, word) for word in words]
     )
+
+
+def _may_change_words(text: str, fixes: list[RepairEdit]) -> bool:
+    """Whether edits may change a word, or join two: one sign for another, or one more, does not."""
+    if "#" in text or "//" in text:  # what was a comment may be none afterwards
+        return True
+    return any(
+        not new or new not in _SIGNS or (end > start and text[start:end] not in _SIGNS)
+        for _, (start, end, new) in fixes
+    )
+
+
+_SIGNS = frozenset("\"'[](){},")
 
 
 # ---------------------------------------------------------------- the steps

@@ -25,9 +25,9 @@ from planner_eval.reading.files.fields import (
     id_text,
     value_at,
 )
-from planner_eval.reading.files.frameworks import most_common_framework
+from planner_eval.reading.files.items import find_id
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.shapes import ChosenFields, Item
+from planner_eval.reading.files.shapes import ChosenFields, Item, most_common_framework
 
 # ----------------------------------------------------------------------
 # Fields that list the values or calls that are right as well.
@@ -396,8 +396,6 @@ def _build_record(name: str, position: int, item: Item, chosen: ChosenFields) ->
         reason = f"there is no plan: {key!r} is null"
         return Record(name, position, key, None, line, ParseError(reason, code="parse.empty"))
     if error is not None:
-        from planner_eval.reading.files.broken_json import find_id
-
         return Record(name, position, key or find_id(text, chosen.id), None, line, error)
     source, error = shape.take(data, chosen)
     if not shape.named:

@@ -89,11 +89,11 @@ def open_path(path: str, expected: str = "plans") -> OpenedFile:
         raise InputError(f"{name}: {error.strerror or error}") from None
     packed = _detect_compression(data)
     if packed is not None:
-        from planner_eval.reading.files.packed import unpack
+        from planner_eval.reading.files.tables import unpack
 
         data = unpack(data, packed, name, refuse_foreign)
     elif data[:4] == ZIP_SIGNATURE:
-        from planner_eval.reading.files.packed import read_inspect_log
+        from planner_eval.reading.files.tables import read_inspect_log
 
         data = read_inspect_log(data, name) or data
     refuse_foreign(data, name)

@@ -14,9 +14,7 @@ from planner_eval.reading.dialects.read import TurnChoice
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
-    from planner_eval.reading.files.disk_index import IndexFolder
-    from planner_eval.reading.files.disk_pairs import LazyPairs
-    from planner_eval.reading.files.disk_records import LazyRecords, Shards
+    from planner_eval.reading.files.disk_records import IndexFolder, LazyPairs, LazyRecords, Shards
 
 
 # ----------------------------------------------------------------------
@@ -293,8 +291,6 @@ def format_record_name(name: str | int) -> str:
     return f"record {name if parse_position_name(str(name)) is None else repr(name)}"
 
 
-# ----------------------------------------------------------------------
-# From which size on the records of a file are kept on disk, and where.
 # ----------------------------------------------------------------------
 # Where large files are kept while they are read, and from which size on.
 class Store(NamedTuple):

@@ -63,8 +63,11 @@ class TextView:
 
     def strip(self) -> TextView:
         """The view without white space around it."""
+        length = len(self.text.strip())
+        if length == len(self.text):
+            return self
         start = len(self.text) - len(self.text.lstrip())
-        return self.cut(start, max(start, len(self.text.rstrip())))
+        return self.cut(start, start + length)
 
     def edit(self, edits: Iterable[TextEdit]) -> TextView:
         r"""The text after the edits, which must not overlap.

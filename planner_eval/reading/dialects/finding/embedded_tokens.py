@@ -17,7 +17,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
-from planner_eval.reading.dialects.detect import find_opening_tokens, may_hold_token
+from planner_eval.reading.dialects.detect import bracketed_words, find_opening_tokens
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
@@ -113,7 +113,9 @@ def _may_hold_tags(text: str) -> bool:
     if any(map(text.__contains__, _frames(custom_rows()).signs)):
         return True
     begins = [begin for begin in _TOKEN_STARTS if begin in text]
-    if not begins or (begins == ["["] and not (_BRACKET_TOKEN.search(text) or may_hold_token(text))):
+    if "[" in begins and not (_BRACKET_TOKEN.search(text) or any(map(text.__contains__, bracketed_words()))):
+        begins.remove("[")
+    if not begins:
         return False
     if "`" in text and begins != ["```"] and text.count("`") != 3 * text.count("```"):
         return True

@@ -16,7 +16,7 @@ from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawCall, RawComputed, RawPlan, RawRef, fold
 from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, is_call, is_keyed_call_list
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.notations.sections import token_pattern
+from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, walk
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
@@ -498,8 +498,6 @@ def _format_value(value: Any, texts_by_name: Mapping[str, str]) -> str:
     return text
 
 
-# ----------------------------------------------------------------------
-# The text around calls: what stands beside them, and sentences that deny one.
 # ----------------------------------------------------------------------
 # Where the calls stand that a row's tokens frame, and what a text holds beside them.
 _TOOL_ANSWER = lazy_pattern(

@@ -232,8 +232,6 @@ def _ends_in_tool_name(remainder: str, row: Wrapper) -> bool:
 
 
 # ----------------------------------------------------------------------
-# What looks like a call and was not read: in an unknown notation, or begun and not ended.
-# ----------------------------------------------------------------------
 # What looks like a call in a text of which none was read: in a notation that is not known, or not quite so.
 _MAX_SEARCHED_LENGTH = 20_000
 """How much of a text is looked at."""
@@ -351,11 +349,11 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
             if not _TOOL_DEFINITION.search(text, m.start(), m.end() + 100)
         )
         yield from _NAME_ABOVE_FENCE.finditer(text) if "```" in text else ()
-        yield from _NAME_BEFORE_OBJECT.finditer(_blank_fences(text))
-    if "(" in text and "=" in text:
-        yield from (
-            m for m in _NAMED_ARGUMENT_CALL.finditer(_blank_fences(text)) if _is_tool_call(text, m, own_names)
-        )
+    outside = _blank_fences(text)
+    if "{" in outside:
+        yield from _NAME_BEFORE_OBJECT.finditer(outside)
+    if "(" in outside and "=" in outside:
+        yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
 
 
 def _blank_fences(text: str) -> str:

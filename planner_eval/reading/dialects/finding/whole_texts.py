@@ -71,6 +71,42 @@ def _appbench_reader() -> Callable[[str, Limits], RawPlan | None]:
     return read_fast
 
 
+_CALL_NAME = r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+"
+_PLAIN_TEXT = r"[^'\"\\\[\]{}<>`#\n\r\x1b]*+"
+_PLAIN_SCALAR = rf"(?:'{_PLAIN_TEXT}'|\"{_PLAIN_TEXT}\"|-?\d{{1,15}}+(?:\.\d{{1,15}}+)?+|True|False|None)"
+_PLAIN_ARGUMENT = rf"\w++=(?:{_PLAIN_SCALAR}|\[(?:{_PLAIN_SCALAR}(?:, ?)?+)*+\])"
+_CALL_LIST = lazy_pattern(rf"\[(?:{_CALL_NAME}\((?:{_PLAIN_ARGUMENT}(?:, ?)?+)*+\)(?:, ?)?+)++\]\s*+")
+"""A list of Python calls with plain values, on one line: nothing in it means anything to another notation."""
+
+
+def read_call_list(source: str, limits: Limits) -> RecognisedPlan | None:
+    """The calls of a text that is one plain list of Python calls; None where a search has to decide.
+
+    >>> read_call_list("[f(a=1), g(b='x')]", Limits()).raw.calls[1].arguments
+    (('b', 'x'),)
+    >>> read_call_list("[f(a=1), g(b='</think>')]", Limits())
+    """
+    if _CALL_LIST.fullmatch(source) is None or len(source) > _MAX_LIST_LENGTH:
+        return None
+    from planner_eval.reading.dialects.detect import may_be_other_notation
+    from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
+
+    if may_be_other_notation(source):
+        return None
+    tree = parse_syntax(source)
+    if tree is None or isinstance(tree, SyntaxError):
+        return None
+    try:
+        raw = follow(tree, source, (), limits)
+    except ParseError:  # the search says it of the whole text
+        return None
+    whole = len(raw.calls) == source.count("(") and not raw.notes
+    return RecognisedPlan("pythonic", raw._replace(reason="Python calls")) if whole else None
+
+
+_MAX_LIST_LENGTH = 20_000
+
+
 def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan | None:
     value = values[0] if len(values) == 1 else values
     has_schema = isinstance(value, dict) and "schema" in value

@@ -38,6 +38,9 @@ from planner_eval.reading.dialects.notations.appbench_terms import (
     word_value,
 )
 
+# ---------------------------------------------------------------- recognition
+
+
 # ----------------------------------------------------------------------
 # AppBench's lines read: three anchored regular expressions, and the Lark grammar where these refuse.
 #
@@ -265,7 +268,7 @@ def read_grammar(text: str) -> RawPlan:
         ParseError: with the place and what was expected there.
     """
     from planner_eval.base import grammar
-    from planner_eval.reading.dialects.notations.grammars import AppBenchTransformer
+    from planner_eval.reading.dialects.programs.grammars import AppBenchTransformer
 
     if not text.strip():
         raise ParseError(

@@ -122,7 +122,7 @@ def read_grammar(text: str, limits: Limits) -> RawPlan:
     >>> read_grammar('[{"name": "f", "arguments": {"a": "$v0$"}}]', Limits()).calls[0].arguments[0][1].span
     (35, 39)
     """
-    from planner_eval.reading.dialects.notations import grammars
+    from planner_eval.reading.dialects.programs import grammars
 
     located = parse_located(text, "nestful")
     locations, subtrees = ObjectSpans(located), grammars.index_by_span(located)

@@ -517,3 +517,7 @@ def format_value(value: Value, reference: Callable[[Ref], str]) -> str:
         text=lambda pieces: " + ".join(map(leaf, pieces)),
     )
     return text
+
+
+# ----------------------------------------------------------------------
+# A call as Python text that stands in the place of a tool's name, as in UltraTool's plans.

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from planner_eval.base import grammar
-from planner_eval.base.errors import LimitError, ParseError
+from planner_eval.base.errors import LimitError, ParseError, WriteError
 from planner_eval.base.grammar import find_json_error
 from planner_eval.base.json_text import (
     LARK_CHARS,
@@ -30,6 +30,7 @@ from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_json_calls
+from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.notations.json_rows import fill_call_template, read_by_template
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.values import Unknown
@@ -127,7 +128,7 @@ def run_row_grammar(row: Wrapper, text: str, terminals: dict[str, str], *, place
     Raises:
         ParseError: the text does not follow the grammar.
     """
-    from planner_eval.reading.dialects.notations.grammars import FramedTransformer, PlacedTransformer
+    from planner_eval.reading.dialects.programs.grammars import FramedTransformer, PlacedTransformer
 
     transformer = PlacedTransformer if placed else FramedTransformer
     parser = grammar.load(row.shape, transformer, tuple(terminals.items()))
@@ -148,7 +149,9 @@ NO_CALL = frozenset({"no_function"})
 
 
 def dialect(row: Wrapper) -> Dialect:
-    """The dialect of a row of shape ``sections``."""
+    """The dialect of a row of shape ``sections`` or ``named``."""
+    if row.shape == "named":
+        return row_dialect(row, read_named, _named_writer(row), read_named_grammar)
     base = row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
     return base._replace(read_framed=lambda text, limits: read_framed(row, text, limits))
 
@@ -318,5 +321,112 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
                 row.open[0] + text + close for text in texts
             )
         return row.open[0] + separator.join(texts) + close
+
+    return write
+
+
+# ----------------------------------------------------------------------
+# The shape "name + JSON": a tool's name and its arguments as a JSON object, between tokens.
+TO_USER = "all"
+"""Functionary's recipient of a text that calls nothing."""
+_LEADING_SPACE = re.compile(r"\s*+")
+
+
+def entry_pattern(row: Wrapper) -> re.Pattern[str]:
+    """Everything before a call's JSON: the opening token, the name, the token after it."""
+    start = r"(?:^|(?<=\n))[ \t]*+" if row.head == ("",) else token_regex(row.head)
+    return re.compile(rf"{start}([^\s<>\[\]{{}}|\"'(),;]{{1,300}}?){token_regex(row.middle)}(?=\{{)")
+
+
+def read_named(row: Wrapper, text: str, limits: Limits) -> RawPlan:
+    """Read the calls of a text.
+
+    Raises:
+        ParseError: there is none, or one cannot be read.
+    """
+    heads = entry_pattern(row)
+    calls: list[RawCall] = []
+    match, end = heads.search(text), 0
+    if match is None:
+        raise ParseError(
+            f"found no name with its JSON arguments, as in {row.example.splitlines()[0][:60]!r}",
+            text=text,
+            offset=_LEADING_SPACE.match(text).end(),  # type: ignore[union-attr]
+            dialect=row.name,
+        )
+    while match is not None:
+        _refuse_broken(row, text, end, match.start())
+        name, start = match[1], match.end()
+        try:
+            value, position = read_json_value(text, start, limits)
+        except ValueError as error:
+            raise explain(row, text, error, limits, named_terminals(row), match.start()) from None
+        tail = token_pattern(row.tail).match(text, position) if row.tail else None
+        end = tail.end() if tail else position
+        check_calls(len(calls) + 1, limits)
+        arguments = arguments_of(value, len(calls), text)
+        calls.append(RawCall(name, arguments, span=(match.start(), end)))
+        match = heads.search(text, end)
+    _refuse_broken(row, text, end, len(text))
+    return RawPlan(tuple(calls))
+
+
+def read_named_grammar(row: Wrapper, text: str, limits: Limits) -> RawPlan:
+    """Read by the row's grammar, with places: the reference for :func:`read`.
+
+    Raises:
+        ParseError: the text does not follow the grammar.
+    """
+    calls: list[RawCall] = []
+    for name, located, span in run_row_grammar(row, text, named_terminals(row), placed=True):
+        check_calls(len(calls) + 1, limits)
+        locations = ObjectSpans([located])
+        arguments = arguments_of(locations.values[0], len(calls), text)
+        calls.append(RawCall(name, arguments, span=span, spans=locations.members(locations.values[0])))
+    return RawPlan(tuple(calls))
+
+
+def _refuse_broken(row: Wrapper, text: str, start: int, end: int) -> None:
+    """Refuse an opening token in [start, end) that no name and no JSON follow: a call would be lost."""
+    if row.head == ("",):
+        return
+    for match in token_pattern(row.head).finditer(text, start, end):
+        if not text.startswith(TO_USER, match.end()):
+            expected = "a tool's name and its JSON arguments"
+            raise ParseError(
+                f"found {match.group()[:40]!r} without {expected} after it",
+                text=text,
+                offset=match.end(),
+                dialect=row.name,
+            )
+
+
+def named_terminals(row: Wrapper) -> dict[str, str]:
+    """The row's tokens as terminals of grammars/named.lark."""
+    head = token_regex(row.head) if row.head != ("",) else "(?!)x"
+    tail = (
+        token_regex(tuple(t for t in row.tail if t.strip())) if any(t.strip() for t in row.tail) else "(?!)x"
+    )
+    text = prose_regex(row.head) if row.head != ("",) else "(?!)x"
+    return {
+        "HEAD.3": head,
+        "MIDDLE.3": token_regex(row.middle) + r"(?=\{)",
+        "TAIL.3": tail,
+        "TEXT.-10": text,
+        "NAME.2": rf"[^\s<>\[\]{{}}|\"'(),;]{{1,300}}?(?={token_regex(row.middle)})",
+    }
+
+
+def _named_writer(row: Wrapper) -> Callable[[Plan], str]:
+    def write(plan: Plan) -> str:
+        refuse_references(plan, row.name)
+        written_calls = []
+        for i, call in enumerate(WrittenPlan(plan).calls):
+            if not re.fullmatch(r"[^\s<>\[\]{}|\"'(),;]+", call.name):
+                raise WriteError(f"the name {call.name!r} cannot be expressed in the dialect {row.name!r}")
+            middle = row.middle[0].replace("$index", str(i)).replace("$id", call.id)
+            arguments: Any = json.dumps(call.arguments, ensure_ascii=False)
+            written_calls.append(row.head[0] + call.name + middle + arguments + "".join(row.tail[:1]))
+        return "".join(row.open[:1]) + "".join(written_calls).rstrip("\n") + "".join(row.close[:1])
 
     return write
