@@ -119,7 +119,7 @@ def _costs_in(data: Any, depth: int) -> dict[str, float]:
     if not isinstance(data, list) or not any(isinstance(item, (list, Mapping)) for item in data):
         return {}
     costs = [_costs_in(item, depth + 1) for item in data]
-    return _sum_costs(_without_nested(data, costs))
+    return _sum_costs(_without_nested(data, costs)) if any(costs) else {}
 
 
 def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
