@@ -40,7 +40,7 @@ NONE_OF_2 = "to: fits none of 2 alternatives: "
     ({"anyOf": [TEXT, PERSON]}, {}, ["the field 'iban' is required", "the field 'name' is"]),
     ({"anyOf": [TEXT, PERSON]}, 3, ["to: expected string or object, found integer 3"]),
     (MARKED, {"k": "A", "x": "t"}, []),
-    (MARKED, {"k": "A", "y": "t"}, ["no field 'y'; the fields are k, x, more", "'x' is needed"]),
+    (MARKED, {"k": "A", "y": "t"}, ["no field 'y'; the fields are k, x, more", "to: the field 'x' is required [check.missing_argument]"]),
     (MARKED, {"k": "C", "x": "t"}, ["to.k: expected one of 'A', found string 'C' [check.enum]"]),
     (SIDE, {"op": "+", "l": {"op": "-", "l": 1}, "r": 2},
      ["to.l: the field 'r' is required [check.missing_argument]"]),
