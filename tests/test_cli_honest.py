@@ -205,7 +205,8 @@ REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (("diff", *ONE), "--theme dark", "--theme applies only to drawings"),
     (("diff", *ONE), "--force --format html", "--force applies only to drawings"),
     (EXECUTE, "--theme dark", "--theme applies only to --format"),
-    (EXECUTE, "--isolation inline --run timeout=1", "--run timeout applies only with --isolation strict or process"),
+    (EXECUTE, "--isolation inline --run timeout=1",
+     "--run timeout applies only with --isolation strict or process"),
     (("stats", PRED), "--cache data", "--cache applies only to data sets"),
     *((command, "--source data/samples --cache nonexistent", "--cache applies only without --source")
       for command in (("stats", "mathqa"), ("render", "mathqa"), ("data", "show"),

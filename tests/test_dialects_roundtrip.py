@@ -127,7 +127,9 @@ def test_a_notation_without_types_says_texts_and_what_the_tools_type(name: str) 
 @pytest.mark.parametrize("name", ["hermes", "react", "appbench", "code", "llama-json", "langgraph", "mlflow"])
 def test_no_call_is_refused_where_it_would_be_no_text_or_none_that_is_read(name: str) -> None:
     for loss in (False, True):
-        with pytest.raises(WriteError, match=f"the plan calls no tool, which the dialect '{name}' cannot express; 'json'"):
+        with pytest.raises(
+            WriteError, match=f"the plan calls no tool, which the dialect '{name}' cannot express; 'json'"
+        ):
             pe.convert([], name, loss=loss)
 
 
