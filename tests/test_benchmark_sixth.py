@@ -121,7 +121,7 @@ def test_a_sixth_scores_a_file(checkout: Path, gold: str) -> None:
 @pytest.mark.parametrize(("argv", "said"), [
     (("complexfuncbench", "--details"), "(appbench, nestful, callnavi, functionchat, bfcl, sums)"),
     (("nestful", "--judge", "m"), "ask a judge (callnavi, complexfuncbench, functionchat, sums)"),
-    (("sums", "--tools", "nestful"), "--tools applies only to benchmarks that run answers (nestful)"),
+    (("sums", "--run", "tools=nestful"), "--run tools applies only to benchmarks that run answers (nestful)"),
     (("sums", "--set", "unit=pears"), "SumBench's option 'unit' is one of apples, not 'pears'"),
     (("sum",), "there is no benchmark 'sum'; did you mean sums?"),
     (("callnavi",), "sums.json is gold of sums, not of callnavi"),

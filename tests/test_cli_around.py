@@ -37,7 +37,7 @@ CALLS = {
     "data duplicates": f"data duplicates functionchat --source {SAMPLES}",
     "data make": "data make --tools nestful -n 1 --isolation inline",
     "data export": "data export answered.jsonl --to tools-jsonl",
-    "diff": "diff sub.json plan.json", "doctor": "doctor",
+    "diff": "diff sub.json plan.json", "doctor": "doctor", "explain": "explain check.enum",
     "execute": "execute plan.json --tools nestful --isolation inline",
     "parse": "parse plan.json", "render": "render plan.json", "schema": "schema policy",
     "score": "score pred.jsonl gold.jsonl", "selftest": "selftest",
@@ -257,6 +257,8 @@ SOURCES = (
     "execute plan.json --tools {}", "execute plan.json --tools recorded:{}", "parse plan.json --wrappers {}",
     "execute plan.json --tools nestful --isolation inline --record {}", "render plan.json --theme {}",
     f"score {{}} {SAMPLES}/callnavi --benchmark callnavi", "selftest --policy {}", "table {}",
+    "agree rewarded.jsonl --policy {}", "score pred.jsonl gold.jsonl --gold-doubts {}",
+    "compare pred.jsonl better.jsonl --gold gold.jsonl --gold-doubts {}",
 )  # fmt: skip
 
 
@@ -272,7 +274,7 @@ def places() -> Iterator[str]:
 
 
 PLACES = sorted(set(places()))
-WITHOUT = {"doctor", "schema"}
+WITHOUT = {"doctor", "explain", "schema"}
 
 
 @pytest.mark.more

@@ -112,7 +112,7 @@ def test_a_broken_line_and_a_patch_that_does_not_fit_are_alone(many: tuple[str, 
     assert (done.returncode, "line 4, column 2: not JSON" in done.stderr) == (1, True), done.stderr
     found = {row["id"]: row for row in loaded(done.stdout)}
     assert (len(found), "text" in found["q1"]) == (10, True)
-    assert "does not fit the plan: 'zz' is not there" in found["q3"]["error"]
+    assert "does not fit the plan: 'zz' does not exist; the plan's calls are c1" in found["q3"]["error"]
     assert "arguments 1 is ['x'], expected a name and a value" in found["q5"]["error"]
     assert "1 lines of" in found["q0"]["error"]
 
@@ -184,18 +184,18 @@ REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (BENCHMARK, "--policy /nonexistent.toml", "--policy applies only without --benchmark"),
     *((BENCHMARK, option, f"{typed(option)} applies only without --benchmark")
       for option in ("--metric x", "--by x", "--from plan", "--from gold=plan", "--cluster x", "--strict")),
-    (BENCHMARK, "--tools nestful", "--tools applies only to benchmarks that run answers (nestful)"),
+    (BENCHMARK, "--run tools=nestful", "--run tools applies only to benchmarks that run answers (nestful)"),
     (DETAILED, "--details", "--details applies only to benchmarks with more tables"),
     (BENCHMARK, "--set reading=x", "CallNavi has no option 'reading'; it has task, notation"),
     *((BENCHMARK, option, f"{typed(option)} applies only with --judge")
-      for option in ("--run judge.url=u", "--run judge.cache=c", "--replay", "--prompts p")),
+      for option in ("--run judge.url=u", "--run judge.cache=c", "--run replay", "--run prompts=p")),
     (BENCHMARK, "--only failures --format json", "--only applies only to other formats"),
-    (NESTFUL, "--isolation strict", "--isolation applies only with --tools"),
+    (NESTFUL, "--isolation strict", "--isolation applies only with --run tools=SPEC"),
     (NESTFUL, "--judge m", "--judge applies only to benchmarks that ask a judge (callnavi"),
     (NESTFUL, "--details --format csv", "--details applies only to --format text and md"),
     *((SCORE, option, f"{typed(option)} applies only with --benchmark") for option in (
-        "--official", "--corrected", "--details", "--tools nestful", "--isolation strict", "--judge m",
-        "--run judge.url=u", "--run judge.cache=c", "--replay", "--set a=b")),
+        "--official", "--corrected", "--details", "--run tools=nestful", "--isolation strict", "--judge m",
+        "--run judge.url=u", "--run judge.cache=c", "--run replay", "--set a=b")),
     (SCORE, "--by nosuch", "--by 'nosuch': no gold record has that field"),
     (("compare", PRED, PRED, "--gold", GOLD), "--by nosuch", "--by 'nosuch': no gold record"),
     (DIFF, "--patch --format svg", "--format applies only without --patch"),
@@ -205,7 +205,8 @@ REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (("diff", *ONE), "--theme dark", "--theme applies only to drawings"),
     (("diff", *ONE), "--force --format html", "--force applies only to drawings"),
     (EXECUTE, "--theme dark", "--theme applies only to --format"),
-    (EXECUTE, "--isolation inline --timeout 1", "--timeout applies only with --isolation strict or process"),
+    (EXECUTE, "--isolation inline --run timeout=1",
+     "--run timeout applies only with --isolation strict or process"),
     (("stats", PRED), "--cache data", "--cache applies only to data sets"),
     *((command, "--source data/samples --cache nonexistent", "--cache applies only without --source")
       for command in (("stats", "mathqa"), ("render", "mathqa"), ("data", "show"),

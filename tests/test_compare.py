@@ -401,8 +401,8 @@ def test_what_cannot_be_read_stands_first_and_in_the_verdict(made: Mapping[str, 
     strict = compared(made, "--strict").splitlines()[1]
     assert strict.startswith("plain is better than quoted in exact: 0.53 against 0.19, p < 0.0001")
     assert strict.endswith(
-        "; mostly because quoted is unreadable in 90 of 120; over the 30 that both answered "
-        "readably plain is worse: 0.40 against 0.77, p = 0.0074"
+        "; mostly because quoted is unreadable in 90 of 120; over the 30 that are "
+        "readable in both plain is worse: 0.40 against 0.77, p = 0.0074"
     )
     mended = compared(made).splitlines()[1]
     assert mended.startswith("plain is worse than quoted in exact: 0.53 against 0.77, p = 0.00026")

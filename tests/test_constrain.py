@@ -56,9 +56,12 @@ def test_what_holds_the_answers_is_part_of_run_and_cache(server: ModelServer, tm
 
 def test_what_is_no_whole_plan_is_refused_before_any_request(server: ModelServer, tmp_path: Path) -> None:
     for more, said in (
-        (("--pipeline", "function-calling"), "function-calling asks own for none"),
+        (
+            ("--pipeline", "function-calling"),
+            "a whole plan, which function-calling does not ask for with tasks of your own: it",
+        ),
         (("--dialect", "hermes"), "there is no grammar of the dialect 'hermes'"),
-        (("--dialect", "appbench"), "appbench is no JSON"),
+        (("--dialect", "appbench"), "appbench is not JSON, so JSON Schema cannot describe it"),
     ):
         done = predict(server, tmp_path, "--constrain", "schema", *more, tasks=1)
         assert (done.returncode, done.stdout) == (2, "")

@@ -111,7 +111,7 @@ TEXTS = [{"name": "f", "arguments": {"s": "7", "t": "true"}}]
 
 @pytest.mark.parametrize("name", ["anthropic-xml", "qwen3-coder", "glm", "minimax"])
 def test_a_notation_without_types_says_texts_and_what_the_tools_type(name: str) -> None:
-    with pytest.raises(WriteError, match="7 would read as '7', for it writes values without types: give a"):
+    with pytest.raises(WriteError, match="7 would read as '7', for it writes values without types: name a"):
         pe.convert(MIXED, name)
     done = pe.convert(MIXED, name, tools=TYPES)
     assert done.losses == ()
@@ -127,7 +127,9 @@ def test_a_notation_without_types_says_texts_and_what_the_tools_type(name: str) 
 @pytest.mark.parametrize("name", ["hermes", "react", "appbench", "code", "llama-json", "langgraph", "mlflow"])
 def test_no_call_is_refused_where_it_would_be_no_text_or_none_that_is_read(name: str) -> None:
     for loss in (False, True):
-        with pytest.raises(WriteError, match=f"the plan calls no tool, which the dialect '{name}' has no"):
+        with pytest.raises(
+            WriteError, match=f"the plan calls no tool, which the dialect '{name}' cannot express; 'json'"
+        ):
             pe.convert([], name, loss=loss)
 
 
@@ -140,16 +142,16 @@ def test_no_call_is_written_where_a_list_of_none_says_it(name: str) -> None:
 
 
 F = Call("c1", "f", (("s", "7"), ("b", True)))
-HUGE = r"cannot say call c1 \(f\): read again, .* past 1.8e308"
+HUGE = r"cannot express call c1 \(f\): read again, .* outside ±1.8e308"
 AGAIN = r"read again, .*; 'plan' can"
 
 
 @pytest.mark.parametrize(("call", "name", "types", "told"), [
     (F, "glm", {"s": "integer"}, "'7' would read as 7, for the tools say that it is of type 'integer'"),
     (F, "glm", {"s": "string"}, "True would read as 'true', .* the tools do not give this type"),
-    (Call("c1", "f g"), "appbench", {}, rf"cannot say call c1 \(f g\): {AGAIN}"),
-    (Call("c1", "f", (("$x", 1),)), "appbench", {}, rf"cannot say call c1 \(f\): {AGAIN}"),
-    (Call("c1", "f", (("x\n", "1"),)), "appbench", {}, r"cannot say call c1 \(f\); 'plan' can"),
+    (Call("c1", "f g"), "appbench", {}, rf"cannot express call c1 \(f g\): {AGAIN}"),
+    (Call("c1", "f", (("$x", 1),)), "appbench", {}, rf"cannot express call c1 \(f\): {AGAIN}"),
+    (Call("c1", "f", (("x\n", "1"),)), "appbench", {}, r"cannot express call c1 \(f\); 'plan' can"),
     (Call("c1", "f", (("x", float("nan")),)), "appbench", {}, "'x' of call c1"),
     (Call("c1", "f", (("x", float("inf")),)), "plan", {}, HUGE),
 ])  # fmt: skip

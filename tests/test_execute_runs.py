@@ -98,7 +98,7 @@ def test_a_run_with_other_tools_is_another_run(tmp_path: Path) -> None:
     assert first.returncode == 0, first.stderr
     other = execute(*argv, "--timeout", "3")
     assert (other.returncode, other.stdout) == (2, "")
-    assert "holds another run: --timeout was 10.0 and is 3.0" in other.stderr
+    assert "holds another run: --run timeout was 10.0 and is 3.0" in other.stderr
     tools.write_text("def f():\n    return 2\n", encoding="utf-8")
     changed = execute(*argv)
     assert changed.returncode == 2

@@ -50,7 +50,7 @@ def test_the_pair_has_the_edit(code: str) -> None:
     assert code in {edit.code for edit in pe.diff(ROWS[code]["pred"], ROWS[code]["gold"]).edits}
 
 
-def test_a_code_a_family_and_all_of_them_are_explained() -> None:
+def test_a_code_a_family_and_all_of_them_are_explained(tmp_path: Path) -> None:
     single = planeval("explain", "check.enum")
     assert (single.returncode, single.stdout) == (0, explain_code(code_entries()["check.enum"]) + "\n")
     family = planeval("explain", "check").stdout
@@ -58,6 +58,8 @@ def test_a_code_a_family_and_all_of_them_are_explained() -> None:
         code for code in CODES if code.startswith("check.")
     ]
     listed = planeval("explain").stdout
+    assert planeval("explain", "-o", str(tmp_path / "codes.txt")).stdout == ""
+    assert (tmp_path / "codes.txt").read_text(encoding="utf-8") == listed
     assert all(code in listed for code in code_entries())
 
 

@@ -401,11 +401,11 @@ def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("runs", "why"), [
-    ([[{"id": "z", "prediction": "f()"}]], "the run 1 says nothing to plans: no id is in both files"),
+    ([[{"id": "z", "prediction": "f()"}]], "the run 1 has no answers for plans: no id is in both files"),
     ({"mine": "nosuch.jsonl"}, "nosuch.jsonl"),
     ({"mine": 3}, "the run mine is 3, expected a folder, a file or records"),
     ({3: "x.jsonl"}, "3 is no name of a run"), (3, "runs is 3, expected a list of folders and files"),
-    (["x.jsonl", "./x.jsonl"], "is given twice"),
+    (["x.jsonl", "./x.jsonl"], "x.jsonl is named twice: name it once"),
 ])  # fmt: skip
 def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:
     with pytest.raises(InputError, match=re.escape(why)):

@@ -343,7 +343,7 @@ def _read_template(folder: Path, file: PromptFile) -> Template:
     except OSError as problem:
         raise InputError(f"{path}: {problem.strerror or problem}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no UTF-8 text, expected a prompt") from None
+        raise InputError(f"{path} is not UTF-8 text, expected a prompt") from None
     if len(data) > MAX_BYTES:
         raise InputError(f"{path} is larger than {MAX_BYTES:,} bytes, expected a prompt")
     missing = [name for name in file.fields if f"{{{name}}}" not in text]

@@ -82,7 +82,7 @@ def apply_prompts(
     if not folders:
         return JudgeSetup(judge, OWN_PROMPTS_NOTE)
     if not folders[0].is_dir():
-        raise InputError(f"{folders[0]} is no folder, expected one of prompts")
+        raise InputError(f"{folders[0]} is not a folder, expected one of prompts")
     templates = read_templates(folders[0], file_names)
     return JudgeSetup(PromptedJudge(judge, templates), _describe_prompts(benchmark, folders[0], templates))
 

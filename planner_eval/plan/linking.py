@@ -221,7 +221,7 @@ class _Linker:
         if kind is float:
             if value not in _INFINITIES:
                 return value
-            past = "above 1.8e308, the largest number, and equal to any other such number"
+            past = "a number outside ±1.8e308, which would equal any other such number"
             raise LimitError(f"argument {argument!r} of {self.where(i)} is {past}")
         if kind is int:
             if -_INTEGER_BOUND < value < _INTEGER_BOUND:

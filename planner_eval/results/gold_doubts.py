@@ -95,7 +95,7 @@ def _read_rows(name: str) -> list[Any]:
     except FileNotFoundError:
         raise InputError(f"there is no file {name}") from None
     except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is no UTF-8 text"
+        reason = getattr(problem, "strerror", None) or "it is not UTF-8 text"
         raise InputError(f"{name}: cannot be read: {reason}") from None
     if not text.strip():  # --fix writes nothing where nothing is to be mended
         return []

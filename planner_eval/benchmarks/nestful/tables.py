@@ -299,7 +299,7 @@ def structure_chart(systems: Sequence[System]) -> Chart:
 
 def _win_shares(system: System) -> list[WinShare]:
     if system.run is None:
-        raise InputError("nestful-6 shows win rates, for which answers are run: --tools nestful runs them")
+        raise InputError("nestful-6 shows win rates, for which answers are run: --tools=nestful runs them")
     records = [record for record, _ in system.rows()]
     shares = figure6(outcomes(records, run=system.run, **system.scored.options))
     if not shares:

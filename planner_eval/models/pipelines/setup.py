@@ -192,9 +192,10 @@ def refuse_unserved(constraint: Constraint, pipeline: str, form: str, dialect: s
     """
     if (pipeline, form) not in SERVED_PIPELINES:
         able = " or ".join(dict.fromkeys(name for name, _ in SERVED_PIPELINES))
+        tasks = "tasks of your own" if form == "own" else f"tasks of {form}"
         raise InputError(
             f"--constrain needs an answer that is a whole plan, which {pipeline} does not ask "
-            f"{form} for: it applies to {able}, with AppBench, NESTful or tasks of your own"
+            f"for with {tasks}: it applies to {able}, with AppBench, NESTful or tasks of your own"
         )
     if constraint.server not in SERVERS:
         hint = did_you_mean(constraint.server, SERVERS, f"there are {', '.join(SERVERS)}")
