@@ -475,7 +475,7 @@ def test_a_wait_that_the_server_asks_for_is_told(server: ModelServer, tmp_path: 
     first, last = done.stderr.splitlines()
     said = r"0 of 3 samples, 1 request waits, [23] s at most \(status 429\), 1 answer of 429 so far"
     assert re.fullmatch(said, first)
-    assert last == "the server said 3 times too many requests (429): lower --run concurrency=N"
+    assert last == "the server answered 3 times: too many requests (429): lower --run concurrency=N"
     server.bodies.clear()
     argv = ["predict", str(tmp_path / "tasks.jsonl"), "--model", "m", "--url", server.url]
     shown = on_terminal(*argv, "-o", str(tmp_path / "other"), OPENAI_API_KEY="k", COLUMNS="120").err
