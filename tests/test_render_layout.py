@@ -176,8 +176,9 @@ def test_a_large_plan_is_condensed_unless_forced() -> None:
 
 def test_formats_and_themes_that_do_not_exist() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"format": "gif"}, r"unknown format 'gif'.*svg"), ({"theme": "loud"}, r"no theme 'loud'.*default"),
-        ({"theme": "nowhere.toml"}, r"no theme file nowhere\.toml"),
+        ({"format": "gif"}, r"unknown format 'gif'.*svg"),
+        ({"theme": "loud"}, r"unknown theme 'loud'.*default"),
+        ({"theme": "nowhere.toml"}, r"no such theme file: nowhere\.toml"),
     ]  # fmt: skip
     for how, said in wrong:
         with pytest.raises(InputError, match=said):

@@ -528,7 +528,7 @@ def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) ->
     assert rows["b"]["faults"] == []
     assert "it has no tools" in rows["c"]["error"]
     pooled = planeval("suggest", write(made, *lines[:2]), "--catalog", made)
-    assert "the tools of 2 records are pooled" in pooled.stderr
+    assert "the tools of 2 records are merged" in pooled.stderr
     assert "1 of the same name differ" in pooled.stderr
     bare = planeval("suggest", write(made, lines[2]))
     assert (bare.returncode, "name them with --catalog" in bare.stderr) == (2, True)
@@ -545,7 +545,7 @@ def test_a_model_that_cannot_answer_is_told(tmp_path: Path, monkeypatch: pytest.
     for answer in (Answer(status=429, headers={"Retry-After": "3600"}), Answer(act=drip)):
         with ModelServer(lambda body, number, answer=answer: answer) as server:  # type: ignore[misc]
             started = monotonic()
-            code, _, err = suggest(made, "--model", "m", "--model-url", server.url, "--deadline", "0.3")
+            code, _, err = suggest(made, "--model", "m", "--model-url", server.url, "--run", "deadline=0.3")
             assert monotonic() - started < 40
         assert (code, "no answer within 0.3 seconds in total" in err) == (1, True)
 
