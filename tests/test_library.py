@@ -102,8 +102,8 @@ def test_each_command_calls_its_verb(command: str, monkeypatch: pytest.MonkeyPat
 ALLOWED = {
     "plan": "model statistics",
     "reading": "conversation dialects dialects.conversations.turns dialects.detect dialects.finding.find "
-    "dialects.listing dialects.notations.plan dialects.read files.fields files.frameworks files.pairing files.record "
-    "files.several files.task_fields parse question_templates",
+    "dialects.listing dialects.notations.plan dialects.read files.fields files.frameworks files.pairing "
+    "files.record files.several files.task_fields parse question_templates",
     "catalogs": "check formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
     "rows",
