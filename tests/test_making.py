@@ -284,10 +284,10 @@ ALONE = Tool("alone", parameters=(Parameter("a", NUMBER),), returns=FIELD)
 PAY = Tool("pay", parameters=(Parameter("b", Type()),), returns=Type(("boolean",)))
 
 IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
-    ({"catalog": Catalog((ALONE,), "t"), "depth": 5}, "depth 5: plans of t are at most 1 deep, for no"),
+    ({"catalog": Catalog((ALONE,), "t"), "depth": 5}, "depth 5: plans of t are at most 1 deep: no"),
     ({"catalog": Catalog((ALONE, PAY), "t"), "depth": 5}, "plans of t are at most 2 deep: alone → pay"),
     ({"catalog": Catalog((), "t")}, "t has no tools to make plans of"),
-    ({"tools": "nestful", "depth": 5, "calls": 3}, "need at least 5 calls; at most 3 are wanted"),
+    ({"tools": "nestful", "depth": 5, "calls": 3}, "need at least 5 calls; at most 3 are requested"),
     ({"tools": "nestful", "components": 4, "width": 2}, "a plan of width 2 has at most 2"),
     ({"tools": "nestful", "calls": 9, "depth": 2, "width": 2}, "a plan of depth 2 and width 2 has at most 4"),
     ({"tools": "nestful", "single": True, "components": 2}, "a plan has 1 component"),
@@ -320,7 +320,8 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     ({"tools": "nestful", "to": "appbench"}, "need tools of apps, and those of nestful.json have none"),
     ({"tools": "world:appbench", "to": "nestful"}, "its records have no apps"),
     ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, and more"),
-    ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "plans are not run"),
+    ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "its records hold "
+     "the output of each call: run the plans with --tools"),
 ]  # fmt: skip
 
 

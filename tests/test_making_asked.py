@@ -168,7 +168,7 @@ def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
     assert done.returncode == 3
     first, last = done.stderr.splitlines()
     assert first.startswith("slow is called no more: 3 runs of it in a row took longer than 0.3 seconds; ")
-    assert first.endswith("; --timeout allows more")
+    assert first.endswith("; --run timeout=SECONDS allows more")
     assert last.startswith("0 of 1 made: no tool is left to call: ")
     assert "a call timed out (3)" in last
 

@@ -138,7 +138,7 @@ def test_what_failed_is_a_row_and_is_asked_again(server: ModelServer, tmp_path: 
         return {"t1": Answer(act=drip), "t2": refusal}.get(asked_of(body)) or echo(body, number)
 
     server.script = script
-    done = asked(server, tmp_path, 4, "--deadline", "1")
+    done = asked(server, tmp_path, 4, "--run", "deadline=1")
     assert done.returncode == 1
     assert "4 samples asked with flat: 2 answered, 1 context, 1 transport" in done.stdout
     assert "--run budget=TOKENS offers no more tools than fit" in done.stderr
@@ -147,7 +147,7 @@ def test_what_failed_is_a_row_and_is_asked_again(server: ModelServer, tmp_path: 
     assert [(row["error"] or {}).get("code") for row in rows] == [None, "transport", "context", None]
     assert [row["prediction"] for row in rows] == ["answer of t0", "", "", "answer of t3"]
     server.script, before = echo, len(server.bodies)
-    assert asked(server, tmp_path, 4, "--deadline", "1").returncode == 0
+    assert asked(server, tmp_path, 4, "--run", "deadline=1").returncode == 0
     assert sorted(map(asked_of, server.bodies[before:])) == ["t1", "t2"]
 
 
@@ -475,12 +475,12 @@ def test_a_wait_that_the_server_asks_for_is_told(server: ModelServer, tmp_path: 
     first, last = done.stderr.splitlines()
     said = r"0 of 3 samples, 1 request waits, [23] s at most \(status 429\), 1 answer of 429 so far"
     assert re.fullmatch(said, first)
-    assert last == "the server said 3 times too many requests (429): lower --run concurrency=N"
+    assert last == "the server answered 3 times: too many requests (429): lower --run concurrency=N"
     server.bodies.clear()
     argv = ["predict", str(tmp_path / "tasks.jsonl"), "--model", "m", "--url", server.url]
     shown = on_terminal(*argv, "-o", str(tmp_path / "other"), OPENAI_API_KEY="k", COLUMNS="120").err
     assert "0 of 3 samples, 3 requests wait, " in shown
     assert "3 answers of 429 so far" in shown
     server.bodies.clear()
-    done = asked(server, tmp_path, 4, "--deadline", "1")
-    assert "in all; before: status 429" in done.stderr
+    done = asked(server, tmp_path, 4, "--run", "deadline=1")
+    assert "in total; before: status 429" in done.stderr

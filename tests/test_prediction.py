@@ -179,7 +179,7 @@ def test_tools_and_references_are_told_as_it_is_asked_for() -> None:
         )
         assert "get_rate" in asked.messages[0]["content"]
         assert "<tool_call>" in asked.messages[0]["content"]
-    with pytest.raises(InputError, match="there are json, docstring, python, yaml"):
+    with pytest.raises(InputError, match="here; expected one of json, docstring, python, yaml"):
         run("flat", first("callnavi"), "callnavi", "", setup=Setup(listing="lines"))
     sample = first("nestful")
     (plain,), _, _ = run("flat", sample, "nestful", "")

@@ -220,7 +220,7 @@ def test_assert_scores_fails_without_pairs(empty: Any) -> None:
         pe.assert_scores([], ["[]"], {"exact": 1})
     with pytest.raises(AssertionError, match="1 pair of 2 cannot be judged"):
         pe.assert_scores(["f()", "g()"], ["f()", "g(x="], {"exact": 0.1})
-    with pytest.raises(AssertionError, match=r"expected at least 90; figures end at 1: 90 % is 0\.9"):
+    with pytest.raises(AssertionError, match=r"expected at least 90; figures go up to 1: 90 % is 0\.9"):
         pe.assert_scores(["f()"], ["f()"], {"exact": 90})
 
 

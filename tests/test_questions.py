@@ -174,7 +174,7 @@ def gone_through(
 @pytest.mark.parametrize(("replies", "error", "first", "said"), [
     ([GOOD, VERDICT], "", "", ""), (["Call bookRoom in Rome.", GOOD, VERDICT], "", "names", "'bookRoom'"),
     ([GOOD, '{"score": 5, "reason": "Stiff."}', GOOD, '{"score": 6}'], "", "poor",
-     "judged 5 of 10, at least 6 is wanted: Stiff."),
+     "judged 5 of 10, at least 6 is required: Stiff."),
     ([GOOD, "Great! 10/10", VERDICT], "", "", ""), ([GOOD, "Great! 10/10", "9"], "unjudged", "unjudged", ""),
     (["Rome", "", "I want three nights in Rome from 2024-03-06."], "ungrounded", "short", ""),
     *(([reply, GOOD, VERDICT], "", code, "") for reply, code in (
@@ -308,9 +308,9 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
 
 @pytest.mark.parametrize(("wanted", "said"), [
     (QuestionSettings(threshold=0), "the least score is 0"), (QuestionSettings(threshold=11), "from 1 to 10"),
-    (QuestionSettings(tries=0), "at least once"), (QuestionSettings(language="  "), "is no name of a "
-    "language"),
-    (QuestionSettings(language="\x1b[2J"), r"'\\x1b\[2J' is no name of a language"),
+    (QuestionSettings(tries=0), "attempts must be 1 or more"),
+    (QuestionSettings(language="  "), "is not the name of a language, such as English"),
+    (QuestionSettings(language="\x1b[2J"), r"'\\x1b\[2J' is not the name of a language"),
     (QuestionSettings(examples=(MADE,)), "the example 'm1' has no question to show")
 ])  # fmt: skip
 def test_what_cannot_be_wanted_is_refused_before_anything_is_asked(
@@ -445,7 +445,7 @@ def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer,
     argv = f"--model m --url {server.url} --cache {tmp_path}/kept.sqlite --concurrency 1 --language German"
     done = run(*argv.split(), "--quality", "9", "--prompts", str(tmp_path), "--set", "temperature=0.25")
     assert done.return_value == 3
-    assert "judged 8 of 10, at least 9 is wanted" in done.stderr
+    assert "judged 8 of 10, at least 9 is required" in done.stderr
     assert "write, in German, the request" in server.bodies[0]["messages"][0]["content"]
     assert {body["temperature"] for body in server.bodies} == {0.25}
     last = [body["messages"][-1]["content"] for body in server.bodies]

@@ -176,8 +176,9 @@ def test_a_large_plan_is_condensed_unless_forced() -> None:
 
 def test_formats_and_themes_that_do_not_exist() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"format": "gif"}, r"no format 'gif'.*svg"), ({"theme": "loud"}, r"no theme 'loud'.*default"),
-        ({"theme": "nowhere.toml"}, r"no theme file nowhere\.toml"),
+        ({"format": "gif"}, r"unknown format 'gif'.*svg"),
+        ({"theme": "loud"}, r"unknown theme 'loud'.*default"),
+        ({"theme": "nowhere.toml"}, r"no such theme file: nowhere\.toml"),
     ]  # fmt: skip
     for how, said in wrong:
         with pytest.raises(InputError, match=said):
@@ -200,7 +201,7 @@ def test_without_anything_that_draws_the_error_names_both_remedies(monkeypatch: 
     with pytest.raises(RenderError) as raised:
         render(Plan((Call("c1", "f"),)))
     assert "planner_eval[draw]" in str(raised.value)
-    assert "program dot" in str(raised.value)
+    assert "install Graphviz (dot)" in str(raised.value)
     assert render(Plan((Call("c1", "f"),)), format="dot")
 
 

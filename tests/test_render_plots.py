@@ -52,7 +52,7 @@ def test_hostile_names_are_shown_as_they_are() -> None:
 
 
 def test_what_cannot_be_plotted_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="no format 'gif'"):
+    with pytest.raises(InputError, match="unknown plot format 'gif'"):
         plot(PANELS, format="gif")
     with pytest.raises(InputError, match="nothing to plot"):
         plot([])

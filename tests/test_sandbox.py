@@ -351,7 +351,7 @@ def test_where_a_layer_is_lacking_strict_refuses_and_says_how_to_go_on(scene: Sc
         pytest.skip("isolation: no seccomp table for this machine")
     user = "root" if os.geteuid() == 0 else "ordinary"
     found = run_as(user, scene, ["read_file"], preexec_fn=lambda: restrict_syscalls(without_landlock))
-    assert "'strict' asks for limits, capabilities, landlock, seccomp" in found["refused"]
+    assert "'strict' needs limits, capabilities, landlock, seccomp" in found["refused"]
     assert "landlock (this kernel offers no Landlock" in found["refused"]
     assert "--isolation process" in found["refused"]
     assert found["results"] == {}

@@ -313,7 +313,7 @@ def test_people_see_the_main_figures_and_the_commonest_causes(tmp_path: Path) ->
         "most common causes, of 6 wrong predictions:",
         "1. call.extra, in 4 (67 %): the prediction makes a call that gold does not make",
         "2. argument.value, in 2 (33 %): the argument's value, or a part of it, differs",
-        "3. cut, in 1 (17 %): the answer was cut off",
+        "3. cut, in 1 (17 %): the answer was cut off before its end",
         "no gold plan has references: references, transitive_dependencies; left out, --all shows them",
     ]
     run = str(tmp_path / "run")

@@ -105,7 +105,7 @@ def test_dialects_and_wrappers_lie_beside_the_file_and_a_benchmark_takes_none(pr
     keep(project, '[dialects]\nfrom = "own"\nwrappers = "mine.toml"\n')
     (project / "one.txt").write_text('<go>[{"fn": "f", "kw": {"a": 1}}]</go>')
     done = run(project, "parse", "one.txt")
-    assert done.stdout.startswith("own: as you said"), done.stderr
+    assert done.stdout.startswith("own: as requested"), done.stderr
     data = str(ROOT / "data/samples/nestful")
     keep(project, '[thresholds]\nexact = 1\n[dialects]\nfrom = "nestful"\n')
     done = run(project, "score", "pred.jsonl", data, "--benchmark", "nestful")

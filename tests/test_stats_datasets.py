@@ -217,7 +217,7 @@ def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Pa
     plans, file = tmp_path / "plans.jsonl", tmp_path / "tools.dot"
     plans.write_text("".join(f"{json.dumps({'plan': text})}\n" for text in texts))
     done = planeval("stats", str(plans), "--plot", f"tools={file}")
-    said, cut = "60 of 108 tools: those most connected; 41 pairs left out", file.read_text()
+    said, cut = "60 of 108 tools: the most connected; 41 pairs left out", file.read_text()
     assert f"{said}; --force draws them all" in done.stderr
     assert (said in cut, cut.count(" -> ")) == (True, 59)
     # called twice, as step50 and what follows are not

@@ -506,7 +506,7 @@ def test_exit_codes(tmp_path: Path) -> None:
         ([LINES[0]], [], 0, ""), ([LINES[1]], [], 1, ""), ([LINES[0]], ["--replay"], 2, ""),
         ([LINES[0]], ["--field", "query=nosuch"], 2, ""),
         ([LINES[0] | {"query": ""}], ["--field", "query=query"], 2, "there: its values are not text"),
-        ([[]], [], 1, "1 without any call"),
+        ([[]], [], 1, "1 without calls"),
     ]  # fmt: skip
     for lines, more, code, said in cases:
         found, _, err = suggest(write(tmp_path / "one.jsonl", *lines), *more)
@@ -526,9 +526,9 @@ def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) ->
     rows = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
     assert [one["says"] for one in rows["a"]["faults"][0]["suggestions"]] == ["set x = 3"]
     assert rows["b"]["faults"] == []
-    assert "brings no tools" in rows["c"]["error"]
+    assert "it has no tools" in rows["c"]["error"]
     pooled = planeval("suggest", write(made, *lines[:2]), "--catalog", made)
-    assert "the tools of 2 records are pooled" in pooled.stderr
+    assert "the tools of 2 records are merged" in pooled.stderr
     assert "1 of the same name differ" in pooled.stderr
     bare = planeval("suggest", write(made, lines[2]))
     assert (bare.returncode, "name them with --catalog" in bare.stderr) == (2, True)
@@ -545,9 +545,9 @@ def test_a_model_that_cannot_answer_is_told(tmp_path: Path, monkeypatch: pytest.
     for answer in (Answer(status=429, headers={"Retry-After": "3600"}), Answer(act=drip)):
         with ModelServer(lambda body, number, answer=answer: answer) as server:  # type: ignore[misc]
             started = monotonic()
-            code, _, err = suggest(made, "--model", "m", "--model-url", server.url, "--deadline", "0.3")
+            code, _, err = suggest(made, "--model", "m", "--model-url", server.url, "--run", "deadline=0.3")
             assert monotonic() - started < 40
-        assert (code, "no answer within 0.3 seconds in all" in err) == (1, True)
+        assert (code, "no answer within 0.3 seconds in total" in err) == (1, True)
 
 
 def test_what_a_model_says_is_priced_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

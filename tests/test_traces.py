@@ -225,7 +225,7 @@ def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
     plan = planeval("check", "data/demo/gold.json")
     assert (plan.returncode, "gold.json holds no traces" in plan.stderr) == (2, True)
     assert planeval("check", str(DEMO), "--catalog-format", "mcp").returncode == 2
-    with pytest.raises(pe.PlanevalError, match="it is not a trace"):
+    with pytest.raises(pe.PlanevalError, match="the plan is not a trace"):
         pe.check("f(#x='1')")
     mixed = tmp_path / "mixed.jsonl"
     lines = [{"id": "a", "plan": [tool("f", 1)]}, {"id": "b", "plan": "f()"}]
@@ -733,7 +733,7 @@ def test_a_trace_without_a_tool_is_a_plan_without_calls(tmp_path: Path, idle: li
     {"gen_ai.operation.name": "chat", "gen_ai.tool.call.id": "c1"}, {"http.method": "GET"},
 ])  # fmt: skip
 def test_a_span_that_may_hold_a_call_is_no_trace_without_one(attributes: dict[str, Any]) -> None:
-    with pytest.raises(ParseError, match="is no call"):
+    with pytest.raises(ParseError, match="is not a call"):
         pe.parse([agent("0xc", attributes)])
 
 

@@ -131,7 +131,8 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
         doubts: The records, as :func:`read_gold_doubts` takes them.
 
     Raises:
-        InputError: the file cannot be read, or none of its records is a sample.
+        InputError: nothing was scored or compared, the file cannot be read, or none of its records is a
+            sample.
 
     >>> from planner_eval.results.score import score
     >>> report = score(["f()", "g()"], ["f()", "h()"], metrics=["exact"])
@@ -139,6 +140,10 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
     >>> report.figure("exact"), without.rest.figure("exact"), without.left_out
     (0.5, 1.0, 1)
     """
+    if not isinstance(scored, (Report, Comparison)):
+        raise InputError(
+            f"scored is {shorten(repr(scored), 40)}, expected what pe.score or pe.compare gave for many pairs"
+        )
     read = read_gold_doubts(doubts)
     runs = [scored.rows] if isinstance(scored, Report) else [
         scored.contrasts[0].rows[0], *(contrast.rows[1] for contrast in scored.contrasts)

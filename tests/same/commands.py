@@ -79,6 +79,9 @@ LINES = [
     "dialects",
     "dialects appbench",
     "doctor",
+    "explain",
+    "explain check",
+    "explain argument.value",
     "schema",
     "selftest",
     "predict data/samples/callnavi --benchmark callnavi --pipeline route --dry-run",
@@ -107,7 +110,13 @@ for _name in BENCHMARKS:
         f"diff {_answers} {_set} --source data/samples",
         f"score {_answers} {_set} --source data/samples --policy {_name}",
     ]
+_ANSWERS = "data/samples/answers/complexfuncbench.jsonl"
 LINES += [
+    "data check complexfuncbench --source data/samples --confidence low --format json -o doubts.json",
+    f"score {_ANSWERS} complexfuncbench --source data/samples --gold-doubts doubts.json --format json",
+    f"compare {_ANSWERS} {_ANSWERS} --gold complexfuncbench --source data/samples --gold-doubts doubts.json",
+    f"score {_ANSWERS} data/samples/complexfuncbench --benchmark complexfuncbench --gold-doubts doubts.json",
+    "agree data/samples/agents/week-1.jsonl --policy strict",
     "score data/samples/answers/nestful.jsonl data/samples/nestful --benchmark nestful --tools nestful"
     " --isolation inline",
     "data check appbench --source REFERENCE/datasets --format json",

@@ -243,7 +243,7 @@ class PlanMaker:
                     self._slow.add(self._places[call.tool])
                     self._tell(
                         f"{call.tool} is called no more: {MAX_TIMEOUTS} runs of it in a row took longer than "
-                        f"{format_seconds(self.box.limits.seconds)}; --timeout allows more"
+                        f"{format_seconds(self.box.limits.seconds)}; --timeout SECONDS allows more"
                     )
 
     # ------------------------------------------------------------ and its end
