@@ -177,7 +177,8 @@ SCORE, DIFF, EXECUTE = ("score", PRED, GOLD), ("diff", PRED, GOLD), ("execute", 
 def typed(option: str) -> str:
     """An option as messages name it: without its value, with its key."""
     words = option.partition("=")[0].split()
-    return " ".join(words) if "=" in option and words[0] != "--set" else words[0]
+    grouped = words[0] == "--run" or ("=" in option and words[0] != "--set")
+    return " ".join(words) if grouped else words[0]
 
 
 REFUSED: list[tuple[tuple[str, ...], str, str]] = [
