@@ -354,7 +354,7 @@ def _method_lines(comparison: Comparison) -> list[str]:
     if not family:
         return [comparison.contrasts[0].signature]
     what = f"figure{'s' * (family != 1)}{' of all systems' * (len(comparison.contrasts) > 1)}"
-    groups = ", in a breakdown over all of its" if comparison.contrasts[0].breakdown else ""
+    groups = " (in a breakdown, over all its figures)" if comparison.contrasts[0].breakdown else ""
     correction = f"p: Holm's correction over {family} {what}{groups}; * significant at 0.05"
     return [correction, comparison.contrasts[0].signature]
 
