@@ -135,7 +135,7 @@ def test_what_cannot_be_written_is_said_and_is_no_difference(tmp_path: Path, com
     plan, lost = tmp_path / "plan.txt", tmp_path / "nowhere" / "out.txt"
     plan.write_text("f(#x='1')")
     for out, said in (
-        (lost, f"{lost} cannot be written: there is not a folder {tmp_path / 'nowhere'}"),
+        (lost, f"{lost} cannot be written: there is no folder {tmp_path / 'nowhere'}"),
         (Path("/dev/full"), "No space left"),
     ):
         done = planeval(command, str(plan), str(plan), "-o", str(out))

@@ -109,8 +109,9 @@ def call_of(command: str, flag: str) -> list[str]:
 
 
 def refused_with(command: str, flag: str, file: str, *said: str) -> None:
-    keys = {old: key for members in ALL[command].keys.values() for key, old in members.items()}
-    typed = ["--run", f"{keys[flag]}={file}"] if flag in keys else [flag, file]
+    keys = {old: (group, key) for group, of in ALL[command].keys.items() for key, old in of.items()}
+    group, key = keys.get(flag, (flag, ""))
+    typed = [group, f"{key}={file}" if key else file]
     done = called([*call_of(command, flag), *typed])
     assert (done.code, done.out, done.files) == (2, "", ""), (file, done.err)
     assert done.err.count("\n") == 1
@@ -126,7 +127,7 @@ def test_a_file_that_cannot_be_written_is_told_before_the_work(command: str, fla
     os.symlink("loop", "loop")
     Path(f"open/{name}").write_text("precious")
     for file, said in (
-        (f"nowhere/{name}", "there is not a folder nowhere"), (f"plan.json/{name}", "plan.json is not a "
+        (f"nowhere/{name}", "there is no folder nowhere"), (f"plan.json/{name}", "plan.json is not a "
         "folder"),
         (f"folder.{name}", "is a directory"), (f"loop/{name}", "symbolic links"),
         ("x" * 300 + name, "too long"),

@@ -87,7 +87,7 @@ BAD: dict[str, tuple[Answer, str]] = {
     "a line of the head now and then": (Answer(act=endless_head(b"X-A: a\r\n", 0.1)), "no answer within"),
     "a head without end": (Answer(act=endless_head(b"X-A: " + b"a" * 65536, 0)), NOBODY),
     "a refusal without end": (Answer(act=refused_at_length), "longer than 8,388,608 bytes"),
-    "a packed body": (Answer(b"x", headers={"Content-Encoding": "gzip"}), "packed with gzip"),
+    "a packed body": (Answer(b"x", headers={"Content-Encoding": "gzip"}), "compressed with gzip"),
     "a body of brackets": (Answer(b"[" * 100_000), "no readable answer"),
     "a redirect in a circle": (Answer(b"", 307, {"Location": "/v1/chat/completions"}), NOBODY),
 }

@@ -27,7 +27,7 @@ def find_write_problem(file: str, *, folder: bool = False) -> str | None:
         folder: Whether it may be a directory, which is made where it is not there, with the folders above it.
 
     >>> find_write_problem("there/is/no/such.json")
-    'there/is/no/such.json cannot be written: there is not a folder there/is/no'
+    'there/is/no/such.json cannot be written: there is no folder there/is/no'
     """
     try:
         status = os.stat(file)
@@ -60,7 +60,7 @@ def _find_creation_problem(folder: str, file: str) -> str | None:
     linked = os.path.realpath(file) != os.path.abspath(file)
     name_shown = folder if os.path.isabs(file) or linked else os.path.relpath(folder)
     if not os.path.lexists(folder):
-        return f"there is not a folder {name_shown}"
+        return f"there is no folder {name_shown}"
     if not os.path.isdir(folder):
         return f"{name_shown} is not a folder"
     may = os.access(folder, os.W_OK | os.X_OK, effective_ids=_CAN_CHECK_EFFECTIVE_IDS)

@@ -89,7 +89,7 @@ def find_question_faults(question: str, task: Made, grounding: Grounding) -> lis
     if (problem := find_plan_fault(task)) is not None:
         return [problem]
     if not question.strip():
-        return [QuestionFault("question.empty", "there is not a request")]
+        return [QuestionFault("question.empty", "there is no request")]
     most = max_question_characters(task)
     if len(question) > most:
         message = f"it has {len(question):,} characters, {most:,} is the limit for this plan"
