@@ -290,6 +290,28 @@ def test_usage_in_what_a_tool_answered_or_was_given_is_no_cost() -> None:
     assert recorded_costs(Record("p", 0, "a", talk, fields={"gold": [{"usage": {"total_tokens": 5}}]})) == {}
 
 
+@pytest.mark.parametrize(
+    ("source", "fields"),
+    [
+        ([{"book": {"city": "Rome", "cost": 120, "duration": 90}}], {}),
+        ([{"pay": {"sum": 5, "usage": {"prompt_tokens": 1000}}}], {}),
+        ({"pay": {"cost": 99, "usage": {"total_tokens": 1002}}}, {}),
+        ({"calls": [{"name": "f", "arguments": {"cost": 3}, "output": {"cost": 77, "duration": 3}}]}, {}),
+        ([{"role": "tool", "content": "ok", "artifact": {"cost": 77}, "cost": 5}], {}),
+        *(
+            (None, {name: [{"book": {"cost": 120, "latency": 5}}]})
+            for name in ("ground_truth", "expected_output", "reference", "label", "possible_answer", "target")
+        ),
+        (None, {"initial_state": {"bookings": [{"id": 3, "cost": 120, "duration": 90}]}}),
+        (None, {"question": {"text": "pay", "cost": 5}, "user_profile": {"cost": 3}}),
+        (None, {"observations": [{"cost": 120, "duration": 4}], "output": [{"book": {"latency": 3}}]}),
+    ],
+)
+def test_what_tools_take_or_answer_and_what_a_task_says_is_no_cost(source: Any, fields: Any) -> None:
+    assert recorded_costs(Record("p", 0, "a", source, fields=fields)) == {}
+    assert recorded_costs(Record("p", 0, "a", json.dumps(source), fields=fields)) == {}
+
+
 def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
     rows = [
         {

@@ -47,12 +47,26 @@ _IN_USAGE = {"input_tokens": "input", "output_tokens": "output", "tokens": "tota
 
 _PARENT_KEYS = ("parent_run_id", "parent_id", "parentSpanId", "parent_span_id", "parentId")
 _ID_KEYS = ("id", "run_id", "span_id", "spanId")
-_NOT_SEARCHED = frozenset({
-    "arguments", "args", "parameters", "kwargs", "function", "tools", "tool_calls", "content", "gold",
-    "expected", "task", "actions", "result",
-})  # fmt: skip
-"""Keys under which values of a task or a tool stand, and none of the run."""
+_PART_KEYS = (
+    "messages", "traj", "trajectory", "turns", "steps", "events", "spans", "runs", "child_runs", "children",
+    "requests", "resourceSpans", "scopeSpans", "instrumentationLibrarySpans",
+)  # fmt: skip
+"""Keys of a record, or of a span, under which the parts of its run stand: messages, requests and spans."""
 
+_ANSWER_KEYS = ("response", "raw_response", "completion", "message", "output", "outputs", "llm_output")
+"""Keys under which an API's answer may stand, whose object of usage counts."""
+
+_ABOUT_KEYS = ("info", "metadata", "meta", "stats", "metrics", "timing", "response_metadata")
+"""Keys of an object that says something of the run itself."""
+
+_ANSWER_SIGNS = frozenset({"choices", "candidates", "role", "content", "model", "object", "llm_output"})
+_PART_SIGNS = frozenset({
+    "role", "attributes", "run_id", "span_id", "spanId", "trace_id", "traceId", "parent_run_id", "parent_id",
+    "run_type", "usage_metadata", "usageMetadata", "usage", "stage", "timing", "prompt_tokens",
+})  # fmt: skip
+"""What an item of a list has that is a message, a request or a span, and a call of a plan has not."""
+
+_UNSEEN_ROLES = frozenset({"tool", "function", "user", "system", "developer", "human"})
 _MAX_DEPTH = 8
 _SECONDS_UP_TO, _MILLISECONDS_UP_TO, _MICROSECONDS_UP_TO = 1e11, 1e14, 1e17
 """Numbers that are times are seconds since 1970 up to the first, milliseconds up to the second, and so on."""
@@ -68,11 +82,9 @@ def recorded_costs(record: Record) -> dict[str, float]:
     >>> recorded_costs(Record("p", 0, "a", steps, fields={"duration_ms": 1500}))
     {'seconds': 1.5, 'input_tokens': 12, 'tokens': 12}
     """
-    costs: dict[str, float] = {}
-    for data in (record.fields, _source_data(record.source)):
-        if data and _may_say_costs(data):
-            for name, value in _costs_in(data, 0).items():
-                costs.setdefault(name, value)
+    answers = _sum_costs([_costs_in(answer, 0) for answer in _source_values(record.source)])
+    costs = _costs_in(record.fields, 0, record=True)
+    costs |= {name: value for name, value in answers.items() if name not in costs}
     if "tokens" not in costs and ("input_tokens" in costs or "output_tokens" in costs):
         costs["tokens"] = costs.get("input_tokens", 0) + costs.get("output_tokens", 0)
     return costs
@@ -83,43 +95,50 @@ _OWN_KEYS = frozenset(
 )
 
 
-def _may_say_costs(data: Any) -> bool:
-    """Whether data may say what a run cost: of most records that is clear by a look at their keys."""
-    if isinstance(data, Mapping) and _OWN_KEYS.isdisjoint(data):
-        return any(type(value) is list or isinstance(value, Mapping) for value in data.values())
-    return True
-
-
-def _source_data(source: Any) -> Any:
-    """A record's answer as data; a text is read only where it may say what it cost."""
+def _source_values(source: Any) -> list[Any]:
+    """A record's answer as data, of a text all values; a text is read only where it may say what it cost."""
     if not isinstance(source, str):
-        return source if isinstance(source, (list, dict)) else None
+        return [_without_calls(source)]
     if '"usage' not in source and "oken" not in source and "_time" not in source:
-        return None
+        return []
     if source.lstrip()[:1] not in ("[", "{"):
-        return None
+        return []
     try:
-        return loads_if_json(source, DEFAULT_LIMITS)
+        return [_without_calls(value) for value in loads_if_json(source, DEFAULT_LIMITS) or ()]
     except PlanevalError:
-        return None
+        return []
 
 
-def _costs_in(data: Any, depth: int) -> dict[str, float]:
-    """What data says; of an object that does not say a figure itself, the sum of what its parts say."""
+def _without_calls(answer: Any) -> Any:
+    """An answer; of an object that may be a plan, whose keys may be names of tools, the parts of its run."""
+    if isinstance(answer, Mapping) and _ANSWER_SIGNS.isdisjoint(answer):
+        return {key: answer[key] for key in _PART_KEYS if key in answer}
+    return answer
+
+
+def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float]:
+    """What a record, a message, a request or a span says; of what it does not say itself its parts' sum.
+
+    Arguments and answers of tools, gold, the question and the state of a world are never looked at.
+    """
     if depth > _MAX_DEPTH:
         return {}
-    if isinstance(data, Mapping):
-        own = dict(_own_costs(data))
-        inner = [
-            _costs_in(value, depth + 1)
-            for key, value in data.items()
-            if key not in _NOT_SEARCHED and key not in _USAGE_KEYS and isinstance(value, (list, Mapping))
-        ]
-        return _sum_costs(inner) | own
-    if not isinstance(data, list) or not any(isinstance(item, (list, Mapping)) for item in data):
+    if isinstance(data, list):
+        items = [item for item in data if isinstance(item, Mapping) and not _PART_SIGNS.isdisjoint(item)]
+        costs = [_costs_in(item, depth + 1) for item in items]
+        return _sum_costs(_without_nested(items, costs)) if any(costs) else {}
+    if not isinstance(data, Mapping) or (not record and data.get("role") in _UNSEEN_ROLES):
         return {}
-    costs = [_costs_in(item, depth + 1) for item in data]
-    return _sum_costs(_without_nested(data, costs)) if any(costs) else {}
+    own = dict(_own_costs(data))
+    for key in _ABOUT_KEYS:
+        if isinstance(about := data.get(key), Mapping):
+            own = dict(_own_costs(about)) | own
+    for key in _ANSWER_KEYS:
+        answer = data.get(key)
+        if isinstance(answer, Mapping) and not _ANSWER_SIGNS.isdisjoint(answer):
+            own = _costs_in(answer, depth + 1) | own
+    parts = [_costs_in(data[key], depth + 1) for key in _PART_KEYS if isinstance(data.get(key), list)]
+    return _sum_costs(parts) | own
 
 
 def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
