@@ -52,7 +52,7 @@ def agree(text: str) -> bool:
 @pytest.mark.parametrize(("text", "short"), [
     ("[f(a=1, b='it', c=[1, 'x'], d=-2.5, e=None), g.h()]", True),
     ('[f(a="see [1]")]', False), ("[f(a='<think>')]", False), ("[f(a=b)]", False), ("[f(a=g())]", False),
-    ("[print(a=1)]", False), ("[f(a=1) g(b=2)]", False), ("[f(a=1),\n g(b=2)]", False),
+    ("[print(a=1)]", True), ("[print(a)]", False), ("[f(a=1) g(b=2)]", False), ("[f(a=1),\n g(b=2)]", False),
     ("[f(a='Call: x')]", False), ("[f(a=1)] or [g(b=2)]", False),
 ])  # fmt: skip
 def test_a_plain_list_of_calls_is_read_alike_by_the_short_way(text: str, short: bool) -> None:

@@ -64,6 +64,12 @@ class CallNode:
     done: Any = None
 
 
+def _is_named_print(node: CallNode) -> bool:
+    """Whether a call of ``print`` is a tool's: all that it is given has names, none of them Python's."""
+    names = {name for name, _, _ in node.arguments}
+    return node.name == "print" and bool(names) and names.isdisjoint((None, "sep", "end", "file", "flush"))
+
+
 @dataclass(slots=True)
 class NameNode:
     """A variable, or a way into one: `x`, `x.city`, `x["city"][0]`."""
@@ -443,7 +449,7 @@ class Machine:
             CannotKnow: it is no tool's call, so its value cannot be known.
             LimitError: it is one call too many.
         """
-        if node.name in DISPLAY_FUNCTIONS or not self.is_tool(node):
+        if (node.name in DISPLAY_FUNCTIONS and not _is_named_print(node)) or not self.is_tool(node):
             return self.own_call(node)
         name = self.known_as(node.name)
         if node.quoted:
