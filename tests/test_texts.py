@@ -88,7 +88,8 @@ def test_what_a_text_calls_and_what_is_said_of_it(text: str, called: list[str], 
 
 
 @pytest.mark.parametrize(("text", "called"), [
-    ("[print(x=1), f(a=1)]", ["print", "f"]), ("print(f(a=1), end='')", ["f"]), ("x = f(a=1)\nprint(x)", ["f"]),
+    ("[print(x=1), f(a=1)]", ["print", "f"]), ("print(f(a=1), end='')", ["f"]),
+    ("x = f(a=1)\nprint(x)", ["f"]),
 ])  # fmt: skip
 def test_print_is_a_tool_where_all_that_it_is_given_has_names(text: str, called: list[str]) -> None:
     assert tools(parsed(text)[1]) == called
