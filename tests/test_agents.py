@@ -290,6 +290,16 @@ def test_usage_in_what_a_tool_answered_or_was_given_is_no_cost() -> None:
     assert recorded_costs(Record("p", 0, "a", talk, fields={"gold": [{"usage": {"total_tokens": 5}}]})) == {}
 
 
+def test_a_conversation_without_a_call_is_one_too(tmp_path: Path) -> None:
+    said = [{"role": role, "content": "so"} for _ in range(3) for role in ("user", "assistant")]
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    made = [*said[:1], {"role": "assistant", "content": None, "tool_calls": [call]}, *said[2:]]
+    gold = [{"name": "f", "arguments": {"a": 1}}]
+    rows = [{"id": "none", "messages": said, "gold": gold}, {"id": "one", "messages": made, "gold": gold}]
+    done = planeval("score", lines(tmp_path / "p.jsonl", rows))
+    assert "2 conversations of several turns: 1 the same as gold (0.5)" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("source", "fields"),
     [

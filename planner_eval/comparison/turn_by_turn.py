@@ -38,8 +38,8 @@ def compare_turns(
         _call_turns(side, plan, compared, unit)
         for side, plan, compared in zip(messages, plans, (diff.pred, diff.gold), strict=True)
     )
-    if pred is None and gold is None:
-        return None
+    if pred is None and gold is None:  # no call says where it went wrong, but it is a conversation
+        return TurnComparison(unit, max(most)) if max(most) > 1 else None
     numbers = [*(pred or {}).values(), *(gold or {}).values()]
     count = max([*numbers, *(most if unit == "turn" else ())], default=0)
     if count < 2:
