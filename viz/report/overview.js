@@ -294,9 +294,9 @@ const besideCards = (run, at) =>
       "",
       rows.length > 0 && table(
         "further",
-        heads.map((name, column) => [foreign(name), rows.every(row => typeof row[column] === "number") ? "number" : ""]),
+        heads.map((name, column) => [foreign(name), column ? "number" : ""]),
         rows.map(row => el("tr", null, row.map((value, column) =>
-          column ? cell(typeof value === "number" ? "number" : "muted", typeof value === "number" ? count(value) : foreign(value ?? "–")) : rowHead(foreign(String(value)))))),
+          column ? cell(typeof value === "number" ? "number" : "number muted", typeof value === "number" ? count(value) : foreign(value ?? "–")) : rowHead(foreign(String(value)))))),
       ),
       lines.length > 0 && el("ul", { class: "notes" }, lines.map(line => el("li", null, foreign(line)))),
     ),
