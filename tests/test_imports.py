@@ -65,6 +65,7 @@ DEFERRED: dict[str, str] = {
     "only --structure needs them: 2 ms of each diff": "comparison.structure_diff",
     "only --compute needs it: 1 ms": "plan.arithmetic",
     "only stats needs it: 2 ms of each diff": "plan.statistics",
+    "only --gold-doubts needs it: 12 ms of each score, with comparing and drawing": "results.gold_doubts",
     "only scores need them: 5 ms of each diff": "results.scored results.totals",
     "only --differs needs it: 30 ms, with the benchmarks": "curation.shrink.goals",
     "only pairs that processes score, and runs that are kept, need it: 25 ms":

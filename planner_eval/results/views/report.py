@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
@@ -24,11 +24,13 @@ from planner_eval.results.conversations import (
     cost_rows,
     turn_lines,
 )
-from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_rows
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_blocks, trial_data, trial_lines, trial_rows
 from planner_eval.results.views.junit import Case, junit_pieces, outcome
+
+if TYPE_CHECKING:
+    from planner_eval.results.gold_doubts import WithoutDoubts
 
 # ----------------------------------------------------------------------
 # Which figures are shown to people: those that the data can have, and why others are left out.
@@ -214,6 +216,8 @@ def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoub
     """The whole as ``json.dumps`` writes it, whose last key is the rows."""
     data = report_data(report, ())
     if without is not None:
+        from planner_eval.results.gold_doubts import doubt_data
+
         empty_rows = data.pop("rows")
         data = {**data, "without_gold_doubts": doubt_data(report, without), "rows": empty_rows}
     head = json.dumps(data, ensure_ascii=False, indent=1)
@@ -367,6 +371,8 @@ def _doubt_blocks(
     """The figures without the records of doubtful gold, where that was asked for."""
     if without is None:
         return []
+    from planner_eval.results.gold_doubts import doubt_rows
+
     rows = doubt_rows(report, without, [figure.name for figure in selected])
     return [f"{without.message}{chr(10) * (1 + (form == 'md'))}{table(rows, form)}"]
 
