@@ -324,7 +324,6 @@ def _write_report(
     doubts: str | None,
 ) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
-    from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.report import left_out_figures, report_cases, write_report
 
     checked = [
@@ -343,7 +342,11 @@ def _write_report(
             limited=bool(limits),
         )
     elif form != PAGE_FORMAT:
-        without = leave_out_doubts(report, doubts) if doubts is not None else None
+        without = None
+        if doubts is not None:
+            from planner_eval.results.gold_doubts import leave_out_doubts
+
+            without = leave_out_doubts(report, doubts)
         pieces = write_report(
             report, form, failures=only, view=view, limits=cases, beside=_left_out_cases(about),
             without=without,
