@@ -304,6 +304,7 @@ def test_a_conversation_without_a_call_is_one_too(tmp_path: Path) -> None:
     ("source", "fields"),
     [
         ([{"book": {"city": "Rome", "cost": 120, "duration": 90}}], {}),
+        ([{"usage": {"input_tokens": 3}}], {}),
         ([{"pay": {"sum": 5, "usage": {"prompt_tokens": 1000}}}], {}),
         ({"pay": {"cost": 99, "usage": {"total_tokens": 1002}}}, {}),
         ({"calls": [{"name": "f", "arguments": {"cost": 3}, "output": {"cost": 77, "duration": 3}}]}, {}),

@@ -124,7 +124,13 @@ def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float
     if depth > _MAX_DEPTH:
         return {}
     if isinstance(data, list):
-        items = [item for item in data if isinstance(item, Mapping) and not _PART_SIGNS.isdisjoint(item)]
+        items = [
+            item
+            for item in data
+            if isinstance(item, Mapping)
+            and not _PART_SIGNS.isdisjoint(item)
+            and not item.keys() <= {*_USAGE_KEYS}  # a call of a tool of that name, as keyed lists write it
+        ]
         costs = [_costs_in(item, depth + 1) for item in items]
         return _sum_costs(_without_nested(items, costs)) if any(costs) else {}
     if not isinstance(data, Mapping) or (not record and data.get("role") in _UNSEEN_ROLES):
