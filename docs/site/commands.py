@@ -34,17 +34,14 @@ def _codes() -> Iterator[str]:
 
     family = ""
     for entry in code_entries().values():
-        before, dot, _ = entry.code.partition(".")
-        if (first := before if dot else "outcomes") != family:
-            family = first
+        if entry.family != family:
+            family = entry.family
             yield f"## {family}"
-        yield f"### `{entry.code}` {{ #{entry.code} }}"
+        yield f"### `{entry.code}` {{ #{entry.anchor} }}"
         yield _escaped("; ".join(entry.meanings))
-        yield (
-            f"```text\n{entry.example}\n```"
-            if "```" not in entry.example
-            else f"````text\n{entry.example}\n````"
-        )
+        if entry.example:
+            fence = "````" if "```" in entry.example else "```"
+            yield f"{fence}text\n{entry.example}\n{fence}"
         yield _escaped(entry.fix)
 
 

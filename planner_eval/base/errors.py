@@ -244,7 +244,7 @@ CODES: dict[str, str] = {
     "parse.deadline": "processing a record exceeded its time limit",
     "answer.cut": "an API's answer was cut off, usually at the token limit",
     "answer.refused": "the model refused to answer, or a filter blocked the answer",
-    "answer.failed": "an API returned an error instead of an answer",
+    "answer.failed": "an error is recorded instead of an answer",
     "answer.absent": "a conversation has no assistant turn, or not the requested one",
     "reference.unresolved": "a reference to a call that the plan does not have",
     "reference.forward": "a reference to a call that comes later in the text",

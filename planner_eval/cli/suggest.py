@@ -378,7 +378,8 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
     if "empty" in row:
         yield _short_line(f"{lead}{row['empty']}")
     for fault in row.get("faults", ()):
-        location = "the answer" if fault["call"] is None else f"call {fault['call']} ({fault['tool']})"
+        tool = fault["tool"] or '""'
+        location = "the answer" if fault["call"] is None else f"call {fault['call']} ({tool})"
         yield _short_line(f"{lead}{location}: {fault['message']} [{fault['code']}]")
         for suggestion in fault["suggestions"]:
             yield _short_line(f"  {suggestion['score']:.2f} {suggestion['says']}: {suggestion['reason']}")
