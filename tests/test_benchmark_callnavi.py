@@ -181,8 +181,8 @@ def test_tables_of_a_part_say_so() -> None:
     cells = {(cell.row, cell.column): cell for cell in table2(few)}
     assert cells["Human Resources", "API Functions"].value == 2
     assert cells["Banking", "Easy"].value is None
-    assert cells["Human Resources", "Hard"].note == "1 of 35 questions at hand"
-    assert table1(few)[1].note == "1 of 729 questions at hand"
+    assert cells["Human Resources", "Hard"].note == "1 of 35 questions available"
+    assert table1(few)[1].note == "1 of 729 questions available"
 
 
 def write_domain(folder: Path, questions: Any, tools: Any) -> None:
@@ -288,8 +288,8 @@ def test_routing_is_an_exact_match(text: str, right: int) -> None:
 
 
 @pytest.mark.parametrize(("gold", "reason"), [
-    ({"API": [{"name": "pay"}], "parameters": [{}]}, "API is no list of names"),
-    ({"API": ["pay"], "parameters": ["x"]}, "parameters is no list of objects"),
+    ({"API": [{"name": "pay"}], "parameters": [{}]}, "API is not a list of names"),
+    ({"API": ["pay"], "parameters": ["x"]}, "parameters is not a list of objects"),
     ({"API": ["pay"], "parameters": [{}, {}]}, "2 parameter objects for 1 APIs"),
 ])  # fmt: skip
 def test_gold_without_calls_is_a_row_and_the_others_are_scored(gold: Any, reason: str) -> None:
@@ -386,7 +386,7 @@ def test_the_tables_stand_in_details(tmp_path: Path) -> None:
     assert frequencies(asked) == {1: [0.4, 0.0], 2: [0.8, 0.0], 3: [1.0, 0.0]}
     argv = (str(SAMPLES / "callnavi"), "--benchmark", "callnavi", "--details")
     found = tables(planeval("score", str(SAMPLES / "answers" / "callnavi.jsonl"), *argv).stdout)
-    domains = found["By domain: means over the questions at hand"]
+    domains = found["By domain: means over the available questions"]
     assert domains == [["hr", "3", "of", "35", *["1", "0.6667", "1", "1", "1", "0.6667", "1", "0.6667"]]]
     errors = {row[0]: row[1:5] for row in found["Appendix F: kinds of errors, in answers"]}
     assert (errors["format"], errors["answers"]) == (["1", "0", "0", "1"], ["1", "1", "1", "3"])

@@ -313,7 +313,7 @@ def test_reader_finds_what_gold_has_wrong_and_table3(samples: dict[str, Sample],
     total = cells["Avg. Calls", "Total"]
     assert (total.published, total.n, total.of, total.value) == ("5.07", 6, 1000, pytest.approx(26 / 6))
     assert cells["Avg. Steps", "Hotels"].value == 4
-    assert cells["# Samples", "Total"].note == "6 of 1000 samples at hand"
+    assert cells["# Samples", "Total"].note == "6 of 1000 samples available"
     assert all(cell.value is None for cell in complexfuncbench.table3([]))
 
 

@@ -160,7 +160,7 @@ def test_every_item_and_irregularity_of_the_data_is_counted(samples: list[Sample
     assert len(cells) == 10 + 3 + 5 + 6
     assert [cell for cell in cells if cell.agrees is not True or cell.note] == []
     assert all(cell.value is None for cell in [*table1([]), *table2([])])
-    assert (table2([item()])[0].value, table2([item()])[0].note) == (1, "1 of 200 items at hand")
+    assert (table2([item()])[0].value, table2([item()])[0].note) == (1, "1 of 200 items available")
 
 
 def test_a_single_call_is_one_item_a_tool_list(tmp_path: Path) -> None:

@@ -228,10 +228,10 @@ def test_samples_whose_functions_are_not_there_are_named_and_left_out(level: str
         reports = [nestful.score_corrected(asked, run=run), nestful.score_official(asked, run=run)]
     found, known = (report.figure("win_rate") for report in reports)
     assert (found.numerator, found.denominator, known.numerator, known.denominator) == (1, 1, 1, 2)
-    assert "1 sample left out: functions that are not there" in found.note
+    assert "1 sample left out: functions that do not exist" in found.note
     assert "(largest)" in found.note
-    assert [row.error for row in reports[0].rows] == [None, "functions that are not there: largest"]
-    assert "1 sample lost: functions that are not there" in known.note
+    assert [row.error for row in reports[0].rows] == [None, "functions that do not exist: largest"]
+    assert "1 sample lost: functions that do not exist" in known.note
 
 
 @pytest.mark.parametrize("scored", [nestful.score_official, nestful.score_corrected])
@@ -331,7 +331,7 @@ def test_every_released_plan_is_perfect_against_itself_and_faces_no_challenge(re
     assert nestful.score_corrected(math, run=RUN).figure("win_rate").numerator == 411
     coding = {cell.row: cell for cell in dataset_table(collected) if cell.column == "coding"}
     assert (coding["Samples"].n, coding["Samples"].of, coding["Avg. calls"].agrees) == (143, 446, True)
-    assert coding["Tools"].note == "143 of 446 samples at hand"
+    assert coding["Tools"].note == "143 of 446 samples available"
 
 
 ODDITIES = [

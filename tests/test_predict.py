@@ -212,7 +212,7 @@ def test_what_was_answered_is_not_asked_again(how: int, server: ModelServer, tmp
     if how != signal.SIGKILL:
         assert process.returncode == 130
         assert re.search(r"interrupted after \d+ of 60 samples, .*; what was answered is kept in ", said)
-        assert "the same command goes on from there" in said
+        assert "the same command resumes from there" in said
     assert 12 <= len(server.bodies) < 60
     assert planeval(*argv, str(run)).returncode == 0
     counts = Counter(map(asked_of, server.bodies))

@@ -480,7 +480,7 @@ def _refuse_other_gold(benchmark: Benchmark, source: str, samples: Sequence[Samp
         return
     likely = next((n for n, b in BENCHMARKS.items() if any(b.fits(s.gold) for s in samples)), None)
     hint = f"it looks like gold of {likely}" if likely else "no benchmark's gold looks like this"
-    raise InputError(f"{source} is no gold of {benchmark.name}: {hint}")
+    raise InputError(f"{source} is not gold of {benchmark.name}: {hint}")
 
 
 def _guess_benchmark(path: Path) -> str | None:

@@ -557,14 +557,14 @@ def score_run_again(path: str) -> StoredScores:
     for name, role in ((pred, "answers"), (gold, "gold")):
         if os.path.dirname(name) and not name.startswith(DATASET_PREFIX) and not os.path.lexists(name):
             raise InputError(
-                f"{path} was made of {name} ({role}), which is not there: it was moved or removed, or the "
-                "command was given in another folder"
+                f"{path} was made from {name} ({role}), which no longer exists: it was moved or removed, "
+                "or this folder is not the one of the command"
             )
     file = read_answer_file(pred, source.id_field, source.text_field, bench)
     now = [*inputs_of("pred", file), *_gold_inputs(bench, gold, source.cache)]
     if difference := changed_input(stored.inputs, now):
         raise InputError(
-            f"{path} was made of other files: {difference}; the run's command makes it anew in another folder"
+            f"{path} was made from other files: {difference}; repeat the run's command in another folder"
         )
     settings: Any = kept.options
     scored = score_file(pred, gold, bench.name, variants=[*kept.reports], source=source, **settings)
@@ -577,7 +577,7 @@ def score_run_again(path: str) -> StoredScores:
         if changed:
             raise InputError(
                 f"{path} was scored by planeval {stored.version}, and this version scores its answers "
-                f"otherwise ({variant} {changed[0]}): score them again into another folder"
+                f"differently ({variant} {changed[0]}): score them again into another folder"
             )
     return StoredScores(scored, pred)
 

@@ -70,7 +70,7 @@ def apply_prompts(
     """
     if judge is None or benchmark.prompt_files is None:
         if folder is not None:
-            raise InputError("a folder of prompts is for a judge, and there is none")
+            raise InputError("a folder of prompts needs a judge: add --judge")
         return JudgeSetup(judge, "")
     from planner_eval.benchmarks.judging import PromptedJudge, has_templates, read_templates
 

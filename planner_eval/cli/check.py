@@ -110,7 +110,7 @@ def command(
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
-    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
+    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = read_plans(plans, **fields)
     if catalog is None:

@@ -431,7 +431,7 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
         ]
     )
     if misnamed is not None:
-        raise click.UsageError(f"--patch writes JSON, and {misnamed} is named as something else")
+        raise click.UsageError(f"--patch writes JSON, and {misnamed} has another suffix")
 
 
 def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised: bool) -> None:

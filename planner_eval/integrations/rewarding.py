@@ -214,7 +214,7 @@ def _read_gold_plans(record: Record) -> Gold | str:
             else _read_cached_gold(json.dumps(source), data=True)
         )
     except (TypeError, ValueError) as error:
-        return f"the gold plan is no text and no JSON data: {error}"
+        return f"the gold plan is neither text nor JSON data: {error}"
 
 
 @lru_cache(maxsize=_GOLD_CACHE_SIZE)

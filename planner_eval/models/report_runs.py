@@ -216,7 +216,7 @@ def _read_pairs(
             if os.path.lexists(name):
                 raise
             raise InputError(
-                f"{path} was made of {name} ({role}), which is missing: "
+                f"{path} was made from {name} ({role}), which is missing: "
                 f"restore it, or name the files with planeval "
                 f"report PRED --gold GOLD ({error})"
             ) from None
@@ -288,4 +288,4 @@ def _refuse_changed(run: StoredRun, paired: PairedFiles, wrappers: Sequence[str]
     now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
     now += [input_of("wrappers", name) for name in wrappers]
     if difference := changed_input(run.inputs, now):
-        raise InputError(f"{path} was made of other files: {difference}; repeat the run in another folder")
+        raise InputError(f"{path} was made from other files: {difference}; repeat the run in another folder")

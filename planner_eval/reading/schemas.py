@@ -173,31 +173,31 @@ class FrameworkRow(Described):
 
     name: str = Field(min_length=1, description="What messages call it.")
     sign: Annotated[Items[str], Field(min_length=1)] = Field(
-        description="Ways that lead somewhere in every record, or in the file's object around the records."
+        description="Paths that exist in every record, or in the file's object around the records."
     )
     title: str = optional_key("One line for a person.")
     source: str = optional_key("Where the layout was looked up.")
-    records: str = optional_key('The way from the file\'s object to its records, "[]" behind each list.')
+    records: str = optional_key('The path from the file\'s object to its records, "[]" behind each list.')
     join: str = optional_key(
         'For records that lie apart from their task: "task = tasks[] by task_id = id".',
         pattern=r"^\S+ = \S+\[\] by \S+ = \S+$",
     )
-    group: str = optional_key("Where every span is a record: the way to what spans of one trace share.")
+    group: str = optional_key("Where every span is a record: the path to what spans of one trace share.")
     order: str = optional_key("The field by which the spans of a trace are put in order.")
     only: str = optional_key(
         'Of a list of calls the elements with a value, "type = TOOL", or without: "requestor != user".',
         pattern=r"^\S+ !?= \S+$",
     )
     call: Items[str] = optional_key(
-        "Ways to the name, the arguments and the output of an element that is a call."
+        "Paths to the name, the arguments and the output of an element that is a call."
     )
-    id: Items[str] = optional_key('Ways to what names a record, joined by "/".')
-    question: Items[str] = optional_key("Ways to what was asked; the first that leads to something is taken.")
-    tools: str = optional_key("The way to the tools on offer.")
+    id: Items[str] = optional_key('Paths to what names a record, joined by "/".')
+    question: Items[str] = optional_key("Paths to what was asked; the first that exists is used.")
+    tools: str = optional_key("The path to the tools on offer.")
     answer: str = optional_key(
-        'The way to the model\'s calls, or several with " or " between; "." is the record itself.'
+        'The path to the model\'s calls, or several with " or " between; "." is the record itself.'
     )
-    gold: str = optional_key('The way to the gold plan, or several; "." is the record itself.')
+    gold: str = optional_key('The path to the gold plan, or several; "." is the record itself.')
 
 
 class WrappersFile(Described):

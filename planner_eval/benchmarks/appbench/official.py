@@ -273,7 +273,7 @@ def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
     unprinted = [name for name in used if name not in printed]
     remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
     remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
-    note = "; ".join(remarks) if n else "no sample at hand"
+    note = "; ".join(remarks) if n else "no sample available"
     published = str(len(printed)) if printed else None
     yield Cell(
         "Table 8", app, "APIs", published, float(len(used)) if n else None, n, _PUBLISHED_SAMPLES, note

@@ -364,7 +364,7 @@ def gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
     lines = text.split("\n") if plan.calls else []
     apps = [call.app or "" for call in plan.calls]
     if len(lines) != len(apps) or not all(apps):
-        raise WriteError("a gold record of AppBench has a line a call, and an app each")
+        raise WriteError("a gold record of AppBench has one line and one app per call")
     calls = parse(text, dialect="appbench").calls if plan.calls else ()
 
     def named(leaf: Any) -> Any:

@@ -148,7 +148,7 @@ def _cell(row: str, category: str, published: str, summary: _PartSummary) -> Cel
     value = float(_TABLE_2_ROWS[row](summary)) if n else None
     cell = Cell("Table 2", row, category, published, value, n, total)
     if not n:
-        return Cell("Table 2", row, category, published, None, 0, total, "no sample at hand")
+        return Cell("Table 2", row, category, published, None, 0, total, "no sample available")
     if cell.agrees:
         return cell
     other = "the table was made from another version of this file"

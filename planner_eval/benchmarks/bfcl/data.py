@@ -161,7 +161,7 @@ def data_folder(folder: Path) -> Path:
         if place.is_dir() and any(place.glob(f"{VERSION}_*.json")):
             return place
     raise DatasetError(
-        f"{folder}: no questions of BFCL are here: files called {VERSION}_simple_python.json and the like"
+        f"{folder}: no BFCL questions here: expected files called {VERSION}_simple_python.json and the like"
     )
 
 

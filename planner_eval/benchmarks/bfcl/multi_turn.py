@@ -344,7 +344,7 @@ def tools_source(folder: Path) -> ToolSource:
     """
     place, files = folder / _TOOLS_FOLDER, _tool_files(folder)
     if not files:
-        raise DatasetError(f"{place}: no tools of BFCL are here; the package bfcl-eval holds them")
+        raise DatasetError(f"{place}: no BFCL tools here; the package bfcl-eval holds them")
     arguments = {"folder": str(folder), "files": files}
     source = factory_source("bfcl", "planner_eval.benchmarks.bfcl.multi_turn_run", "load_tools", arguments)
     return replace(source, level="process", stateful=False, writes=False, read=(*source.read, str(place)))

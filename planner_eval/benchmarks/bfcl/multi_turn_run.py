@@ -268,7 +268,9 @@ class Trial:
         if self.pred.refused:
             self.details["refused"] = self.pred.refused[:MAX_REFUSED]
         if self.gold.refused:
-            raise NotJudged("unreadable-gold", f"gold is no call of literals: {self.gold.refused[0]}")
+            raise NotJudged(
+                "unreadable-gold", f"gold is not a call with literal arguments: {self.gold.refused[0]}"
+            )
         if not gold_calls:
             return None
         if not steps:

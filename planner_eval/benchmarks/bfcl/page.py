@@ -331,7 +331,7 @@ def _explain_turns(
         expected = None if gold is None else [_cut(str(call)) for call in gold[:_MAX_STEPS]]
         views.append({**_turn_data(title, steps, mark), "asked": asked, "accepted": expected, "notes": notes})
     refused = [
-        f"not run, for it is no call of plain values: {text}" for text in verdict.details.get("refused", ())
+        f"not run: it is not a call with plain values: {text}" for text in verdict.details.get("refused", ())
     ]
     sections: list[Mapping[str, Any]] = [{"title": "Turn by turn", "turns": views}]
     if refused:

@@ -57,9 +57,7 @@ def detail_tables(scored: Scored) -> Iterator[Table]:
     if "official" in scored.reports:
         yield Table("kinds of errors by category, official", list(_error_rows(scored, categories)))
     if "corrected" in scored.reports:
-        yield Table(
-            "answers that the corrected verdict sees otherwise, by reason", list(_reason_rows(scored))
-        )
+        yield Table("answers on which the corrected verdict differs, by reason", list(_reason_rows(scored)))
 
 
 def _error_rows(scored: Scored, categories: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -308,7 +308,7 @@ def _row_figures(valid: bool, verdict: Verdict, rating: float | None) -> tuple[F
 def _score_route(sample: Sample, text: str) -> RoutedAnswer:
     problem = gold_problem(sample)
     if problem is None and not all(isinstance(name, str) for name in sample.gold["API"]):
-        problem = _no_calls_message(sample, "API is no list of names")
+        problem = _no_calls_message(sample, "API is not a list of names")
     names = read_route(text)
     hit = problem is None and names == sample.gold["API"]
     error = problem or (None if names is not None else "parse.shape")

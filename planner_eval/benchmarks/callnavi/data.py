@@ -171,7 +171,7 @@ def _value_findings(name: str, value: Any, declared_type: Any, position: int) ->
         if position == 0:
             yield "dataset.placeholder_first", "is a placeholder in the first call, where nothing precedes it"
     elif value == {}:
-        yield "dataset.empty_value", "is {}, which the published code takes for any value"
+        yield "dataset.empty_value", "is {}, which the published code treats as any value"
     elif not isinstance(value, str) and holds_placeholder(value):
         yield "dataset.placeholder_nested", "holds a placeholder, which the published code compares literally"
     elif isinstance(value, int) and declared_type == "string":

@@ -427,11 +427,11 @@ def calls_of(value: Any) -> Calls:
     if entries is None or isinstance(entries, dict):
         entries = [entries]
     if not isinstance(names, list) or [name for name in names if not isinstance(name, str)]:
-        _refuse_shape("API is no list of names")
+        _refuse_shape("API is not a list of names")
     if not isinstance(entries, list) or [
         entry for entry in entries if not isinstance(entry, (dict, NoneType))
     ]:
-        _refuse_shape("parameters is no list of objects")
+        _refuse_shape("parameters is not a list of objects")
     if len(entries) > len(names):
         _refuse_shape(f"{len(entries)} parameter objects for {len(names)} APIs")
     missing = len(names) - len(entries)

@@ -279,7 +279,7 @@ _PUBLISHED = {
 
 
 def table3(samples: Iterable[Sample]) -> list[Cell]:
-    """Table 3: samples, steps and calls by domain, from the samples at hand.
+    """Table 3: samples, steps and calls by domain, from the samples available.
 
     Args:
         samples: Any part of the data; each cell says how many samples it was computed from.
@@ -313,15 +313,13 @@ def _cell(row: str, column: str, published: str, conversations: list[tuple[Step,
         "Avg. Calls": sum(len(step.calls) for steps in conversations for step in steps),
     }
     value = None if not n else float(n) if row == "# Samples" else counts[row] / n
-    note = "" if n == total else f"{n} of {total} samples at hand"
+    note = "" if n == total else f"{n} of {total} samples available"
     return Cell("Table 3", row, column, published, value, n, total, note)
 
 
 # ----------------------------------------------------------------------
 # ComplexFuncBench's Figures 4, 5 and 6: kinds of errors, kinds of parameters, steps (section 4.3).
-_INDEPENDENCE_NOTE = (
-    "an error bar takes each error for one of its own, though some come from one conversation"
-)
+_INDEPENDENCE_NOTE = "error bars treat errors as independent, although some come from one conversation"
 
 
 def error_chart(systems: Sequence[System]) -> Chart:

@@ -293,7 +293,7 @@ def _read_turns(text: str) -> tuple[list[Turn], str | None]:
 
 
 _SUCCESS_NOTE = (
-    "share of the samples that came in whose annotated calls were all made and answered; not percent"
+    "share of the samples with an answer whose annotated calls were all made and answered; not percent"
 )
 _ACCURACY_NOTE = "share of the annotated calls that were made, each once; not percent"
 
@@ -317,7 +317,7 @@ def _rate_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
 def _answer_figures(judged: Sequence[JudgedRecord], settings: Settings) -> list[Figure]:
     """Averages over all samples: no answer, or an empty one, scores 0; an undecided judge is left out."""
     if settings.judge is None:
-        note = "no judge was given"
+        note = "no judge was named"
         return [Figure("Complete Score", None, note=note), Figure("Correct Score", None, note=note)]
     figures = []
     for name, scores in (

@@ -67,14 +67,14 @@ def read_turns(text: str) -> list[Turn]:
     count = 0
     for number, message in enumerate(_messages(text)):
         if not isinstance(message, Mapping):
-            raise _shape_error(f"message {number} is no object", text)
+            raise _shape_error(f"message {number} is not an object", text)
         if message.get("role") != "assistant":
             continue
         calls = message.get("function_call") or message.get("tool_calls")
         if calls:
             listed = [calls] if isinstance(calls, Mapping) else calls
             if not isinstance(listed, list):
-                raise _shape_error(f"the calls of message {number} are no list", text)
+                raise _shape_error(f"the calls of message {number} are not a list", text)
             count += len(listed)
             if count > MAX_CALLS:
                 raise LimitError(f"the conversation has more than {MAX_CALLS:,} calls")
@@ -155,13 +155,13 @@ UNKNOWN_ERROR = "unknown_error"
 """Samples that end so are never written, and so missing from every count of the published code."""
 
 NO_VALUE_CHECK_NOTE = (
-    "without the published value check: exact_match_values.json does not lie beside the data "
+    "without the published value check: exact_match_values.json is not beside the data "
     "(planeval data fetch complexfuncbench)"
 )
 
 REPLAY_NOTE = (
     "recorded observations stand in for the API that the published code asks; "
-    "a conversation on which it ends is a failure"
+    "a conversation at which it ends counts as a failure"
 )
 
 
@@ -267,7 +267,7 @@ def score_conversation(
 
     Raises:
         OfficialFailure: the published code would end its run here.
-        InputError: the sample's record is no ComplexFuncBench conversation.
+        InputError: the sample's record is not a ComplexFuncBench conversation.
     """
     steps, rules = prepare(sample, settings)
     state = start(steps, rules, runner)
@@ -368,7 +368,7 @@ def _figures(rows: Sequence[StoredConversation], note: str, live: bool) -> list[
 
 def _answer_figures(rows: Sequence[StoredConversation], settings: Settings) -> list[Figure]:
     if settings.judge is None:
-        return [Figure(name, None, note="no judge was given") for name in ("Complete Score", "Correct Score")]
+        return [Figure(name, None, note="no judge was named") for name in ("Complete Score", "Correct Score")]
     figures = []
     for name, scores in (
         ("Complete Score", [row.scores.complete for row in rows]),

@@ -175,7 +175,7 @@ def _gold_problem(sample: Sample, gold: AssistantTurn) -> str | None:
     if kind not in OUTPUT_TYPES:
         return f"type_of_output {kind!r} is not one of {', '.join(OUTPUT_TYPES)}"
     if kind == "call" and not gold.calls:
-        return "a call is due, but gold holds none"
+        return "a call is expected, but gold has none"
     return None
 
 
@@ -227,7 +227,7 @@ def _part_figures(subset: str, members: Sequence[_StoredAnswer]) -> Iterable[Fig
     else:
         yield macro(f"{subset} avg(macro)", rates)
     right = sum(record.right for record in members)
-    note = "a call where one is due, words where they are due; not in the paper"
+    note = "a call where one is expected, words where they are expected; not in the paper"
     yield ratio(f"{subset} call decision", right, len(members), note=note)
     open_items = sum(record.verdict is None for record in members)
     yield ratio(f"{subset} undecided", open_items, len(members), note="items without a verdict; not passed")

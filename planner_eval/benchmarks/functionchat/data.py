@@ -51,7 +51,7 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
         raise DatasetError(f"FunctionChat-Bench has no part {part!r}; it has {', '.join(FILES)}")
     names = [part] if part else [name for name in FILES if (folder / FILES[name]).is_file()]
     if not names:
-        raise DatasetError(f"{folder}: none of {', '.join(FILES.values())} is here")
+        raise DatasetError(f"{folder}: no file named {', '.join(FILES.values())}")
     prompt = _system_prompt(folder)
     for name in names:
         reader = _READERS[name]

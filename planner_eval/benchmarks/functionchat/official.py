@@ -335,7 +335,7 @@ def sample_problem(sample: Sample) -> str | None:
     """What keeps a sample from being one of FunctionChat-Bench's; None where nothing does."""
     gold = sample.gold
     if sample.extra.get("part") not in PART_TALLIES or not (type(gold) is dict or isinstance(gold, Mapping)):
-        return "the sample is not one of FunctionChat-Bench: it names no part of it, or its gold is no object"
+        return "the sample is not one of FunctionChat-Bench: it names no part, or its gold is not an object"
     return None
 
 

@@ -104,7 +104,7 @@ def _cell(
     total = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
     row, column = position
     if n != total:
-        note = f"{n} of {total} items at hand"
+        note = f"{n} of {total} items available"
     return Cell(table, row, column, published, None if value is None else float(value), n, total, note)
 
 

@@ -378,7 +378,7 @@ class CorrectedOutcome:
     absent: Sequence[str] = ()
 
 
-UNWINNABLE_NOTE = "gold itself does not win, for its calls do not lead to its answer"
+UNWINNABLE_NOTE = "gold itself does not win, because its calls do not lead to its answer"
 """What is said of a sample that cannot be won by gold's calls."""
 
 
@@ -506,7 +506,7 @@ def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
 def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure, ...]:
     functions = "function names, summed over samples; invented ones cost precision"
     parameters = "parameter names of each function, without their values"
-    partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
+    partial = "calls equal to their partners in gold, of the longer plan; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
     if run and c.winnable < c.runnable:
         highest = c.winnable / c.runnable
@@ -535,7 +535,7 @@ def _row(run: bool, identity: str, counted: _StoredOutcome) -> SampleScore:
     c = counted.counts
     problem = counted.error
     if counted.absent:
-        problem = problem or f"functions that are not there: {', '.join(counted.absent)}"
+        problem = problem or f"functions that do not exist: {', '.join(counted.absent)}"
     elif not c.winnable:
         problem = problem or UNWINNABLE_NOTE
     ok = bool(c.won if run else c.full)

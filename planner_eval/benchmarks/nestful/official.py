@@ -91,7 +91,7 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
 
     Args:
         samples: How many.
-        names: The functions that are not there, each once.
+        names: The functions that do not exist, each once.
         meaning: What became of these samples in the figure.
     """
     if not samples:
@@ -100,7 +100,7 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
     more = f" and {len(name_list) - _MAX_NAMED:,} more" if len(name_list) > _MAX_NAMED else ""
     counted = f"{samples:,} sample" + ("s" if samples > 1 else "")
     where = f"see nestful:FOLDER ({', '.join(name_list[:_MAX_NAMED])}{more})"
-    return f"{counted} {meaning}: functions that are not there, {where}"
+    return f"{counted} {meaning}: functions that do not exist, {where}"
 
 
 @fast_frozen

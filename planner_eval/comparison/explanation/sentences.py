@@ -107,7 +107,8 @@ def tell_apart(first: str, second: str) -> tuple[str, str]:
     looks = [normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))) for text in (first, second)]
     if looks[0] != looks[1]:
         return first, second
-    return tuple(text.encode("ascii", "backslashreplace").decode() for text in (first, second))
+    shown = [text.encode("ascii", "backslashreplace").decode() for text in (first, second)]
+    return shown[0], shown[1]
 
 
 _UNSEEN = re.compile("[\u00ad\ufe00-\ufe0f]")

@@ -368,5 +368,5 @@ def _read_codes(option: str, prefixes: Iterable[str]) -> tuple[str, ...]:
             raise InputError(f"{option} {shorten(repr(code), 40)}: expected a code, e.g. 'gold.answer'")
         if not any(full_code.startswith(code) for full_code in CODES):
             hint = did_you_mean(code, list(CODES), "codes are in brackets at the end of findings")
-            raise InputError(f"{option} {code!r}: no code begins so; {hint}")
+            raise InputError(f"{option} {code!r}: no code begins with it; {hint}")
     return codes

@@ -88,7 +88,7 @@ def read_expected_answer(record: Record, answer: str) -> ExpectedAnswer:
 
 
 def describe_unusable_options(record: Record) -> str | None:
-    """Why the answers on offer of a record say nothing; None where they do, or there are none.
+    """Why the answer options of a record say nothing; None where they do, or there are none.
 
     Args:
         record: The record.
@@ -388,10 +388,10 @@ class GoldAudit:
         }
         counts = Counter({**unseen, **self._lost, "votes": self._unvoted})
         described |= {
-            "choice": f"answers on offer of {format_count(counts['choice'], 'plan')} (not understood)",
+            "choice": f"answer options of {format_count(counts['choice'], 'plan')} (not understood)",
             "words": f"{format_count(counts['words'], 'record')} (gold is prose)",
-            "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} (what else is "
-            "right is not read)",
+            "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} ("
+            "accepted alternatives are not read)",
         }
         return tuple(text for kind, text in described.items() if counts[kind])
 
@@ -401,7 +401,7 @@ class GoldAudit:
         votes = self._how.votes
         vote_notes = votes.notes if votes is not None else ()
         count = format_count(self._unvoted, "record")
-        unvoted = f"what else is right of {count} cannot be read: the runs do not vote there"
+        unvoted = f"the accepted alternatives of {count} cannot be read: the runs do not vote there"
         field = self._tools.field
         tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
         return (

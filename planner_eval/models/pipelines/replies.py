@@ -331,9 +331,9 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
         )
     if form != "appbench" and setup.today != Setup().today:
         raise InputError(
-            f"--run today applies only to AppBench, whose instructions are read on a day, not to {form}"
+            f"--run today applies only to AppBench, whose instructions depend on the date, not to {form}"
         )
     if parse_day(setup.today) is None:
-        raise InputError(f"--run today is {shorten(repr(setup.today), 40)}, expected a day, yyyy-mm-dd")
+        raise InputError(f"--run today is {shorten(repr(setup.today), 40)}, expected a date, yyyy-mm-dd")
     if setup.constrain is not None:
         refuse_unserved(setup.constrain, name, form, setup.notation)

@@ -237,7 +237,7 @@ class AskOptions:
         model: The model, by the number of the repetition.
         router: The model that routes; None for the same.
         sampling: What every request asks with.
-        concurrency: How many samples are under way at a time.
+        concurrency: How many samples are in progress at a time.
         messages: Rows hold the messages of their requests, not only a hash.
     """
 

@@ -229,7 +229,7 @@ def prove(row: Wrapper, source: str) -> None:
     try:
         write(plan, row.name)
     except WriteError as error:
-        raise InputError(f"{where}: its example does not come back as it was: {error}") from None
+        raise InputError(f"{where}: its example does not survive a round trip: {error}") from None
 
 
 def _find_field_error(row: Wrapper) -> str | None:
@@ -237,7 +237,7 @@ def _find_field_error(row: Wrapper) -> str | None:
     try:
         re.compile(row.sign)
     except re.error as error:
-        return f"'sign' is no regular expression: {error}"
+        return f"'sign' is not a regular expression: {error}"
     if row.shape == "live" and row.references not in NOTATIONS:
         return f"'references' is {row.references!r}, expected one of {', '.join(NOTATIONS)}"
     if row.shape == "xml":

@@ -100,7 +100,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
     except (TypeError, ValueError) as error:  # what an object gives may be anything, be it a circle or a set
-        raise ParseError(f"the data is none that JSON has: {error}", code="parse.shape") from None
+        raise ParseError(f"the data is not JSON data: {error}", code="parse.shape") from None
 
 
 def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
@@ -226,7 +226,7 @@ def _compute_function(name: str | None) -> Callable[[str], Value] | None:
     if name is None:
         return None
     if name != "arithmetic":
-        raise InputError(f"there is no way to compute called {name!r}; there is 'arithmetic'")
+        raise InputError(f"compute is {name!r}, expected 'arithmetic'")
     from planner_eval.plan.arithmetic import compute
 
     return compute

@@ -265,7 +265,7 @@ _HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
 
 JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
-STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a whole answer: {JOIN_ADVICE}"
+STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a complete answer: {JOIN_ADVICE}"
 """What is said of an event of a stream."""
 
 TakeFunction = Callable[["TurnCollector", dict[str, Any], int], None]
@@ -666,7 +666,7 @@ KINDS = (
         _has_type_at(dict, "raw_item"),
         take_inside("raw_item"),
     ),
-    WrapperKind("type", "an event of a stream, which is no whole answer", _is_event, take_event),
+    WrapperKind("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
     WrapperKind("type", "LangChain: a message, by `model_dump()`", _is_framework, take_framework),
     WrapperKind("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item", _is_item, take_item),
     WrapperKind(
@@ -863,7 +863,7 @@ def read_conversation(data: Any) -> Conversation | None:
     walk.all(items, 0)
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
-        raise AnswerError(f"no assistant turn: {who} spoke", code="answer.absent")
+        raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
     return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
 
 

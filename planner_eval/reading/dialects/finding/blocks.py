@@ -815,7 +815,7 @@ class BlockReader:
         self.budget -= end - start
         joined = _CALL_OPERATOR.match(text, end) if closed else None
         if joined is not None:
-            reason = f"found {joined[1]!r} between calls, expected a list of calls, or a call a line"
+            reason = f"found {joined[1]!r} between calls, expected a list of calls, or one call per line"
             raise ParseError(reason, text=self.source, offset=view.origin(joined.start(1)))
         bracketed = text[start] in "[{"
         if not bracketed and closed and not _LINE_REMAINDER.match(text, end):

@@ -514,7 +514,7 @@ class _Reader:
             self.machine.bind(target.id, self.unsure(f"'del' takes {target.id!r} away", target))
         else:
             self.machine.loose(self.node(target))
-            self.altered(target, template="'del' takes {} out of it")
+            self.altered(target, template="'del' removes {} from it")
 
     def unsure(self, reason: str, node: ast.expr | ast.stmt) -> UnsureValue:
         """A value that depends on what stands here."""
@@ -674,11 +674,11 @@ class _Reader:
         failed: list[BranchWrites] = []
         start = len(routes.log)
         if node.handlers:
-            routes.between(mark, self.unsure("depends on whether a try part fails", node))
+            routes.between(mark, self.unsure("depends on whether a try block fails", node))
         for handler in node.handlers:
             begin, calls = len(routes.log), len(machine.calls)
             returned = len(self.running[-1].returned) if self.running else 0
-            message = "an except part makes its calls only where another fails; they are counted once"
+            message = "an except block makes its calls only where the try block fails; they are counted once"
             machine.control.append(("code.branch", message, self.span(handler)))
             if handler.name:
                 machine.bind(handler.name, UNKNOWN)
@@ -695,7 +695,7 @@ class _Reader:
         arrives = self.block(node.orelse) and arrives
         end = routes.take(mark)
         ends = [end, *failed] if arrives or not failed else failed
-        routes.meet(ends, self.unsure("depends on whether a try part fails", node))
+        routes.meet(ends, self.unsure("depends on whether a try block fails", node))
         self.block(node.finalbody)
 
     def context(self, node: ast.With | ast.AsyncWith) -> None:
