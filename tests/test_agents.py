@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.reading.conversation import lane_titles, read_messages
+from planner_eval.reading.conversation import find_lanes, read_messages
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.costs import recorded_costs
 from planner_eval.reading.files.record import Record
@@ -75,11 +75,8 @@ def test_calls_stand_in_the_turn_of_the_user_that_they_are_made_in() -> None:
         ("assistant", 3, (2,)),
     ]
     assert [m.role for m in messages].count("system") == 1
-    assert lane_titles(Record("p", 0, "a", TALK), parse(TALK)) == (
-        "turn 1: Find a flight.",
-        "turn 2: Yes.",
-        "turn 3: And a hotel.",
-    )
+    titles = {1: "turn 1: Find a flight.", 2: "turn 2: Yes.", 3: "turn 3: And a hotel."}
+    assert find_lanes(Record("p", 0, "a", TALK), parse(TALK)) == ((1, 2, 3), titles)
 
 
 def anthropic(talk: list[dict[str, Any]]) -> list[dict[str, Any]]:

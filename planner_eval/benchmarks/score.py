@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, Template
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
+    from planner_eval.results.conversations import ConversationSums
 
 
 # ----------------------------------------------------------------------
@@ -325,10 +326,31 @@ def _format_for_people(scored: Scored, form: str, *, rows: bool, failures: bool)
     for row in figures:  # the published figure to its last digit, where others are rounded
         if isinstance(row.get("official"), float):
             row["official"] = str(row["official"])
-    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140)]
+    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140), *_turn_blocks(scored, form)]
     if rows:
         blocks.append(table(list(records), form))
     return "\n\n".join(blocks)
+
+
+def turn_sums(scored: Scored) -> dict[str, ConversationSums]:
+    """What the turns of conversations come to, by variant; nothing where there are none."""
+    from planner_eval.benchmarks.turns import sum_turns
+
+    reports = scored.reports.items() if scored.benchmark.turned else ()
+    by_variant = {variant: sum_turns(report.rows) for variant, report in reports}
+    return {variant: sums for variant, sums in by_variant.items() if sums.first}
+
+
+def _turn_blocks(scored: Scored, form: str) -> Iterator[str]:
+    """Turns as a block of lines, which name the variant where the two differ."""
+    from planner_eval.results.conversations import turn_lines
+
+    texts = {variant: [*turn_lines(sums, "right")] for variant, sums in turn_sums(scored).items()}
+    alike = len(texts) == len(scored.reports) and len({*map(tuple, texts.values())}) == 1
+    lines = [f"{'' if alike else f'{variant}: '}{line}" for variant, lines in texts.items() for line in lines]
+    lines = [*dict.fromkeys(lines)]
+    if lines:
+        yield "\n".join(f"- {line}" if form == "md" else line for line in lines)
 
 
 def summary_lines(scored: Scored) -> Iterator[str]:
@@ -501,7 +523,10 @@ def _format_json(scored: Scored) -> Iterator[str]:
 
 def head_data(scored: Scored) -> dict[str, Any]:
     """Everything but the rows as JSON data."""
+    from planner_eval.results.conversations import conversation_data
+
     matched = scored.matched
+    turns = {variant: conversation_data(sums)["turns"] for variant, sums in turn_sums(scored).items()}
     return {
         "benchmark": scored.benchmark.name,
         "answers": matched.answers,
@@ -516,6 +541,7 @@ def head_data(scored: Scored) -> dict[str, Any]:
         "broken": matched.broken,
         **({"lost": scored.lost} if scored.lost else {}),
         "notations": dict(scored.notations),
+        **({"turns": turns} if turns else {}),
         "reports": {
             variant: report_data(replace(report, rows=())) for variant, report in scored.reports.items()
         },
