@@ -159,7 +159,7 @@ def test_an_answer_is_judged_as_published_and_explained(name: str, checker: Mult
         # the lamp that was never dimmed is read as the answer should read it
         ([[DIM], [READ]], [[step(("shine", {}))], [step(HALL)]], (2,), (2,)),
         ([[DIM], [READ]], [[step(("shine", {}))], []], (2,), ()),
-        ([[DIM], [DIM]], [[step(("shine", {}))], [step(DIMMED)]], (2,), (2,)),
+        ([[DIM], [DIM]], [[step(("shine", {}))], [step(DIMMED)]], (), ()),
         ([[DIM], [], ["note('a')"]], [[step(HALL)], [], [step(("note", {"text": "b"}))]], (3,), ()),
         ([[READ], [DIM], [READ]], [[step(("shine", {}))], [step(DIMMED)], [step(HALL)]], (), ()),
         # what the published code does not look at may not change its verdict

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, Template
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
-    from planner_eval.results.conversations import ConversationSums
 
 
 # ----------------------------------------------------------------------
@@ -332,25 +331,12 @@ def _format_for_people(scored: Scored, form: str, *, rows: bool, failures: bool)
     return "\n\n".join(blocks)
 
 
-def turn_sums(scored: Scored) -> dict[str, ConversationSums]:
-    """What the turns of conversations come to, by variant; nothing where there are none."""
-    from planner_eval.benchmarks.turns import sum_turns
-
-    reports = scored.reports.items() if scored.benchmark.turned else ()
-    by_variant = {variant: sum_turns(report.rows) for variant, report in reports}
-    return {variant: sums for variant, sums in by_variant.items() if sums.first}
-
-
 def _turn_blocks(scored: Scored, form: str) -> Iterator[str]:
-    """Turns as a block of lines, which name the variant where the two differ."""
-    from planner_eval.results.conversations import turn_lines
+    """Turns as a block of lines."""
+    if scored.benchmark.turned:
+        from planner_eval.benchmarks.turns import turn_block
 
-    texts = {variant: [*turn_lines(sums, "right")] for variant, sums in turn_sums(scored).items()}
-    alike = len(texts) == len(scored.reports) and len({*map(tuple, texts.values())}) == 1
-    lines = [f"{'' if alike else f'{variant}: '}{line}" for variant, lines in texts.items() for line in lines]
-    lines = [*dict.fromkeys(lines)]
-    if lines:
-        yield "\n".join(f"- {line}" if form == "md" else line for line in lines)
+        yield from turn_block(scored.reports, form)
 
 
 def summary_lines(scored: Scored) -> Iterator[str]:
@@ -523,10 +509,11 @@ def _format_json(scored: Scored) -> Iterator[str]:
 
 def head_data(scored: Scored) -> dict[str, Any]:
     """Everything but the rows as JSON data."""
-    from planner_eval.results.conversations import conversation_data
+    matched, turns = scored.matched, {}
+    if scored.benchmark.turned:
+        from planner_eval.benchmarks.turns import turn_data
 
-    matched = scored.matched
-    turns = {variant: conversation_data(sums)["turns"] for variant, sums in turn_sums(scored).items()}
+        turns = turn_data(scored.reports)
     return {
         "benchmark": scored.benchmark.name,
         "answers": matched.answers,

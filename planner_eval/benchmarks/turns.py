@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from planner_eval.benchmarks.report import Figure, SampleScore
+from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.comparison.turns import TurnComparison
 
 if TYPE_CHECKING:
@@ -71,6 +71,25 @@ def sum_turns(rows: Iterable[SampleScore]) -> ConversationSums:
             comparison = TurnComparison("turn", len(items), wrong_turns)
             sums.add_turns(comparison, same=all(right for _, right, _ in items), known=known)
     return sums
+
+
+def turn_block(reports: Mapping[str, Report], form: str) -> Iterator[str]:
+    """What people are told of turns; each line names its variant where the variants differ."""
+    from planner_eval.results.conversations import turn_lines
+
+    texts = {variant: [*turn_lines(sum_turns(report.rows), "right")] for variant, report in reports.items()}
+    same = len({*map(tuple, texts.values())}) == 1
+    lines = [f"{'' if same else f'{variant}: '}{line}" for variant, lines in texts.items() for line in lines]
+    if lines:
+        yield "\n".join(f"- {line}" if form == "md" else line for line in dict.fromkeys(lines))
+
+
+def turn_data(reports: Mapping[str, Report]) -> dict[str, Any]:
+    """Turns as JSON data, by variant; nothing where there are none."""
+    from planner_eval.results.conversations import conversation_data
+
+    data = {variant: conversation_data(sum_turns(report.rows)) for variant, report in reports.items()}
+    return {variant: sums["turns"] for variant, sums in data.items() if sums}
 
 
 def _format_numbers(numbers: Sequence[int]) -> str:

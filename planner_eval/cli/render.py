@@ -44,6 +44,7 @@ from planner_eval.cli.sources import (
 )
 from planner_eval.cli.terminal import count_items, is_colored
 from planner_eval.comparison.turns import may_have_turns
+from planner_eval.reading.files.record import JoinedTurns
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import PlanRecord, Source
@@ -178,7 +179,9 @@ def _draw_records(reads: Iterable[PlanRecord], form: str, look: dict[str, Any]) 
 
 def _with_lanes(plan: Plan, read: PlanRecord) -> Plan | Scene:
     """The plan; of a conversation in which the user speaks several times a scene with the turns as lanes."""
-    if read.source is None or not may_have_turns(plan, plan):
+    if read.source is None:
+        return plan
+    if type(read.source.source) is not JoinedTurns and not may_have_turns(plan, plan):
         return plan
     from planner_eval.reading.conversation import find_lanes
     from planner_eval.results.drawing.overlay import lanes_scene, plan_scene
