@@ -123,7 +123,7 @@ def test_an_answer_that_is_no_message_is_a_row_that_says_so(text: str) -> None:
 
 def test_rows_of_nothing_said_of_a_judge_that_fails_and_of_other_samples() -> None:
     (row,) = score_official([(item(), "null")]).rows
-    assert [figure.value for figure in row.figures] == ["fail", "exact"]
+    assert [figure.value for figure in row.figures][:2] == ["fail", "exact"]
     (row,) = score_official([(item(), WRONG)], judge=ScriptedJudge(failing)).rows
     assert row.error == "JudgeError: gone"
     (row,) = score_official([(Sample("a1", gold=[1]), RIGHT)]).rows

@@ -170,6 +170,7 @@ class Benchmark:
             know whose they are; "" where they are called anything.
         pipelines: The pipelines that ask by its own rules, the first where none is named; see `asking`.
         sampling: What its own runner asks with; None where :mod:`planner_eval.models` says it.
+        turned: Its rows have the figures of :mod:`.turns`.
     """
 
     name: str
@@ -208,6 +209,7 @@ class Benchmark:
     result_files: str = ""
     pipelines: tuple[str, ...] = ()
     sampling: Mapping[str, Any] | None = None
+    turned: bool = False
 
     @property
     def executed(self) -> bool:

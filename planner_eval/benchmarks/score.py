@@ -325,10 +325,18 @@ def _format_for_people(scored: Scored, form: str, *, rows: bool, failures: bool)
     for row in figures:  # the published figure to its last digit, where others are rounded
         if isinstance(row.get("official"), float):
             row["official"] = str(row["official"])
-    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140)]
+    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140), *_turn_blocks(scored, form)]
     if rows:
         blocks.append(table(list(records), form))
     return "\n\n".join(blocks)
+
+
+def _turn_blocks(scored: Scored, form: str) -> Iterator[str]:
+    """Turns as a block of lines."""
+    if scored.benchmark.turned:
+        from planner_eval.benchmarks.turns import turn_block
+
+        yield from turn_block(scored.reports, form)
 
 
 def summary_lines(scored: Scored) -> Iterator[str]:
@@ -501,7 +509,11 @@ def _format_json(scored: Scored) -> Iterator[str]:
 
 def head_data(scored: Scored) -> dict[str, Any]:
     """Everything but the rows as JSON data."""
-    matched = scored.matched
+    matched, turns = scored.matched, {}
+    if scored.benchmark.turned:
+        from planner_eval.benchmarks.turns import turn_data
+
+        turns = turn_data(scored.reports)
     return {
         "benchmark": scored.benchmark.name,
         "answers": matched.answers,
@@ -516,6 +528,7 @@ def head_data(scored: Scored) -> dict[str, Any]:
         "broken": matched.broken,
         **({"lost": scored.lost} if scored.lost else {}),
         "notations": dict(scored.notations),
+        **({"turns": turns} if turns else {}),
         "reports": {
             variant: report_data(replace(report, rows=())) for variant, report in scored.reports.items()
         },

@@ -15,6 +15,7 @@ from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.results.trials import RIGHT_FROM
 
 if TYPE_CHECKING:
+    from planner_eval.comparison.turns import TurnComparison
     from planner_eval.results.scored import ScoredRow
 
 _MAX_TURNS_SHOWN = 8
@@ -96,12 +97,21 @@ class ConversationSums:
             one = CostSum(1, value, row.state == "same", known, bool(verdict), value if known else 0)
             self.costs[name] = self.costs.get(name, CostSum()).plus(one)
         if row.turns is not None:
-            turns = row.turns
-            first = NOWHERE if row.state == "same" else turns.first or UNKNOWN
-            self.first.setdefault(turns.unit, Counter())[first] += 1
-            sizes = turns.total, len(turns.wrong), len(turns.follow), turns.late
-            for kind, count in zip(KINDS, sizes, strict=True):
-                self.counts[f"{turns.unit} {kind}"] += count
+            self.add_turns(row.turns, same=row.state == "same")
+
+    def add_turns(self, turns: TurnComparison, *, same: bool, known: bool = True) -> None:
+        """Add the turns of one conversation.
+
+        Args:
+            turns: The turns.
+            same: The conversation is right.
+            known: The first turn that is known to be wrong is the first wrong one.
+        """
+        first = NOWHERE if same else (turns.first if known else None) or UNKNOWN
+        self.first.setdefault(turns.unit, Counter())[first] += 1
+        sizes = turns.total, len(turns.wrong), len(turns.follow), turns.late
+        for kind, count in zip(KINDS, sizes, strict=True):
+            self.counts[f"{turns.unit} {kind}"] += count
 
     def extend(self, other: ConversationSums) -> None:
         """Add the sums over the rows that come next."""
@@ -158,12 +168,17 @@ def _round(value: float | None) -> float | None:
     return round(value, 1) if value >= 1000 else float(f"{value:.4g}")
 
 
-def turn_lines(sums: ConversationSums) -> Iterator[str]:
-    """What people are told of turns, a sentence a line."""
+def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> Iterator[str]:
+    """What people are told of turns, a sentence a line.
+
+    Args:
+        sums: The sums.
+        right_text: What the conversations are in which nothing is wrong.
+    """
     for unit, counts in sums.first.items():
         total, right = counts.total(), counts[NOWHERE]
         yield (
-            f"{format_count(total, 'conversation')} of several {unit}s: {right} the same as gold "
+            f"{format_count(total, 'conversation')} of several {unit}s: {right} {right_text} "
             f"({round_ratio(right / total, 2)})"
         )
         wrong = sorted(turn for turn in counts if turn > 0)

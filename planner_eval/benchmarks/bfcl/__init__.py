@@ -158,4 +158,5 @@ BENCHMARK = Benchmark(
     result_files="BFCL_v4_*_result.json*",
     pipelines=("function-calling", "prompt"),
     sampling={"temperature": 0.001},
+    turned=True,
 )

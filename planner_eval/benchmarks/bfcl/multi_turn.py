@@ -3,7 +3,8 @@
 Source: package bfcl-eval 2026.3.23, ``_evaluate_single_multi_turn_entry`` of ``eval_checker/eval_runner.py``;
 what happens to a record that gets as far as its calls is in `multi_turn_run`. Nothing that a model wrote is
 evaluated: the verdict's ``details`` name under ``refused`` the calls that Python would have evaluated, under
-``turn`` (from 1) and ``explanation`` what is wrong first, under ``failure`` why there is no verdict.
+``turn`` (from 1) and ``explanation`` what is wrong first, under ``wrong`` which later turns are, under
+``follow`` which of those would be right in gold's state, under ``failure`` why there is no verdict.
 """
 
 from __future__ import annotations
@@ -122,8 +123,12 @@ class MultiTurnChecker:
         rows: Iterable[Verdict]
         if reply.ended is None:
             rows = map(_row_verdict, sorted(reply.rows, key=lambda row: row.position))
-        elif len(messages) == 1:
-            rows = [_not_judged(reply.ended.kind, reply.ended.message)]
+        elif len(messages) == 1:  # the turns that the published code does not look at may have ended it
+            reply = self._sandbox().run(_tool_program("check_briefly", messages))
+            ended = reply.ended
+            rows = (
+                map(_row_verdict, reply.rows) if ended is None else [_not_judged(ended.kind, ended.message)]
+            )
         else:
             runs = ((message, self._sandbox().run(_program([message]))) for message in messages)
             rows = (verdict for message, alone in runs for verdict in self._judge([message], alone))

@@ -120,4 +120,5 @@ BENCHMARK = Benchmark(
     notations=frozenset({"json"}),
     gold_beside={"conversations": "functions"},
     lower=("error *", "extra steps"),
+    turned=True,
 )

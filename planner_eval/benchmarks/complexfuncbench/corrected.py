@@ -37,6 +37,8 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
     score_response,
 )
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.turns import turn_figures
+from planner_eval.comparison.turns import TurnComparison
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
@@ -70,6 +72,7 @@ class JudgedConversation:
         turns: The model's turns with calls.
         response: The model's final text; None where there was none.
         judged: Every call, by turn; malformed ones and ones without a partner included.
+        wrong_steps: The annotated steps, counted from 1, of which a call was not made.
     """
 
     calls: int
@@ -78,6 +81,7 @@ class JudgedConversation:
     turns: int
     response: str | None
     judged: tuple[tuple[JudgedCall, ...], ...]
+    wrong_steps: tuple[int, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -95,8 +99,8 @@ def judge_conversation(steps: Sequence[Step], turns: Sequence[Turn], rules: Rule
 
     Source: ComplexFuncBench paper, section 3.1 and Algorithm 1.
     """
-    left = [sorted_call(call) for call in steps[0].calls]
-    opened = 1
+    golds = [[sorted_call(call) for call in step.calls] for step in steps]
+    left, opened = [*golds[0]], 1
     judged: list[tuple[JudgedCall, ...]] = []
     response: str | None = None
     for turn in turns:
@@ -108,11 +112,17 @@ def judge_conversation(steps: Sequence[Step], turns: Sequence[Turn], rules: Rule
         matched = [id(judgement.gold) for judgement in judgements if judgement.matched]
         left = [call for call in left if id(call) not in matched]
         if opened < len(steps):
-            left += [sorted_call(call) for call in steps[opened].calls]
+            left += golds[opened]
             opened += 1
     calls = sum(len(step.calls) for step in steps)
     correct = sum(judgement.matched for turn in judged for judgement in turn)
-    return JudgedConversation(calls, correct, len(steps), len(judged), response, tuple(judged))
+    unmade = {id(call) for call in left}
+    wrong = [
+        number
+        for number, gold in enumerate(golds, 1)
+        if number > opened or any(id(call) in unmade for call in gold)
+    ]
+    return JudgedConversation(calls, correct, len(steps), len(judged), response, tuple(judged), tuple(wrong))
 
 
 def judge_calls(
@@ -279,6 +289,7 @@ def _score_sample(sample: Sample, text: str, settings: Settings) -> tuple[Sample
         Figure("turns", completed.turns),
         Figure("completeness", scores.complete),
         Figure("correctness", scores.correct),
+        *turn_figures(TurnComparison("step", completed.steps, completed.wrong_steps)),
     )
     return SampleScore(sample.id, completed.success, figures, error), JudgedRecord(
         sample.id, completed, scores

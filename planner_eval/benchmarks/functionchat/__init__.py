@@ -138,4 +138,5 @@ BENCHMARK = Benchmark(
     notations=frozenset({"json"}),
     nothing="null",
     lower=("* undecided",),
+    turned=True,
 )

@@ -35,10 +35,12 @@ from planner_eval.benchmarks.functionchat.official import (
     row_figure,
     sample_problem,
     total_figures,
+    turn_of_dialog,
 )
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule_answer
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
@@ -107,7 +109,9 @@ def scorer(judge: Judge | None = None) -> Scorer:
         decision = _find_verdict(sample, text, judge, cached[1])
         extra = sample.extra
         right = decision[0] == (extra.get("type_of_output") == "call")
-        return _StoredAnswer(extra.get("part"), sample.category, right, *decision[1:])
+        return _StoredAnswer(
+            extra.get("part"), sample.category, right, *decision[1:], *turn_of_dialog(sample)
+        )
 
     return Scorer(score_sample, _row, _figures, _load_answer)
 
@@ -122,6 +126,8 @@ class _StoredAnswer(NamedTuple):
     by: str
     reason: str
     error: str | None
+    dialog: Any = None
+    turn: int = 0
 
 
 def _load_answer(data: Any) -> _StoredAnswer:
@@ -238,8 +244,11 @@ def _count_passed(decided: Iterable[_StoredAnswer]) -> int:
 
 
 def _row(identity: str, decided: _StoredAnswer) -> SampleScore:
-    _, _, _, verdict, by, reason, error = decided
-    return SampleScore(identity, verdict == PASS, _row_figures(verdict, by, reason), error)
+    _, _, _, verdict, by, reason, error, dialog, turn = decided
+    figures = _row_figures(verdict, by, reason)
+    if dialog is not None:
+        figures += (*dialog_figures(str(dialog), turn, decided=verdict is not None),)
+    return SampleScore(identity, verdict == PASS, figures, error)
 
 
 @lru_cache(256)
