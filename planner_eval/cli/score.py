@@ -12,6 +12,13 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import CI_FORMATS, RESULT_FORMATS, TSV
 from planner_eval.base.text import format_count
+from planner_eval.cli.benchmark_options import (
+    OVERRIDDEN_OPTIONS,
+    PAGE_FORMAT,
+    BenchmarkOptions,
+    benchmark_options,
+    refuse_tsv,
+)
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -35,16 +42,7 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import (
-    OVERRIDDEN_OPTIONS,
-    PAGE_FORMAT,
-    WORK_OPTION_NAMES,
-    BenchmarkOptions,
-    benchmark_options,
-    refuse_tsv,
-    score_benchmark,
-    write_stored_run,
-)
+from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
 from planner_eval.cli.sources import (
     is_benchmark_run,
     is_run,
