@@ -29,6 +29,7 @@ class CodeEntry(NamedTuple):
         example: What leads to it, as lines; empty for names that benchmarks, tools and models print.
         fix: What to do.
         family: The heading on the page of codes.
+        confidence: How sure a finding about gold is; empty for others.
     """
 
     code: str
@@ -36,6 +37,7 @@ class CodeEntry(NamedTuple):
     example: str
     fix: str
     family: str
+    confidence: str = ""
 
     @property
     def anchor(self) -> str:
@@ -57,7 +59,7 @@ def code_entries() -> dict[str, CodeEntry]:
         meanings = tuple(meanings[code] for meanings in (STATES, EDITS, CODES) if code in meanings)
         family = "outcomes" if code in STATES else code.partition(".")[0]
         fix = row.get("fix") or table["family"][family]
-        entries[code] = CodeEntry(code, meanings, _example_text(row), fix, family)
+        entries[code] = CodeEntry(code, meanings, _example_text(row), fix, family, row.get("confidence", ""))
     for family, rows in table["outside"].items():
         for code, row in rows.items():
             if code != "fix":
@@ -108,4 +110,5 @@ def explain_code(entry: CodeEntry) -> str:
     meanings = f"\n{' ' * len(entry.code)}  ".join(entry.meanings)
     example = entry.example.replace("\n", "\n           ")
     shown = f"\n  example: {example}" if example else ""
-    return f"{entry.code}: {meanings}{shown}\n  fix: {entry.fix}\n  see {PAGE}#{entry.anchor}"
+    sure = f"\n  confidence: {entry.confidence}" if entry.confidence else ""
+    return f"{entry.code}: {meanings}{sure}{shown}\n  fix: {entry.fix}\n  see {PAGE}#{entry.anchor}"
