@@ -51,6 +51,49 @@ def _terms() -> str:
     return table([{"term": f"`{word}`", "meaning": meaning} for word, meaning in words.items()], "md")
 
 
+def _metrics() -> str:
+    """The metrics of ``planeval score``."""
+    from planner_eval.base.tables import table
+    from planner_eval.comparison.metrics import METRICS
+
+    rows = [
+        {
+            "metric": f"`{metric.name}`",
+            "group": metric.group,
+            "kind": ("F1" if metric.kind == "counts" else "share") + (" ↓" if metric.lower else ""),
+            "what it says": metric.title,
+        }
+        for metric in METRICS.values()
+    ]
+    return table(rows, "md")
+
+
+def _frameworks() -> str:
+    """The layouts of frameworks' files."""
+    from planner_eval.base.tables import table
+    from planner_eval.reading.files.shapes import layout_rows
+
+    return table(layout_rows(), "md")
+
+
+def _kinds() -> str:
+    """The objects that APIs and libraries dump."""
+    from planner_eval.reading.dialects.conversations.wrappers import KINDS
+
+    keys = {"a message, as Anthropic, OpenAI, Gemini, Bedrock and Hugging Face have it": ["`role`"]}
+    for kind in KINDS:
+        keys.setdefault(kind.what, []).append(f"`{kind.key}`")
+    rows = [f"| {what} | {' '.join(dict.fromkeys(named))} |" for what, named in keys.items()]
+    return "\n".join(["| an object | is known by |", "|---|---|", *rows])
+
+
+def _shapes() -> str:
+    """What a value of a file may be, in the order of the reader."""
+    from planner_eval.reading.files.shapes import RECORD_SHAPE, SHAPES, VALUE_SHAPE
+
+    return "\n".join(f"- {shape.what}" for shape in (*SHAPES, RECORD_SHAPE, VALUE_SHAPE))
+
+
 def _codes() -> Iterator[str]:
     """Each code below its family, with an anchor of its name."""
     from planner_eval.results.codes import code_entries
@@ -99,6 +142,10 @@ def _escaped(text: str) -> str:
 GENERATED = {
     "<!-- codes -->": lambda: "\n\n".join(_codes()),
     "<!-- dialects -->": _dialects,
+    "<!-- frameworks -->": _frameworks,
+    "<!-- kinds -->": _kinds,
+    "<!-- metrics -->": _metrics,
+    "<!-- shapes -->": _shapes,
     "<!-- terms -->": _terms,
 }
 """What stands at a mark."""

@@ -1,4 +1,4 @@
-"""What an outcome or a code of an edit, a remark, a finding or an error means, with an example and a fix."""
+"""What a name in an output means, with an example and a fix: outcomes, codes, error types, metrics."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.rows import STATES
 
 PAGE = "docs/codes.md"
@@ -66,6 +67,11 @@ def code_entries() -> dict[str, CodeEntry]:
                 edits = f"`planeval diff` shows it as {row['edits']}. " if "edits" in row else ""
                 fix = edits + (row.get("fix") or rows["fix"])
                 entries[code] = CodeEntry(code, (row["means"],), "", fix, family)
+    for metric in METRICS.values():
+        kind = "precision, recall and F1" if metric.kind == "counts" else "a share"
+        meaning = f"{metric.title.rstrip('.')} ({kind}{', less is better' if metric.lower else ''})"
+        fix = f"`planeval score PRED GOLD --metric {metric.name}`"
+        entries[metric.name] = CodeEntry(metric.name, (meaning,), "", fix, f"metrics: {metric.group}")
     return entries
 
 
@@ -111,4 +117,5 @@ def explain_code(entry: CodeEntry) -> str:
     example = entry.example.replace("\n", "\n           ")
     shown = f"\n  example: {example}" if example else ""
     sure = f"\n  confidence: {entry.confidence}" if entry.confidence else ""
-    return f"{entry.code}: {meanings}{sure}{shown}\n  fix: {entry.fix}\n  see {PAGE}#{entry.anchor}"
+    label = "show" if entry.family.startswith("metrics") else "fix"
+    return f"{entry.code}: {meanings}{sure}{shown}\n  {label}: {entry.fix}\n  see {PAGE}#{entry.anchor}"
