@@ -87,13 +87,6 @@ def _kinds() -> str:
     return "\n".join(["| an object | is known by |", "|---|---|", *rows])
 
 
-def _shapes() -> str:
-    """What a value of a file may be, in the order of the reader."""
-    from planner_eval.reading.files.shapes import RECORD_SHAPE, SHAPES, VALUE_SHAPE
-
-    return "\n".join(f"- {shape.what}" for shape in (*SHAPES, RECORD_SHAPE, VALUE_SHAPE))
-
-
 def _codes() -> Iterator[str]:
     """Each code below its family, with an anchor of its name."""
     from planner_eval.results.codes import code_entries
@@ -145,7 +138,6 @@ GENERATED = {
     "<!-- frameworks -->": _frameworks,
     "<!-- kinds -->": _kinds,
     "<!-- metrics -->": _metrics,
-    "<!-- shapes -->": _shapes,
     "<!-- terms -->": _terms,
 }
 """What stands at a mark."""

@@ -97,6 +97,8 @@ def find_codes(name: str) -> list[CodeEntry]:
         name = "number for text"
     if name in entries:
         return [entries[name]]
+    if group := [entry for entry in entries.values() if entry.family.partition(":")[0] == name]:
+        return group
     for pattern in (rf"{re.escape(name)}[.:]", rf".*[.:]{re.escape(name)}\Z"):
         if family := [entry for code, entry in entries.items() if re.match(pattern, code)]:
             return family
