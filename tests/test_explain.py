@@ -107,6 +107,15 @@ def test_an_error_ends_its_first_line_with_its_code(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0].endswith("[parse.cut]")
 
 
+def test_every_mark_of_a_page_becomes_a_table_or_a_list() -> None:
+    hooks = loaded("commands")
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        made = hooks.on_page_markdown(text)
+        assert not set(re.findall(r"<!-- \w+ -->", made)) & hooks.GENERATED.keys()
+        assert len(made) > len(text) + 200 or not any(mark in text for mark in hooks.GENERATED)
+
+
 def test_the_page_of_codes_has_an_anchor_for_each() -> None:
     page = loaded("commands").on_page_markdown((ROOT / "docs" / "codes.md").read_text(encoding="utf-8"))
     assert re.findall(r"^### `(.+)` \{ #(.+) \}$", page, re.M) == [

@@ -170,7 +170,7 @@ class Scored:
             InputError: its code writes none, or several for such answers.
         """
         if self.benchmark.result_file is None:
-            raise InputError(f"{self.benchmark.title} has no result file that is written here")
+            raise InputError(f"{self.benchmark.title} has no result file that planeval writes")
         return self.benchmark.result_file(self.matched.records, self.judge)
 
 

@@ -105,7 +105,7 @@ class Row(Described):
     title: str = optional_key("One line for a person.")
     example: str = Field(min_length=1, description="A short plan in this notation.")
     shape: Annotated[str, OneOf(SHAPES)] = Field(description="What is read and written by the other fields.")
-    rows: Items[int] = optional_key("Numbers of the notations it stands for.")
+    rows: Items[int] = optional_key("Numbers of the notations that it covers.")
     status: str = optional_key("V: seen in a server's or framework's source or tests; K: general knowledge.")
     note: str = optional_key("What stays unchecked.")
     references: str = optional_key("The notation of references inside texts.")
@@ -115,7 +115,7 @@ class Row(Described):
     weak: bool = optional_key(
         "True where prose may hold the sign, too: what then cannot be read is no error."
     )
-    rank: int = optional_key("Where order matters: rows are asked lower ranks first.")
+    rank: int = optional_key("Rows of a lower rank are tried first.")
     hints: Items[str] = optional_key(
         "Words of which one stands in all its texts, or JSON data: no other is looked at."
     )

@@ -1,4 +1,4 @@
-"""What an outcome or a code of an edit, a remark, a finding or an error means, with an example and a fix."""
+"""What a name in an output means, with an example and a fix: outcomes, codes, error types, metrics."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.rows import STATES
 
 PAGE = "docs/codes.md"
@@ -29,6 +30,7 @@ class CodeEntry(NamedTuple):
         example: What leads to it, as lines; empty for names that benchmarks, tools and models print.
         fix: What to do.
         family: The heading on the page of codes.
+        confidence: How sure a finding about gold is; empty for others.
     """
 
     code: str
@@ -36,6 +38,7 @@ class CodeEntry(NamedTuple):
     example: str
     fix: str
     family: str
+    confidence: str = ""
 
     @property
     def anchor(self) -> str:
@@ -57,13 +60,18 @@ def code_entries() -> dict[str, CodeEntry]:
         meanings = tuple(meanings[code] for meanings in (STATES, EDITS, CODES) if code in meanings)
         family = "outcomes" if code in STATES else code.partition(".")[0]
         fix = row.get("fix") or table["family"][family]
-        entries[code] = CodeEntry(code, meanings, _example_text(row), fix, family)
+        entries[code] = CodeEntry(code, meanings, _example_text(row), fix, family, row.get("confidence", ""))
     for family, rows in table["outside"].items():
         for code, row in rows.items():
             if code != "fix":
                 edits = f"`planeval diff` shows it as {row['edits']}. " if "edits" in row else ""
                 fix = edits + (row.get("fix") or rows["fix"])
                 entries[code] = CodeEntry(code, (row["means"],), "", fix, family)
+    for metric in METRICS.values():
+        kind = "precision, recall and F1" if metric.kind == "counts" else "a share"
+        meaning = f"{metric.title.rstrip('.')} ({kind}{', less is better' if metric.lower else ''})"
+        fix = f"`planeval score PRED GOLD --metric {metric.name}`"
+        entries[metric.name] = CodeEntry(metric.name, (meaning,), "", fix, f"metrics: {metric.group}")
     return entries
 
 
@@ -89,6 +97,8 @@ def find_codes(name: str) -> list[CodeEntry]:
         name = "number for text"
     if name in entries:
         return [entries[name]]
+    if group := [entry for entry in entries.values() if entry.family.partition(":")[0] == name]:
+        return group
     for pattern in (rf"{re.escape(name)}[.:]", rf".*[.:]{re.escape(name)}\Z"):
         if family := [entry for code, entry in entries.items() if re.match(pattern, code)]:
             return family
@@ -108,4 +118,6 @@ def explain_code(entry: CodeEntry) -> str:
     meanings = f"\n{' ' * len(entry.code)}  ".join(entry.meanings)
     example = entry.example.replace("\n", "\n           ")
     shown = f"\n  example: {example}" if example else ""
-    return f"{entry.code}: {meanings}{shown}\n  fix: {entry.fix}\n  see {PAGE}#{entry.anchor}"
+    sure = f"\n  confidence: {entry.confidence}" if entry.confidence else ""
+    label = "show" if entry.family.startswith("metrics") else "fix"
+    return f"{entry.code}: {meanings}{sure}{shown}\n  {label}: {entry.fix}\n  see {PAGE}#{entry.anchor}"

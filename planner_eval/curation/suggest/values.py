@@ -173,12 +173,12 @@ def _interpret_number(value: float, kinds: tuple[str, ...]) -> Iterator[Interpre
         if "string" in kinds:
             yield Interpretation(text, "the boolean as text", 0.85)
         if "integer" in kinds:
-            yield Interpretation(int(value), f"{text} stands for {int(value)}", 0.5)
+            yield Interpretation(int(value), f"{text} means {int(value)}", 0.5)
         return
     if "string" in kinds:
         yield Interpretation(str(value), f"the number {value} as text", 0.9)
     if "boolean" in kinds and value in (0, 1):
-        yield Interpretation(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
+        yield Interpretation(bool(value), f"{value} means {str(bool(value)).lower()}", 0.85)
     if (
         "integer" in kinds
         and isinstance(value, float)
@@ -268,11 +268,9 @@ def _interpret_text(text: str, kind: Type, about: str) -> Iterator[Interpretatio
         return
     low = bare.casefold()
     if "boolean" in kinds and (low in _TRUE_WORDS or low in _FALSE_WORDS):
-        yield Interpretation(
-            low in _TRUE_WORDS, f"{bare!r} stands for {str(low in _TRUE_WORDS).lower()}", 0.93
-        )
+        yield Interpretation(low in _TRUE_WORDS, f"{bare!r} means {str(low in _TRUE_WORDS).lower()}", 0.93)
     if "null" in kinds and low in ("null", "none", "nil", ""):
-        yield Interpretation(None, f"{bare!r} stands for null", 0.8)
+        yield Interpretation(None, f"{bare!r} means null", 0.8)
     if {"integer", "number"} & set(kinds):
         yield from _interpret_numeric_text(bare, about)
     if {"array", "object"} & set(kinds):

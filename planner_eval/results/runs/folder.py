@@ -172,7 +172,7 @@ _OPTION_FLAGS = {
     "deadline": "--record-deadline",
     "pairs": "the number of records",
     "spec": "--tools",
-    "made_of": "what --tools stands for",
+    "made_of": "what --tools means",
     "arguments": "--trace",
     "drawn": "what is drawn",
     "titles": "the names of the files",
