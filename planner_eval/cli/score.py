@@ -222,6 +222,7 @@ def command(
             failures=only_failures,
             ids=systems.ids,
             doubts=gold_doubts,
+            predicted=systems.predicted[0] if systems.predicted else None,
         )
         return systems.say_unanswered() or code
     if stored_benchmark:

@@ -232,6 +232,11 @@ class TrialReport(NamedTuple):
     field: str
     cells: tuple[int, int, int, int]
 
+    def figures(self) -> dict[str, float]:
+        """pass^k and pass@k of "the same as gold" by name."""
+        hats = {f"pass^{estimate.k}": estimate.hat for estimate in self.passes}
+        return hats | {f"pass@{estimate.k}": estimate.at for estimate in self.passes}
+
     @property
     def precision(self) -> float | None:
         """Of the trials that are the same as gold, the share whose recorded verdict is right."""
@@ -288,19 +293,25 @@ def trial_report(sums: TrialSums | None) -> TrialReport | None:
 
 # ----------------------------------------------------------------------
 # Trials in writing.
-def trial_lines(report: TrialReport) -> Iterator[str]:
-    """What people are told of trials beside the table of pass^k, a sentence a line."""
+def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> Iterator[str]:
+    """What people are told of trials beside the table of pass^k, a sentence a line.
+
+    Args:
+        report: The trials.
+        right_text: What the trials are that count as right.
+    """
     if report.passes:
         numbers = sorted({counts.trials for counts in report.tasks.values() if counts.trials})
         each = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
         total = sum(counts.trials for counts in report.tasks.values())
         yield f"{format_count(total, 'trial')} of {format_count(len(report.tasks), 'task')}, {each} each"
-        yield f"tasks the same as gold: {_shares_text(report.shares)}"
+        yield f"tasks {right_text}: {_shares_text(report.shares)}"
     if report.recorded_shares is not None:
         yield f"tasks right by recorded {report.field}: {_shares_text(report.recorded_shares)}"
     names = report.disagreement()
     if names:
-        shown = ", ".join(_task_text(name, report) for name in names[:_SHOWN_TASKS])
+        word = "same" if "same" in right_text else right_text
+        shown = ", ".join(_task_text(name, report, word) for name in names[:_SHOWN_TASKS])
         more = len(names) - _SHOWN_TASKS
         yield one_line(f"most disagreement: {shown}" + (f" and {more} more" if more > 0 else ""), 300)
     if any(report.cells):
@@ -329,10 +340,10 @@ def _shares_text(shares: TaskShares) -> str:
     )
 
 
-def _task_text(name: str, report: TrialReport) -> str:
+def _task_text(name: str, report: TrialReport, right_text: str) -> str:
     counts = report.tasks[name]
     recorded = f", {report.field} {counts.recorded_right}" if counts.recorded else ""
-    return f"{name} ({counts.right} of {counts.trials} same{recorded})"
+    return f"{name} ({counts.right} of {counts.trials} {right_text}{recorded})"
 
 
 def trial_rows(report: TrialReport) -> list[dict[str, Any]]:
@@ -359,11 +370,11 @@ def _interval_text(interval: Interval | None) -> str | None:
     return None if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
 
 
-def trial_blocks(report: TrialReport | None, form: str) -> list[str]:
+def trial_blocks(report: TrialReport | None, form: str, right_text: str = "the same as gold") -> list[str]:
     """Trials as blocks of text or Markdown; none where there is nothing to report."""
     if report is None:
         return []
-    lines = "\n".join(f"- {line}" if form == "md" else line for line in trial_lines(report))
+    lines = "\n".join(f"- {line}" if form == "md" else line for line in trial_lines(report, right_text))
     return [*([table(trial_rows(report), form)] if report.passes else []), lines]
 
 
