@@ -162,17 +162,18 @@ def cost_rows(sums: ConversationSums, verdict: str = "") -> list[dict[str, Any]]
     for name, cost in sums.spent.items():
         row: dict[str, Any] = {
             "cost": name.replace("_", " "),
-            "sum": _round(cost.total),
-            "per record": _round(cost.mean),
-            "per right answer": _round(cost.per_right),
+            "sum": round_cost(cost.total),
+            "per record": round_cost(cost.mean),
+            "per right answer": round_cost(cost.per_right),
         }
         if verdict and cost.recorded:
-            row[f"per {verdict}"] = _round(cost.per_recorded_right)
+            row[f"per {verdict}"] = round_cost(cost.per_recorded_right)
         rows.append(row | {"n": cost.records})
     return rows
 
 
-def _round(value: float | None) -> float | None:
+def round_cost(value: float | None) -> float | None:
+    """A cost as people are shown it."""
     if value is None or float(value).is_integer():
         return None if value is None else int(value)
     return round(value, 1) if value >= 1000 else float(f"{value:.4g}")
