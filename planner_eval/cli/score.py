@@ -125,6 +125,7 @@ def command(
     Exit code: 0 scored, 1 a --fail-under threshold missed or records unmatched, 2 usage, 3 nothing scored.
     """
     stability = "task=stability" in published.settings
+    wanted = published.benchmark
     systems = open_systems([pred], gold, how, published.benchmark, repeated=stability)
     published = published._replace(benchmark=systems.benchmark)
     pred, gold = systems.paths[0], systems.gold
@@ -167,7 +168,10 @@ def command(
             OptionScope(
                 OVERRIDDEN_OPTIONS,
                 not named,
-                "without --benchmark: a benchmark has its own notation and figures",
+                "without --benchmark: a benchmark has its own notation and figures"
+                if wanted is not None
+                else f"to other answers: these are of {published.benchmark}, which has its own notation and "
+                "figures",
             ),
             OptionScope(
                 ("every", "cluster"),
@@ -220,6 +224,7 @@ def command(
             failures=only_failures,
             ids=systems.ids,
             doubts=gold_doubts,
+            predicted=systems.predicted[0] if systems.predicted else None,
         )
         return systems.say_unanswered() or code
     if stored_benchmark:
@@ -244,6 +249,9 @@ def command(
         else:
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
             report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
+    if in_folder and gold_doubts is not None:
+        again = f"planeval score {output} --gold-doubts {gold_doubts}"
+        note(f"{output} holds the figures of all records; {again} shows those without doubtful gold again")
     code = _write_report(
         report, form, None if in_folder else output, limits, view, only=only_failures, doubts=gold_doubts
     )

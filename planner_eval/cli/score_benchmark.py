@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
+    from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.results.page.report import PageSettings
     from planner_eval.results.views.junit import Case
 
@@ -54,6 +55,7 @@ def score_benchmark(
     failures: bool,
     ids: Collection[str] | None = None,
     doubts: str | None = None,
+    predicted: PredictedRun | None = None,
 ) -> int:
     """Score a file of answers under a benchmark; the exit code.
 
@@ -70,6 +72,7 @@ def score_benchmark(
         failures: List the answers that are not perfect.
         ids: The samples that were asked, where that is not all of them.
         doubts: A file of records with doubtful gold: the figures are shown without them too.
+        predicted: The run that asked a model, whose answers they are.
     """
     from planner_eval.benchmarks.benchmark import benchmark
 
@@ -89,6 +92,14 @@ def score_benchmark(
         if divisible and (running.wanted or folder is not None or _is_large(pred)):
             work_options = {"jobs": 0, "folder": folder, **running.options("answers")}
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **work_options)
+        elif predicted is not None and not bench.several(dict(options)):
+            from planner_eval.models.predict.trials import score_repetitions
+
+            def score(repetition: int | None) -> Scored:
+                how_asked = {"ids": ids, "repetition": repetition}
+                return pe.score_benchmark(pred, gold, bench.name, reading=how, **how_asked, **options)
+
+            scored = score_repetitions(predicted, score)
         else:
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
         draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, run=run))
@@ -386,10 +397,13 @@ def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
     variant = column if named else list(scored.reports)[-1]
     name = name if named else limit.name
     report = scored.reports[variant]
+    of_trials = scored.trials[variant].figures() if variant in scored.trials else {}
+    if name in of_trials:
+        return check_limit(limit._replace(name=name), of_trials[name], lower=False, of=variant)
     try:
         value = report.value(name)
     except KeyError:
-        names = ", ".join(figure.name for figure in report.figures)
+        names = ", ".join([*(figure.name for figure in report.figures), *of_trials])
         raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {names}") from None
     if not named:
         _say_column(scored, name, variant)

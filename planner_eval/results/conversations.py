@@ -92,12 +92,22 @@ class ConversationSums:
         if row.state not in JUDGED_STATES:
             return
         verdict = None if row.verdict is None else row.verdict.value >= RIGHT_FROM
-        for name, value in row.costs.items():
-            known = verdict is not None
-            one = CostSum(1, value, row.state == "same", known, bool(verdict), value if known else 0)
-            self.costs[name] = self.costs.get(name, CostSum()).plus(one)
+        self.add_costs(row.costs, right=row.state == "same", verdict=verdict)
         if row.turns is not None:
             self.add_turns(row.turns, same=row.state == "same")
+
+    def add_costs(self, costs: Mapping[str, float], *, right: bool, verdict: bool | None = None) -> None:
+        """Add what one answer cost.
+
+        Args:
+            costs: Its costs.
+            right: It is the same as gold.
+            verdict: Whether its recorded verdict calls it right; None without one.
+        """
+        known = verdict is not None
+        for name, value in costs.items():
+            one = CostSum(1, value, right, known, bool(verdict), value if known else 0)
+            self.costs[name] = self.costs.get(name, CostSum()).plus(one)
 
     def add_turns(self, turns: TurnComparison, *, same: bool, known: bool = True) -> None:
         """Add the turns of one conversation.
@@ -152,17 +162,18 @@ def cost_rows(sums: ConversationSums, verdict: str = "") -> list[dict[str, Any]]
     for name, cost in sums.spent.items():
         row: dict[str, Any] = {
             "cost": name.replace("_", " "),
-            "sum": _round(cost.total),
-            "per record": _round(cost.mean),
-            "per right answer": _round(cost.per_right),
+            "sum": round_cost(cost.total),
+            "per record": round_cost(cost.mean),
+            "per right answer": round_cost(cost.per_right),
         }
         if verdict and cost.recorded:
-            row[f"per {verdict}"] = _round(cost.per_recorded_right)
+            row[f"per {verdict}"] = round_cost(cost.per_recorded_right)
         rows.append(row | {"n": cost.records})
     return rows
 
 
-def _round(value: float | None) -> float | None:
+def round_cost(value: float | None) -> float | None:
+    """A cost as people are shown it."""
     if value is None or float(value).is_integer():
         return None if value is None else int(value)
     return round(value, 1) if value >= 1000 else float(f"{value:.4g}")

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError, PolicyError
 from planner_eval.base.resources import folder, service
+from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, ToolCount
 from planner_eval.comparison.policy.unused_rules import find_idle_rule
 from planner_eval.comparison.policy.values import NOTHING, Rule, casefold
@@ -69,7 +70,8 @@ def load_policy(name: str) -> Policy:
     if not path.is_file():
         path = folder("data") / "policies" / f"{name}.toml"
         if "/" in name or not path.is_file():
-            raise PolicyError(f"unknown policy {name!r}: not a file, and not one of {', '.join(presets())}")
+            hint = did_you_mean(name, presets(), f"not one of {', '.join(presets())}")
+            raise PolicyError(f"unknown policy {name!r}: not a file; {hint}")
         preset = _make_policy(
             _parse_toml(_read_text(path), path), path.stem, lambda _: str(path), path.parent
         )

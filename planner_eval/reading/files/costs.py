@@ -42,6 +42,12 @@ _TIME_KEYS = (
 _USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage", "timing")
 """Keys of the object that holds an answer's tokens."""
 
+_CACHED_KEYS = {
+    "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens"),
+    "inputTokens": ("cacheReadInputTokens", "cacheWriteInputTokens"),
+}
+"""Tokens read from a cache or into it, which Anthropic and Bedrock do not count in the input; others do."""
+
 _IN_USAGE = {"input_tokens": "input", "output_tokens": "output", "tokens": "total"}
 """Further keys within such an object."""
 
@@ -195,7 +201,7 @@ def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         usage.append({str(item.get("key")): _attribute(item.get("value")) for item in items})
     for name, keys in _KEYS.items():
         places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
-        numbers = (_number(place.get(key)) for place, names in places for key in names)
+        numbers = (_number_of(place, key) for place, names in places for key in names)
         value = next((number for number in numbers if number is not None), None)
         if name == "seconds" and value is None:
             value = _seconds(data)
@@ -237,6 +243,14 @@ def _moment(value: Any) -> float | None:
         if value < limit:
             return value / unit
     return value / 1e9
+
+
+def _number_of(place: Mapping[str, Any], key: str) -> float | None:
+    """A figure of an object, with what its API does not count in it."""
+    number = _number(place.get(key))
+    if number is None or key not in _CACHED_KEYS:
+        return number
+    return number + sum(_number(place.get(name)) or 0 for name in _CACHED_KEYS[key])
 
 
 def _number(value: Any) -> float | None:

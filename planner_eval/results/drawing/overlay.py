@@ -167,6 +167,7 @@ def lanes_scene(scene: Scene, lanes: Sequence[str]) -> Scene:
     >>> [box.app for box in lanes_scene(scene, ("turn 1", "turn 2")).boxes]
     ['turn 1', 'turn 2']
     """
+    lanes = [visible_text(lane) for lane in lanes]  # they hold what users said
     boxes = [replace(box, app=lane, panel=LANES) for box, lane in zip(scene.boxes, lanes, strict=False)]
     numbers = {lane: number for number, lane in enumerate(dict.fromkeys(lanes))}
     steps = tuple(numbers[lane] for lane in lanes)
