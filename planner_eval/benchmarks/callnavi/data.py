@@ -56,6 +56,19 @@ def read_callnavi(folder: Path) -> Iterator[Sample]:
         yield from _read_domain(folder, domain)
 
 
+def read_domain_file(path: Path) -> Iterator[Sample]:
+    """The questions of one domain, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    if path.parent.name != "Questions" or path.stem not in DOMAINS:
+        raise DatasetError(
+            f"{path}: CallNavi's files are called Questions/bank.json, Questions/shopping.json …"
+        )
+    return (sample for sample in read_callnavi(path.parent.parent) if sample.category == path.stem)
+
+
 def read_tools(folder: Path, domain: str) -> list[dict[str, Any]]:
     """The APIs of one domain as released: name, parameters, description, returnParameter."""
     path = folder / "APIs" / f"{domain}.json"

@@ -65,6 +65,18 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
                 ) from None
 
 
+def read_part_file(path: Path) -> Iterator[Sample]:
+    """The items of one part, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    subsets = [subset for subset, name in FILES.items() if name == path.name]
+    if not subsets:
+        raise DatasetError(f"{path}: FunctionChat-Bench's files are called {', '.join(FILES.values())}")
+    return read_functionchat(path.parent, part=subsets[0])
+
+
 def _system_prompt(folder: Path) -> list[dict[str, str]]:
     """The system message that goes in front of single calls and dialogs; none without the file."""
     path = folder / "system_prompt.txt"
