@@ -32,7 +32,6 @@ DOMAINS = (
     "telecommunications",
 )
 """In the order of the paper's Table 2."""
-DIFFICULTIES = ("easy", "medium", "hard")
 PLACEHOLDER = "$$$"
 """Stands in gold plans for a value that the question does not give."""
 

@@ -378,16 +378,6 @@ def correlation_over_questions(report: Report) -> Correlation:
     return correlation(_pairs(report))
 
 
-def correlation_over_runs(reports: Iterable[Report]) -> Correlation:
-    """The GPT score and the AST match over all of each run, one a model, as the paper has it."""
-    pairs = []
-    for report in reports:
-        ast, gpt = report.value("ast_overall"), report.value("gpt")
-        if isinstance(ast, float | int) and isinstance(gpt, float | int):
-            pairs.append((float(ast), float(gpt)))
-    return correlation(pairs)
-
-
 def _pairs(report: Report) -> Iterable[tuple[float, float]]:
     for row in report.rows:
         values = {figure.name: figure.value for figure in row.figures}

@@ -187,6 +187,8 @@ class StoredConversation:
 
 
 # ---------------------------------------------------------------- what the published code prints
+
+
 def print_results(written: Iterable[StoredConversation]) -> dict[str, str]:
     """What the published code prints: label → text.
 

@@ -283,12 +283,6 @@ class StoredAnswer(NamedTuple):
     error: str | None
 
 
-def stored_answer(judged: JudgedAnswer) -> StoredAnswer:
-    """What is kept of an answer."""
-    sample = judged.sample
-    return StoredAnswer(sample.extra.get("part"), sample.category, judged.verdict, judged.by, judged.error)
-
-
 def _load_answer(data: Any) -> StoredAnswer:
     return StoredAnswer(*data)
 
