@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
-from planner_eval.benchmarks.callnavi.corrected import compare_answer
+from planner_eval.benchmarks.callnavi.corrected import scorer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
 from planner_eval.benchmarks.callnavi.official import (
     ALL_RIGHT,
@@ -31,7 +31,6 @@ from planner_eval.benchmarks.callnavi.tables import (
     TABLE_4,
     correlation,
     correlation_over_questions,
-    correlation_over_runs,
     error_kinds,
     error_rows,
     table1,
@@ -236,7 +235,7 @@ def test_no_text_raises(text: str) -> None:
     ("null", Verdict(error="parse.shape")), ("", Verdict(error="parse.empty")),
 ])  # fmt: skip
 def test_verdicts(text: str, expected: Verdict) -> None:
-    assert compare_answer(sample(gold=GOLD), text).verdict == expected
+    assert scorer().one(sample(gold=GOLD), text).verdict == expected
 
 
 def test_true_is_not_one_and_no_parameters_may_be_written_in_several_ways() -> None:
@@ -357,7 +356,7 @@ def rate(request: JudgeRequest) -> str:
     return "[[0.6]]" if "swapShift" in text else "[[0.2]]" if "getShift" in text else "[[1]]"
 
 
-def test_correlation_over_questions_and_over_runs(tmp_path: Path) -> None:
+def test_correlation_over_questions(tmp_path: Path) -> None:
     printed = correlation(TABLE_4.values())
     assert (printed.n, f"{printed.r:.3f}", f"{printed.p:.2e}") == (17, "0.934", "4.40e-08")
     pred, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
@@ -366,7 +365,6 @@ def test_correlation_over_questions_and_over_runs(tmp_path: Path) -> None:
     found = correlation_over_questions(scored.reports["corrected"])
     # By hand: AST 1, 0, 1 and ratings 1, 0.2, 0.6.
     assert (found.n, found.r) == (3, pytest.approx(sqrt(3) / 2))
-    assert correlation_over_runs([scored.reports["corrected"]] * 3).r is None  # all the same
     judge = ("--judge", "m", "--run", f"judge.cache={cache!s}", "--replay")
     done = planeval("score", str(pred), str(gold), "--benchmark", "callnavi", "--details", *judge)
     assert done.returncode == 0, done.stderr

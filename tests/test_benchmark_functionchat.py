@@ -18,7 +18,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat import matching, rules, score_corrected, score_official
 from planner_eval.benchmarks.functionchat import official as tsv
 from planner_eval.benchmarks.functionchat.corrected import decide, read_last_word
-from planner_eval.benchmarks.functionchat.data import FILES, payload, read_functionchat
+from planner_eval.benchmarks.functionchat.data import FILES, model_request, read_functionchat
 from planner_eval.benchmarks.functionchat.official import judge_record
 from planner_eval.benchmarks.functionchat.reading import read_answer
 from planner_eval.benchmarks.functionchat.rules import error_class
@@ -87,13 +87,9 @@ def failing(request: JudgeRequest) -> str:
 
 def test_all_payload_vectors(samples: list[Sample], official: Any) -> None:
     parts = {part: [one for one in samples if one.extra["part"] == part] for part in FILES}
-    for kind, expected in official["payload"].items():
-        if kind in parts:
-            found = payload(parts[kind]).requests
-            assert (len(found), list(found[0])) == (expected["items"], expected["first_keys"])
-            continue
-        found = payload(parts["singlecall"], tools_type=kind)
-        assert expected == (len(found.requests) if isinstance(expected, int) else {"__raised__": found.error})
+    for kind, members in parts.items():
+        expected, found = official["payload"][kind], list(map(model_request, members))
+        assert (len(found), list(found[0])) == (expected["items"], expected["first_keys"])
 
 
 def test_the_published_sums_and_constants() -> None:

@@ -94,9 +94,7 @@ DEFERRED: dict[str, str] = {
     "only a judge is asked with prompts: 6 ms":
         "benchmarks.callnavi.data benchmarks.functionchat.data benchmarks.judging",
     "one benchmark of six is wanted: 25 to 55 ms each":
-        "benchmarks.appbench benchmarks.bfcl benchmarks.callnavi benchmarks.complexfuncbench "
-        "benchmarks.functionchat benchmarks.nestful",
-    "only answers that are run need it: 30 ms": "execution.nestful",
+        "benchmarks.bfcl benchmarks.complexfuncbench benchmarks.functionchat",
     "files are read without it: 2 ms": "benchmarks.datasets.published",
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
     "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.tables",
@@ -333,6 +331,9 @@ def test_what_is_registered_is_there() -> None:
 
     for name in resources._TARGETS:
         assert callable(resources.service(name))
+    named = re.compile(r"""["'](planner_eval\.[\w.]+:\w+)["']""")
+    for target in {t for file in FILES for t in named.findall(file.read_text(encoding="utf-8"))}:
+        assert resources._load(target) is not None
 
 
 def test_nothing_beside_the_verbs_has_their_name() -> None:

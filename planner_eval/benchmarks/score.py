@@ -300,8 +300,10 @@ def common_notations(counts: Counter[str], records: int) -> dict[str, int]:
     return dict(counts.most_common(2)) if counts.total() * 2 > records else {}
 
 
-def format_score(scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False) -> str:
-    """A score as text: what was matched, then each figure under each variant, with its counts and notes.
+def format_score_pieces(
+    scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
+) -> Iterator[str]:
+    """A score as pieces of text: what was matched, then each figure under each variant, with counts and notes.
 
     Args:
         scored: The score.
@@ -309,13 +311,6 @@ def format_score(scored: Scored, *, form: str = "text", rows: bool = False, fail
         rows: A row a record as well; in ``"json"`` they are always there.
         failures: Of these rows only those of records that a variant does not count as solved.
     """
-    return "".join(format_score_pieces(scored, form=form, rows=rows, failures=failures))
-
-
-def format_score_pieces(
-    scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
-) -> Iterator[str]:
-    """The same, in pieces."""
     if form == "json":
         yield from _format_json(scored)
     else:

@@ -432,7 +432,6 @@ def _run_notes(
 
 # ----------------------------------------------------------------------
 # Charts of systems under a benchmark, as the figures of its paper have them.
-ChartSystem: TypeAlias = "Scored | str | os.PathLike[str]"
 
 
 def chart(

@@ -81,6 +81,18 @@ def _read_tools(folder: Path) -> tuple[Any, Catalog | None]:
         raise DatasetError(f"{path}: {problem}") from None
 
 
+def read_part_file(path: Path) -> Iterator[Sample]:
+    """The samples of one part, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    name_match = re.fullmatch(r"test_(\w+)\.json", path.name)
+    if not name_match:
+        raise DatasetError(f"{path}: AppBench's files are called test_ss.json, test_sm.json …")
+    return read_appbench(path.parent, part=name_match[1])
+
+
 def _sample(
     record: Any, identity: str, category: str, offer: tuple[Any, Catalog | None], seen: dict[str, str]
 ) -> Sample:

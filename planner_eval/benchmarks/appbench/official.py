@@ -413,7 +413,7 @@ def score_official(records: Records) -> Report:
     >>> report.value("complete_match"), report.figure("succ").error
     (1.0, 'ZeroDivisionError')
     """
-    return report_of("appbench", "official", SCORER, records)
+    return report_of("appbench", "official", scorer(), records)
 
 
 def _score_answer(sample: Sample, text: str) -> _ScoredAnswer | str:
@@ -498,5 +498,6 @@ def _figures_or_failure(failure: str | None, figures: Sequence[Figure]) -> tuple
     return tuple(Figure(figure.name, None, error=failure) for figure in figures)
 
 
-SCORER = Scorer(_score_answer, _row, _figures, _load_answer)
-"""Its scores one by one."""
+def scorer() -> Scorer:
+    """Its scores one by one."""
+    return Scorer(_score_answer, _row, _figures, _load_answer)

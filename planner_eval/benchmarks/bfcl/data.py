@@ -432,6 +432,18 @@ def _findings(functions: Sequence[Mapping[str, Any]], truth: Sequence[Any]) -> I
                 yield Diagnostic("dataset.mismatch", f"the right call {name} is none of the tools", "warning")
 
 
+def read_category_file(path: Path) -> Iterator[Sample]:
+    """The questions of one category, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    names = [name for name in CATEGORIES if question_file(path.parent, name) == path]
+    if not names:
+        raise DatasetError(f"{path}: BFCL's files are called {VERSION}_simple_python.json and the like")
+    return (sample for name in names for sample in read_category(path.parent, name))
+
+
 def is_gold(gold: Any) -> bool:
     """Whether gold is a right answer as :func:`read_bfcl` has it: calls, texts, or nothing.
 

@@ -32,7 +32,6 @@ DOMAINS = (
     "telecommunications",
 )
 """In the order of the paper's Table 2."""
-DIFFICULTIES = ("easy", "medium", "hard")
 PLACEHOLDER = "$$$"
 """Stands in gold plans for a value that the question does not give."""
 
@@ -54,6 +53,19 @@ def read_callnavi(folder: Path) -> Iterator[Sample]:
         raise DatasetError(f"{folder}: no Questions/<domain>.json here; expected one of {', '.join(DOMAINS)}")
     for domain in domains:
         yield from _read_domain(folder, domain)
+
+
+def read_domain_file(path: Path) -> Iterator[Sample]:
+    """The questions of one domain, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    if path.parent.name != "Questions" or path.stem not in DOMAINS:
+        raise DatasetError(
+            f"{path}: CallNavi's files are called Questions/bank.json, Questions/shopping.json …"
+        )
+    return (sample for sample in read_callnavi(path.parent.parent) if sample.category == path.stem)
 
 
 def read_tools(folder: Path, domain: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from planner_eval.plan.model import Value
 from planner_eval.results.drawing.charts import Bars, Chart, Point
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import SampleScore
+    from planner_eval.benchmarks.report import Run, SampleScore
     from planner_eval.benchmarks.score import Scored
 
 
@@ -114,6 +114,11 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     all_domains = [questions for questions in domains.values() if questions]
     cells += _row_cells("Overall", _OVERALL_COUNTS, _counts(all_domains), sum(map(len, all_domains)))
     return cells
+
+
+def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
+    """The cells of Table 1 and Table 2."""
+    return [*table1(samples), *table2(samples)]
 
 
 def _counts(domains: Sequence[Sequence[Sample]]) -> tuple[int, ...]:
@@ -373,16 +378,6 @@ def correlation_over_questions(report: Report) -> Correlation:
     return correlation(_pairs(report))
 
 
-def correlation_over_runs(reports: Iterable[Report]) -> Correlation:
-    """The GPT score and the AST match over all of each run, one a model, as the paper has it."""
-    pairs = []
-    for report in reports:
-        ast, gpt = report.value("ast_overall"), report.value("gpt")
-        if isinstance(ast, float | int) and isinstance(gpt, float | int):
-            pairs.append((float(ast), float(gpt)))
-    return correlation(pairs)
-
-
 def _pairs(report: Report) -> Iterable[tuple[float, float]]:
     for row in report.rows:
         values = {figure.name: figure.value for figure in row.figures}
@@ -397,7 +392,7 @@ _SHARE_FIGURES = ("gpt", "election", "levenshtein")
 """Figures that questions can be without; the mean is over those that have them."""
 
 
-def tables(scored: Scored) -> Details:
+def tables(scored: Scored, _run: Run | None = None) -> Details:
     """What suits the task that the answers were asked for."""
     task = scored.options.get("task", "parameters")
     yield Table("By domain: means over the available questions", list(_domain_rows(scored)))

@@ -6,9 +6,9 @@ No code was published for these figures; each function says how it counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.data import Step, steps_of
@@ -112,30 +112,6 @@ def parameter_type(name: str) -> str:
     return next((kind for ending, kind in _TYPE_BY_ENDING if lower.endswith(ending)), "other")
 
 
-def error_types(messages: Iterable[Any]) -> dict[str, int]:
-    """Errors by the paper's type over the published code's messages.
-
-    A message with several records counts each of them once: an error that the code could not name
-    (null), a type the paper does not speak of and the text of an overwritten list are ``other``.
-
-    Args:
-        messages: How conversations ended: a text, one record or a list of records.
-
-    Source: ComplexFuncBench paper, Figure 4.
-
-    >>> error_types([{"error_type": "stop_early", "content": ""}, "Success."])["stop_early"]
-    1
-    """
-    counts: Counter[str] = Counter()
-    for message in messages:
-        if message == "Success.":
-            continue
-        for record in message if isinstance(message, list) else [message]:
-            code = record.get("error_type", "") if isinstance(record, Mapping) else ""
-            counts[paper_error_type(code) or "other"] += 1
-    return {name: counts[name] for name in (*ERROR_TYPES, "other")}
-
-
 def judged_error_types(conversations: Iterable[tuple[Iterable[JudgedCall], bool]]) -> dict[str, int]:
     """Errors by the paper's type over all judged calls, and conversations that stopped early.
 
@@ -226,41 +202,6 @@ def self_correction(conversations: Iterable[Sequence[Sequence[JudgedCall]]]) -> 
 def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
     return right.prediction["name"] == wrong.prediction["name"] or (
         wrong.gold is not None and right.gold is wrong.gold
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class StepCounts:
-    """Turns with calls against annotated steps.
-
-    Args:
-        annotated: Number of steps → conversations annotated with so many.
-        taken: Number of steps → conversations in which the model took so many.
-        mean_extra: Steps taken beyond the annotated ones, on average; negative where fewer.
-    """
-
-    annotated: dict[int, int]
-    taken: dict[int, int]
-    mean_extra: float | None
-
-
-def count_steps(conversations: Iterable[tuple[int, int]]) -> StepCounts:
-    """The distribution of steps.
-
-    Args:
-        conversations: For each, the annotated steps and the model's turns with calls.
-
-    Source: ComplexFuncBench paper, Figure 6 and section 4.3.2.
-
-    >>> count_steps([(3, 4), (2, 2)]).mean_extra
-    0.5
-    """
-    pairs = list(conversations)
-    mean = sum(turns - annotated for annotated, turns in pairs) / len(pairs) if pairs else None
-    return StepCounts(
-        dict(sorted(Counter(annotated for annotated, _ in pairs).items())),
-        dict(sorted(Counter(turns for _, turns in pairs).items())),
-        mean,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
@@ -42,6 +42,7 @@ from planner_eval.comparison.turns import TurnComparison
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.benchmarks.judging import Judge
 
 
 # ----------------------------------------------------------------------
@@ -243,7 +244,9 @@ class JudgedRecord:
     scores: AnswerScores
 
 
-def score_corrected(records: Records, *, settings: Settings = DEFAULT_SETTINGS) -> Report:
+def score_corrected(
+    records: Records, *, settings: Settings = DEFAULT_SETTINGS, judge: Judge | None = None
+) -> Report:
     """The paper's figures of recorded conversations, under the published names.
 
     Rates are shares from 0 to 1, where the published code prints percent; answers score 0 to 2.
@@ -251,6 +254,7 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULT_SETTINGS) 
     Args:
         records: Samples, each with the JSON text of the conversation that a model had.
         settings: API, embedding and judge; the checked parameters are not used.
+        judge: Takes the place of the settings' own.
 
     Returns:
         One row a record. A record that cannot be read made no call right and gave no answer; one that
@@ -258,6 +262,8 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULT_SETTINGS) 
 
     Source: ComplexFuncBench paper, sections 3.1, 3.2 and 4.3.
     """
+    if judge is not None:
+        settings = replace(settings, judge=judge)
     judged: list[JudgedRecord] = []
     rows: list[SampleScore] = []
     for sample, text in records:

@@ -20,7 +20,6 @@ from planner_eval.plan.model import Diagnostic
 
 DATA_FILE = "ComplexFuncBench.jsonl"
 EXACT_VALUES_FILE = "exact_match_values.json"
-DOMAINS = ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross")
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "number": (int, float),

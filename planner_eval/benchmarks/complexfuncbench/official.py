@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, JudgeError, LimitError, ParseError
@@ -38,6 +38,7 @@ from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.benchmarks.judging import Judge
 
 
 # ----------------------------------------------------------------------
@@ -186,6 +187,8 @@ class StoredConversation:
 
 
 # ---------------------------------------------------------------- what the published code prints
+
+
 def print_results(written: Iterable[StoredConversation]) -> dict[str, str]:
     """What the published code prints: label → text.
 
@@ -277,13 +280,20 @@ def score_conversation(
     )
 
 
-def score_official(records: Records, *, runner: str = "gpt", settings: Settings = DEFAULT_SETTINGS) -> Report:
+def score_official(
+    records: Records,
+    *,
+    runner: str = "gpt",
+    settings: Settings = DEFAULT_SETTINGS,
+    judge: Judge | None = None,
+) -> Report:
     """The published figures of recorded conversations.
 
     Args:
         records: Samples, each with the JSON text of the conversation that a model had.
         runner: A name of :data:`RUNNERS`: the published code treats model families differently.
         settings: API, embedding, judge, checked parameters.
+        judge: Takes the place of the settings' own.
 
     Returns:
         One row a record. Records that cannot be read, or on which the published code ends, count as
@@ -294,6 +304,8 @@ def score_official(records: Records, *, runner: str = "gpt", settings: Settings 
 
     Source: ComplexFuncBench, published ``print_results.py``; paper, section 3.1 "Metrics".
     """
+    if judge is not None:
+        settings = replace(settings, judge=judge)
     if runner not in RUNNERS:
         raise InputError(f"there is no runner {runner!r}: choose one of {', '.join(RUNNERS)}")
     written: list[StoredConversation] = []

@@ -292,13 +292,6 @@ def turn_of_dialog(sample: Sample) -> tuple[Any, int]:
     return sample.extra.get("dialog_num"), sample.extra.get("turn_num", 0)
 
 
-def stored_answer(judged: JudgedAnswer) -> StoredAnswer:
-    """What is kept of an answer."""
-    sample = judged.sample
-    answer = judged.verdict, judged.by, judged.error
-    return StoredAnswer(sample.extra.get("part"), sample.category, *answer, *turn_of_dialog(sample))
-
-
 def _load_answer(data: Any) -> StoredAnswer:
     return StoredAnswer(*data)
 

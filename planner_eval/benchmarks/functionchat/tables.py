@@ -98,6 +98,11 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     return cells + [_cell("Section 3.2", ("dialog", fact), p, v if n else None, n=n) for fact, p, v in facts]
 
 
+def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
+    """The cells of Table 1 and Table 2."""
+    return [*table1(samples), *table2(samples)]
+
+
 def _cell(
     table: str, position: tuple[str, str], published: str, value: float | None, *, n: int, note: str = ""
 ) -> Cell:

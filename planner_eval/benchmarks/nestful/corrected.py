@@ -56,11 +56,10 @@ def is_winning(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -
             that are called, for most samples have many more.
         gold: The gold plan, run where only rounding makes a result the gold answer; without it none does.
 
-    >>> from planner_eval.benchmarks.nestful.official import in_process_runner
     >>> from planner_eval.reading.dialects.read import parse
     >>> tools = [{"name": "less", "parameters": {"a": {}, "b": {}}, "output_parameters": {"result": {}}}]
     >>> sample = Sample("a", tools=tools, extra={"gold_answer": 0.1})
-    >>> run = in_process_runner({"less": lambda a, b: a - b})
+    >>> def run(calls, sample): return calls[0]["arguments"]["a"] - calls[0]["arguments"]["b"]
     >>> plan, gold = (parse([{"name": "less", "arguments": {"b": 2, "a": a}}]) for a in (2.14, 2.1))
     >>> is_winning(plan, sample, run, gold), is_winning(gold, sample, run, gold)
     (False, True)

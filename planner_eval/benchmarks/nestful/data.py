@@ -76,6 +76,14 @@ def read_nestful(source: Path, *, part: str | None = None) -> Iterator[Sample]:
         yield from _read_version_2(path) if name == "v2" else _read_version_1(path, name)
 
 
+def read_nestful_file(path: Path) -> Iterator[Sample]:
+    """The questions of one file, of either version."""
+    for subset, name in VERSION_1_FILES.items():
+        if path.name == f"{name.rpartition('/')[2]}-data.json":
+            return read_nestful(path.parent.parent, part=subset)
+    return read_nestful(path)
+
+
 def _find_part_file(folder: Path, part_name: str) -> Path | None:
     """Where a part's file lies: below the folder, its ``data`` or its ``v1``."""
     if part_name == "v2":
