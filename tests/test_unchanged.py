@@ -19,6 +19,7 @@ from tests.unchanged import (
 )
 
 DATA = ROOT / "data"
+parts = pytest.mark.parametrize("part", range(PARTS), ids="part{}".format)
 
 
 def check(name: str, table: Mapping[str, str], of: Collection[str] | None = None) -> None:
@@ -55,16 +56,16 @@ def check_drawn(kind: str, part: int) -> None:
     check(f"drawn-{kind}", said_of_drawn(kind, part), drawn_inputs(kind, part))
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@parts
 def test_drawn_texts_are_read_as_before(part: int) -> None:
     check_drawn("texts", part)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@parts
 def test_drawn_pairs_are_compared_as_before(part: int) -> None:
     check_drawn("pairs", part)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@parts
 def test_drawn_command_lines_say_what_they_said(part: int) -> None:
     check_drawn("commands", part)

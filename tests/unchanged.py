@@ -42,7 +42,7 @@ FOLDER = ROOT / "tests" / "cases" / "unchanged"
 PAIRS = 500
 """Pairs with planted faults, of all data sets together."""
 DRAWN = ("texts", "pairs", "commands")
-PARTS = 6
+PARTS = 40
 """Into so many parts drawn inputs are split for the tests."""
 PLANS = 3
 """Plans of each data set that are written in every notation, whole and damaged."""
