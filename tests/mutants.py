@@ -52,6 +52,7 @@ import coverage
 import pytest
 
 from tests.conftest import ROOT
+from tests.recorder import function_of
 
 STORED = ROOT / "out" / "mutants"
 PACKAGE = "planner_eval"
@@ -424,7 +425,7 @@ class Trial:
         """Try the mutants, each job its share of them in a process of its own."""
         self.items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
-            self.items.setdefault(item.nodeid.partition("[")[0], []).append(item)
+            self.items.setdefault(function_of(item.nodeid), []).append(item)
         for file in {mutant.file for mutant in self.sample}:  # what is imported later would be without fault
             importlib.import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         living = gc.get_objects()
