@@ -16,6 +16,10 @@ from planner_eval.base.resources import read
 # Words of a text with their places, in a form in which inflected ones meet, and other names of things.
 _WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+|\d++|[€$£¥₹]")
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+QUOTED = re.compile(
+    r"\"([^\"\n]{1,200}+)\"|“([^”\n]{1,200}+)”|(?<!\w)'([^'\n]{1,200}+)'(?!\w)|`([^`\n]{1,200}+)`"
+)
+"""Quoted words; every repetition is bounded or possessive: a text may be a model's, or an attacker's."""
 _MAX_WORD_CHARACTERS = 60
 """A word of more characters is kept as it is."""
 
@@ -198,6 +202,12 @@ def aliases() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
             alias_sets.setdefault(name_forms, {})[other_forms] = None
             alias_sets.setdefault(other_forms, {})[name_forms] = None
     return {name: tuple(forms) for name, forms in alias_sets.items()}
+
+
+@lru_cache(maxsize=1)
+def name_words() -> frozenset[str]:
+    """The words, as forms, of all names that :func:`aliases` knows."""
+    return frozenset(form for name in aliases() for form in name)
 
 
 _ENGLISH_WORDS = frozenset(

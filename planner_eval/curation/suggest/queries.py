@@ -11,6 +11,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
+from planner_eval.curation.audit.words import QUOTED
 from planner_eval.curation.suggest.candidates import words
 from planner_eval.curation.suggest.values import (
     CURRENCIES,
@@ -28,9 +29,6 @@ _MAX_QUERY_CHARACTERS = 20_000
 _MAX_CANDIDATES = 300
 
 # Every repetition is bounded or possessive: a question may be a model's, or an attacker's.
-_QUOTED = re.compile(
-    r"\"([^\"\n]{1,200}+)\"|“([^”\n]{1,200}+)”|(?<!\w)'([^'\n]{1,200}+)'(?!\w)|`([^`\n]{1,200}+)`"
-)
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}+"
 _DATE = re.compile(
     r"\b(\d{4}-\d\d?-\d\d?(?:T[\d:]{5,8}Z?)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}"
@@ -433,13 +431,13 @@ def _lists(query: str) -> Iterator[_Candidate]:
 
 
 def _texts(query: str) -> Iterator[_Candidate]:
-    for match in _QUOTED.finditer(query):
+    for match in QUOTED.finditer(query):
         yield _Candidate(
             next(group for group in match.groups() if group), *match.span(), 0.65, "quoted words"
         )
     for match in _MAIL.finditer(query):
         yield _Candidate(match[0].rstrip(".,"), *match.span(), 0.65, "an address")
-    bare = _blank_out(query, _QUOTED, _MAIL)
+    bare = _blank_out(query, QUOTED, _MAIL)
     for match in _DATE.finditer(bare):
         yield _Candidate(match[0], *match.span(), 0.35, "a date")
     bare = _blank_out(bare, _DATE, _DAY, _TIME)
