@@ -35,6 +35,7 @@ from planner_eval.curation.audit.near_misses import (
     is_described,
 )
 from planner_eval.curation.audit.question import Question, find_misspelt_name, find_other_place_name
+from planner_eval.curation.audit.vocabulary import word_set
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
@@ -65,21 +66,9 @@ _INFERRED_PLACE = re.compile(
     re.IGNORECASE,
 )
 """What names a place by what is known of it."""
-_NAME_ARGUMENT_WORDS = frozenset(
-    (
-        *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
-        *("address", "station", "street", "receiver", "recipient", "sender", "person", "hotel", "restaurant"),
-        *("movie", "event", "venue", "film", "artist", "singer", "band", "musician", "composer", "author"),
-        *("actor", "actress", "director"),
-    )
-)
+_NAME_ARGUMENT_WORDS = word_set("named_arguments")
 _MAIL_ADDRESS = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
-_LANGUAGES = frozenset(
-    (
-        *("english", "french", "german", "spanish", "italian", "japanese", "chinese", "mandarin", "korean"),
-        *("portuguese", "russian", "hindi", "arabic", "dutch", "turkish", "polish", "swedish"),
-    )
-)
+_LANGUAGES = word_set("languages")
 """Languages may be seen from the text itself."""
 
 

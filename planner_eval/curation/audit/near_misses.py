@@ -12,6 +12,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.catalogs.catalog import Parameter
 from planner_eval.curation.audit.dates import Day, Moments, date_of, read_moment
 from planner_eval.curation.audit.question import Question
+from planner_eval.curation.audit.vocabulary import word_set
 from planner_eval.curation.audit.words import (
     FUNCTION_WORDS,
     MAX_MENTIONS,
@@ -292,7 +293,7 @@ _GLOSS = re.compile(
 _GLOSS_END = re.compile(r"\b(?:or|and|while|whereas)\b|,")
 _MAX_GLOSS_WORDS = 4
 _MIN_CHOICE_LETTERS = 3
-_NOT_WORDS = frozenset(("true", "false", "none", "null", "dontcare", "any", "all", "yes", "no"))
+_NOT_WORDS = word_set("any_words")
 
 
 def find_described_choice(value: Value, parameter: Parameter, question: Question) -> NearMiss | None:
