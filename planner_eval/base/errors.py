@@ -414,6 +414,7 @@ CODES: dict[str, str] = {
     "gold.enum": "a gold value is not one that its tool allows",
     "gold.tool_default": "gold uses a default that its tool declares but does not allow",
     "gold.tool_enum": "a tool's schema lists the allowed items of a list as if they were the list",
+    "gold.tool_schema": "gold contradicts a tool's schema in nearly all records that use it",
     "gold.accepted": "a value that gold accepts as well is not one that its tool allows",
     "gold.omittable": "gold treats a required argument as optional",
     "gold.disagreeing": "another record with the same question accepts other values",

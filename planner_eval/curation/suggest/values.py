@@ -12,6 +12,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
+from planner_eval.curation.audit.vocabulary import TABLES, word_set
 from planner_eval.curation.suggest.candidates import (
     are_opposites,
     find_stray_words,
@@ -41,21 +42,10 @@ _MAX_EXACT_INTEGER = 1e15
 _WRAPPER_FIELDS = ("value", "text", "$value", "const")
 """Fields in which models wrap a plain value."""
 
-_TRUE_WORDS = frozenset(
-    ["true", "yes", "y", "on", "1", "wahr", "ja", "si", "oui", "vrai", "예", "네", "是", "はい"]
-)
-_FALSE_WORDS = frozenset(
-    ["false", "no", "n", "off", "0", "falsch", "nein", "non", "faux", "아니오", "否", "いいえ"]
-)
-_WORDS_BELOW_TWENTY = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-NUMBER_WORDS = {word: number for number, word in enumerate(_WORDS_BELOW_TWENTY)} | {
-    word: 10 * number for number, word in enumerate(_TENS, 2)
-}
-SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_TRUE_WORDS = word_set("true_words")
+_FALSE_WORDS = word_set("false_words")
+NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
+SCALES: dict[str, int] = TABLES["scales"]
 _DIGITS = r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
 _BARE_NUMBER = re.compile(_DIGITS)
 _DECIMAL_NUMBER = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
