@@ -611,6 +611,8 @@ class BlockReader:
         try:
             read = self._kept(self.script(view))
         except ParseError as error:
+            if language is None and self.as_python(view) is not None:  # await stands in Python, too
+                return self._program(view)
             if language not in (None, "JavaScript"):
                 error.reason += f"; of {language} only calls at the top level are read"
             raise broken or self.cut(view, locate_error_in_source(error, view, self.source)) from None

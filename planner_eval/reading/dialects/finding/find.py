@@ -56,8 +56,10 @@ from planner_eval.reading.dialects.finding.unread_calls import (
     CutError,
     find_call_opening,
     find_cut_token_call,
+    find_lost_call,
     find_unfinished_call,
     find_unread_call,
+    is_mention,
     keep_calls_before_cut,
     texts_before_cut,
 )
@@ -196,7 +198,12 @@ def _find_plan(source: str, search: Search) -> FoundPlan:
         result: FoundPlan = settled_text.beside
         return replace(result, raw=settled_text.raw)
     text = _blank_non_answer_text(source, search)
-    return _build_found_plan(search, search_text(text, search), text)
+    return _build_found_plan(search, _read_text(text, search), text)
+
+
+def _read_text(text: str, search: Search) -> list[ReadCalls]:
+    """The plan in a text; where nothing else calls a tool, the lists of calls in its sentences."""
+    return search_text(text, search) or list(_read_lists_in_sentences(text, search))
 
 
 def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading | None:
@@ -208,7 +215,7 @@ def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading 
         )
         search = Search(fresh_reader)
         searched_text = _blank_non_answer_text(text, search)
-        result = _build_found_plan(search, search_text(searched_text, search), searched_text)
+        result = _build_found_plan(search, _read_text(searched_text, search), searched_text)
         return result.raw, result
 
     return read_embedded_tags(source, tags(source), read)
@@ -406,7 +413,7 @@ def _build_found_plan(search: Search, read: list[ReadCalls], text: str = "") -> 
     if len(names) > 1:
         message = f"the blocks are in several notations: {', '.join(names)}"
         notes.append(Diagnostic("dialect.mixed", message, "info"))
-    notes += _note_ignored_text(reader, read, [note.span for note in notes if note.span])
+    notes += _note_ignored_text(reader, read, [note for note in notes if note.span])
     return FoundPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes)), read[0].reason)
 
 
@@ -463,10 +470,14 @@ def _last_call_end(read: ReadCalls) -> int:
     return max(ends) if ends and len(ends) == len(spans) else read.span[1]
 
 
-def _note_ignored_text(reader: BlockReader, read: list[ReadCalls], noted: list[Span]) -> Iterator[Diagnostic]:
-    """A note on the text that is outside of all blocks; `noted` are the spans of other notes."""
+def _note_ignored_text(
+    reader: BlockReader, read: list[ReadCalls], notes: list[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """A note on the text outside of all blocks, and of what `notes` with their places say already."""
     source = reader.source
-    inside: list[Span] = sorted(item.span for item in read)
+    noted = [note.span for note in notes if note.span]
+    told = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
+    inside: list[Span] = sorted([*told, *(place for item in read for place in item.places())])
     python = all(item.dialect in PYTHON_DIALECTS for item in read)
     offset = total = 0
     first: Span | None = None
@@ -475,11 +486,14 @@ def _note_ignored_text(reader: BlockReader, read: list[ReadCalls], noted: list[S
         gap = source[offset:start].strip(" \t\r\n`;,.") if start > offset else ""
         if gap and python and len(gap) <= _MAX_MARKER_LENGTH:
             gap = LINE_MARKERS.sub("", source[offset:start]).strip(" \t\r\n`;,.*>" + INVISIBLE)
-        if gap and not re.fullmatch(r"```?\w*|[\w+#.\-]{1,12}", gap):
+        if gap and not _NO_WORDS.fullmatch(gap):
             total += len(gap)
             first = first or (offset, start)
-            if unread_span is None and source.find("=", offset, start) >= 0:
+            if unread_span is None:
                 unread_span = _find_unread_assignment(reader, offset, start, noted)
+                is_noted = any(offset <= span[0] < start for span in noted[:_MAX_NOTED_SPANS])
+                if unread_span is None and not is_noted:
+                    unread_span = find_lost_call(source, offset, start, reader.defined)
         offset = max(offset, end)
     if first is None:
         return
@@ -492,6 +506,10 @@ def _note_ignored_text(reader: BlockReader, read: list[ReadCalls], noted: list[S
     yield Diagnostic("find.text", message, "warning", None, None, unread_span)
 
 
+_IGNORED_CODES = frozenset({"find.thought", "find.turn", "find.code"})
+"""Remarks on text that was ignored, which is not counted twice."""
+_NO_WORDS = lazy_pattern(r"```?\w*|[\w+#.\-]{1,12}|(?:<[^<>\n]*+>|\[/?[A-Z_]++\]|[\s`;,.])++")
+"""What stands between calls and says nothing: a fence, its label, tokens."""
 _MAX_MARKER_LENGTH = 40
 """Characters that the markers of two lines have at most, with what ends the line before them."""
 _MAX_NOTED_SPANS = 100
@@ -503,7 +521,7 @@ _ASSIGNED_VARIABLE = lazy_pattern(rf"(?<![\w.=!<>\[\](,])([^\W\d]\w*+)(?:\s*+:\s
 def _find_unread_assignment(reader: BlockReader, start: int, end: int, noted: list[Span]) -> Span | None:
     """Where in [start, end) of a text something looks as if it named a tool's result, and was not read."""
     source = reader.source
-    for match in _ASSIGNED_CALL.finditer(source, start, end):
+    for match in _ASSIGNED_CALL.finditer(source, start, end) if source.find("=", start, end) >= 0 else ():
         root = match["tool"].split(".")[0]
         name = _ASSIGNED_VARIABLE.search(source, max(start, match.start() - 100), match.start())
         is_own = root in BUILTINS or root in DISPLAY_FUNCTIONS or root in SELF_NAMES or root in reader.defined
@@ -762,7 +780,7 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
             break
     if not extents:
         return [first]
-    first = replace(first, span=(extents[0][0], extents[-1][1]))
+    first = replace(first, span=(extents[0][0], extents[-1][1]), extents=tuple(extents))
     left = segments.blank_spans(text, extents)
     if not may_hold_call(left):
         return [first]
@@ -930,6 +948,31 @@ def _search_by_form(text: str, search: Search) -> list[ReadCalls] | None:
     return None
 
 
+# ---------------------------------------------------------------- lists in sentences
+_LIST_IN_SENTENCE = lazy_pattern(rf"\s[`\"'*(]{{0,3}}+(?P<list>\[)(?={NAME}\(\s*+(?:\)|\w++\s*+=(?!=)))")
+
+
+def _read_lists_in_sentences(text: str, search: Search) -> Iterator[ReadCalls]:
+    """The lists of calls that stand in sentences, as in `The answer is [f(a=1)]`."""
+    reader, end = search.reader, 0
+    if reader.error is not None:
+        return
+    for match in islice(_LIST_IN_SENTENCE.finditer(text), _MAX_SENTENCE_LISTS):
+        start = match.start("list")
+        piece = extent(text, start) if start >= end else None
+        if piece is None or not piece.closed or is_mention(text, start, piece.end):
+            continue
+        end = piece.end
+        with suppress(ParseError):
+            read = reader.mended(TextView(text).cut(start, end))
+            if isinstance(read, ReadCalls):
+                reader.keep(read)
+                yield from _drop_repeated_blocks([read], search)
+
+
+_MAX_SENTENCE_LISTS = 20
+
+
 # ---------------------------------------------------------------- fences and lines
 def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
     """Read fences and the text between them, in order."""
@@ -1006,7 +1049,7 @@ def _number_block(item: ReadCalls, search: Search) -> ReadCalls:
     if item.pieces:
         return item
     search.reader.pieces += 1
-    return ReadCalls(item.dialect, item.raw, item.reason, item.span, item.bound, ((search.reader.pieces, 0),))
+    return replace(item, pieces=((search.reader.pieces, 0),))
 
 
 def _block_signatures(item: ReadCalls, search: Search, own: list[str] | None = None) -> list[str]:

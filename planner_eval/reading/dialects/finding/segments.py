@@ -64,6 +64,7 @@ class ReadCalls:
         span: Where they stand.
         bound: What their variables hold after them.
         pieces: The numbers of the pieces they are of, each with the place of its first call among them.
+        extents: Where each of them stands with its tokens.
     """
 
     dialect: str
@@ -72,6 +73,11 @@ class ReadCalls:
     span: Span
     bound: PieceVariables | None = None
     pieces: tuple[tuple[int, int], ...] = ()
+    extents: tuple[Span, ...] = ()
+
+    def places(self) -> tuple[Span, ...]:
+        """Where the calls stand, each with its tokens, where that is known; else all of them together."""
+        return self.extents or (self.span,)
 
 
 @fast_frozen
@@ -500,7 +506,7 @@ def _format_value(value: Any, texts_by_name: Mapping[str, str]) -> str:
 
 # ----------------------------------------------------------------------
 # Where the calls stand that a row's tokens frame, and what a text holds beside them.
-_TOOL_ANSWER = lazy_pattern(
+TOOL_ANSWER = lazy_pattern(
     r"<\|?(tool_response|tool_result|tool_output|observation)\|?>.*?(?:</?\|?\1\|?>|\Z)", re.S
 )
 """What a tool answered, or a model made up for it."""
@@ -541,7 +547,7 @@ def blank_spans(text: str, spans: list[Span]) -> str:
         pieces += [text[position:start], blank(text[start:end])]
         position = max(position, end)
     left = "".join([*pieces, text[position:]])
-    return _TOOL_ANSWER.sub(lambda m: blank(m.group()), left)
+    return TOOL_ANSWER.sub(lambda m: blank(m.group()), left)
 
 
 def blank(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import cache
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import decode_whole
+from planner_eval.base.json_text import decode, decode_whole
 from planner_eval.base.limits import Span
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawPlan
@@ -21,10 +21,11 @@ from planner_eval.reading.dialects.conversations.messages import (
     CALL_LIST_KEYS,
     NAME_KEYS,
     NODE_KEYS,
+    is_call,
 )
-from planner_eval.reading.dialects.detect import find_last_opening_token, opening_tokens
+from planner_eval.reading.dialects.detect import find_last_opening_token, is_schema, opening_tokens
 from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, MAX_BRACKET_DEPTH, tokens
-from planner_eval.reading.dialects.finding.segments import blank, fences, is_denied
+from planner_eval.reading.dialects.finding.segments import TOOL_ANSWER, blank, fences, is_denied
 from planner_eval.reading.dialects.programs.values import (
     BUILTINS,
     DISPLAY_FUNCTIONS,
@@ -293,9 +294,8 @@ _UNQUOTED_KEY_CALL = lazy_pattern(
     rf"(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
 )
 """An object of a call whose keys have no quotes, or quotes that are not JSON's."""
-_TOOL_DEFINITION = lazy_pattern(
-    r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b"
-)
+_DEFINITION_WORDS = r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b"
+_TOOL_DEFINITION = lazy_pattern(_DEFINITION_WORDS)
 """What the definition of a tool has."""
 
 _NAME_AND_ARGUMENT_LINES = lazy_pattern(
@@ -305,6 +305,8 @@ _NAME_AND_ARGUMENT_LINES = lazy_pattern(
     rf"(?: \d{{1,3}})?\**+\s*+{_COLON}"
 )
 """A line that names a tool, and below it one of its arguments."""
+_API_LINES = lazy_pattern(r"(?m:^)API:[ \t]*+\n\s*+-")
+"""CallNavi's plan in YAML, which would have been read as such."""
 _ARGUMENT_LABELS = ("nput", "rgument", "rgs", "aram")
 
 _TAG_CALL = lazy_pattern(
@@ -327,11 +329,75 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     ... )
     ((13, 39), None)
     """
-    match = next(_find_call_like(text[:_MAX_SEARCHED_LENGTH], own_names), None)
+    searched = text[:_MAX_SEARCHED_LENGTH]
+    match = next(_find_call_like(searched, own_names), None) or _find_broken_object(searched)
     if match is None:
         return None
     line = text.find("\n", match.end())
     return match.start(), len(text) if line < 0 else line
+
+
+_OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
+_TOKEN_AND_OBJECT = r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]"
+_ARGUMENTS_OR_TAG = lazy_pattern(
+    rf"(?m:^)[ \t]*+(?:\d{{1,3}}[.)][ \t]*+)?(?:{_TOOL_NAME}\s*+)?\{{\s*+\"[^\"\n]{{1,60}}\"\s*+:"
+    rf"|(?<![\w.])\[?{_TOOL_NAME}\(\s*+#?\w++\s*+=\s*+[\"'\[{{\d]|<[^<>\n]{{0,12}}(?:param|invoke|function|arg|tool)\w*+"
+    rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
+)
+"""Data, a call or a tag in text beside calls that were read."""
+_PYTHON_WORDS = lazy_pattern(r"\b(?:None|True|False)\b")
+_NO_DATA = lazy_pattern(rf"\.\.\.|\u2026|{_DEFINITION_WORDS}")
+"""What data has that stands for other data, or describes a tool."""
+_FRAMED_OBJECT = lazy_pattern(_TOKEN_AND_OBJECT)
+_DATA_START = lazy_pattern(r"\s*+[\[{]++\s*+[\"{\[]")
+
+
+def _find_broken_object(text: str) -> re.Match[str] | None:
+    """The first data that is not JSON, or is a call; other data was read, and calls nothing."""
+    start = _DATA_START.match(text)
+    if start is not None:
+        return None if _is_json(_PYTHON_WORDS.sub("null", text)) else start
+    end = 0
+    for match in _OBJECT_KEY.finditer(text) if "{" in text else ():
+        if match.start() < end:
+            continue
+        try:
+            value, end = decode(text, match.start())
+        except (ValueError, RecursionError):
+            vague = _NO_DATA.search(text, match.start(), match.end() + 200)
+            return None if vague else match
+        if is_call(value) and not is_schema(value):
+            return match
+    return _FRAMED_OBJECT.search(text)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        decode_whole(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span | None:
+    """Where in [start, end) of a text beside calls that were read another looks as if it stood.
+
+    >>> find_lost_call("f(a=1) g(b=2)", 6, 13, set()), find_lost_call("It is sunny.", 0, 12, set())
+    ((7, 13), None)
+    """
+    stop = min(end, start + _MAX_SEARCHED_LENGTH)
+    match = _ARGUMENTS_OR_TAG.search(text, start, stop)
+    if match is None or TOOL_ANSWER.search(text, start, stop) or _TOOL_DEFINITION.search(text, start, stop):
+        return None
+    call = match.group().strip("[ \t")
+    name = call.partition("(")[0]
+    is_own = name in own_names or name.split(".")[0] in BUILTINS
+    if "(" in call and (
+        is_own or call in text[:start] or call in text[end:] or is_mention(text, *match.span())
+    ):
+        return None
+    line = text.find("\n", match.end(), end)
+    return match.start() + len(match.group()) - len(match.group().lstrip()), end if line < 0 else line
 
 
 def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
@@ -342,6 +408,8 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         yield from _TAG_CALL.finditer(text)
     if any(map(text.__contains__, _ARGUMENT_LABELS)):
         yield from _NAME_AND_ARGUMENT_LINES.finditer(text)
+    if "API:" in text:
+        yield from _API_LINES.finditer(text)
     if "{" in text:
         yield from (
             m
@@ -370,13 +438,14 @@ def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
     root = match[1].partition(".")[0]
     if root in own_names or match[1] in own_names or root in SELF_NAMES or root in KNOWN_PACKAGES:
         return False
-    if (
-        root in BUILTINS
-        or match[1] in DISPLAY_FUNCTIONS
-        or _MENTION_BEFORE_CALL.search(text[max(0, match.start() - 40) : match.start()])
-    ):
-        return False
-    return not is_denied(text, *match.span())
+    own = root in BUILTINS or match[1] in DISPLAY_FUNCTIONS
+    return not own and not is_mention(text, *match.span())
+
+
+def is_mention(text: str, start: int, end: int) -> bool:
+    """Whether a sentence only tells of a call in it, or says that it is not made."""
+    before = text[max(0, start - 40) : start]
+    return bool(_MENTION_BEFORE_CALL.search(before)) or is_denied(text, start, end)
 
 
 # ----------------------------------------------------------------------
