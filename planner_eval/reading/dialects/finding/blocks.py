@@ -373,10 +373,12 @@ class BlockReader:
 
     def numbered(self, variables: dict[str, Value | Unknown]) -> PieceVariables | None:
         """What a piece's own variables hold, under a number of its own; None where it has none."""
-        if not variables:
-            return None
+        return PieceVariables(self.next_number(), variables) if variables else None
+
+    def next_number(self) -> int:
+        """A number for a piece, which no other has."""
         self.pieces += 1
-        return PieceVariables(self.pieces, variables)
+        return self.pieces
 
     def keep(self, read: ReadCalls | NoCalls) -> None:
         """Let later pieces see what the variables of a piece hold that counts."""

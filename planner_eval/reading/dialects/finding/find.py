@@ -33,7 +33,6 @@ from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, 
 from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import find_rows_by_sign, find_rows_by_token, may_hold_call
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
-from planner_eval.reading.dialects.finding import segments
 from planner_eval.reading.dialects.finding.blocks import LINE_MARKERS, BlockReader, LazyParseError
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.embedded_tokens import EmbeddedTagReading, read_embedded_tags, tags
@@ -45,9 +44,14 @@ from planner_eval.reading.dialects.finding.segments import (
     NoCalls,
     ReadCalls,
     blank,
+    blank_spans,
+    call_signatures,
+    call_spans,
+    find_repeats,
     is_denied,
     locate_error_in_source,
     own_names,
+    repeated_calls_note,
     segment_starts,
     span_of,
     split_blocks,
@@ -197,13 +201,16 @@ def _find_plan(source: str, search: Search) -> FoundPlan:
     if settled_text is not None:
         result: FoundPlan = settled_text.beside
         return replace(result, raw=settled_text.raw)
-    text = _blank_non_answer_text(source, search)
-    return _build_found_plan(search, _read_text(text, search), text)
+    return _find_in_answer(source, search)
 
 
-def _read_text(text: str, search: Search) -> list[ReadCalls]:
-    """The plan in a text; where nothing else calls a tool, the lists of calls in its sentences."""
-    return search_text(text, search) or list(_read_lists_in_sentences(text, search))
+def _find_in_answer(source: str, search: Search) -> FoundPlan:
+    """The plan in what of a text is the answer; where nothing else is one, the lists of calls in sentences."""
+    answer = blank_non_answer_text(source)
+    search.notes += answer.notes
+    search.unclosed = answer.unclosed
+    read = search_text(answer.text, search) or list(_read_lists_in_sentences(answer.text, search))
+    return _build_found_plan(search, read, answer.text)
 
 
 def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading | None:
@@ -213,9 +220,7 @@ def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading 
         fresh_reader = BlockReader(
             source, reader.limits, reader.words, repair=reader.repair, located=reader.located
         )
-        search = Search(fresh_reader)
-        searched_text = _blank_non_answer_text(text, search)
-        result = _build_found_plan(search, _read_text(searched_text, search), searched_text)
+        result = _find_in_answer(text, Search(fresh_reader))
         return result.raw, result
 
     return read_embedded_tags(source, tags(source), read)
@@ -270,39 +275,57 @@ def strip_thoughts(text: str) -> str:
 
 
 def _strip_thoughts(text: str) -> str:
-    if "</think>" in text and "<think>" not in text:
-        text = text[text.index("</think>") + 8 :]
+    if _CLOSED_THOUGHT in text and "<think>" not in text:
+        text = text[text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT) :]
     return THOUGHT.sub("", text)
 
 
-def _blank_non_answer_text(source: str, search: Search) -> str:
-    """The text with thoughts, chat tokens and others' turns as white space of the same length."""
-    source, notes = blank_other_turns(source)
-    search.notes += notes
+class AnswerText(NamedTuple):
+    """What of a text is the answer itself.
+
+    Args:
+        text: The text, with thoughts, chat tokens and others' turns as white space of the same length.
+        notes: Remarks on these.
+        unclosed: Where a thought begins that is never closed.
+    """
+
+    text: str
+    notes: list[Diagnostic]
+    unclosed: int | None = None
+
+
+def blank_non_answer_text(source: str) -> AnswerText:
+    """What of a text is the answer itself."""
+    source, turn_notes = blank_other_turns(source)
+    notes, unclosed = [*turn_notes], None
     text = _blank_invisible(_remove_latex_box(source))
     tagged = "<" in text
-    if tagged and "</think>" in text and "<think>" not in text:  # the prompt opened the thought
-        end = text.index("</think>") + 8
+    if tagged and _CLOSED_THOUGHT in text and "<think>" not in text:  # the prompt opened the thought
+        end = text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT)
         text = blank(text[:end]) + text[end:]
-        search.notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", None, None, (0, end)))
+        notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", None, None, (0, end)))
     thoughts = list(THOUGHT.finditer(text)) if tagged or "[T" in text or "[t" in text else []
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"
-        search.notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
+        notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
         if match.end() == len(text) and not _THOUGHT_END.search(match.group()):
-            search.unclosed = match.start()
+            unclosed = match.start()
     if thoughts:
-        text = THOUGHT.sub(lambda m: blank(m.group()), text)
+        text = THOUGHT.sub(_blank_match, text)
     headed = any(map(text.__contains__, _HEADING_STARTS))
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
     if tagged and any(map(text.__contains__, _TURN_TOKENS)):
-        text = _keep_first_turn(text, TURN, search)
+        text = _keep_first_turn(text, TURN, notes)
     elif headed:
-        text = _keep_first_turn(text, HEADING, search)
-    if not tagged and "INST]" not in text and "\x1b" not in text:
-        return text
-    return TOKEN.sub(lambda m: blank(m.group()), text)
+        text = _keep_first_turn(text, HEADING, notes)
+    if tagged or "INST]" in text or "\x1b" in text:
+        text = TOKEN.sub(_blank_match, text)
+    return AnswerText(text, notes, unclosed)
+
+
+def _blank_match(match: re.Match[str]) -> str:
+    return blank(match.group())
 
 
 def _blank_invisible(text: str) -> str:
@@ -312,7 +335,7 @@ def _blank_invisible(text: str) -> str:
     return _INVISIBLE_START.sub(lambda m: " " * len(m.group()), text)
 
 
-def _keep_first_turn(text: str, begins: re.Pattern[str], search: Search) -> str:
+def _keep_first_turn(text: str, begins: re.Pattern[str], notes: list[Diagnostic]) -> str:
     """The text without other turns after it, and without headers."""
     turns = list(headings(begins, text))
     if not turns:
@@ -323,7 +346,7 @@ def _keep_first_turn(text: str, begins: re.Pattern[str], search: Search) -> str:
     if turn is not None:
         message = f"the turn after {turn.group().strip()[:30]!r} was ignored"
         span = (turn.start(), len(text))
-        search.notes.append(Diagnostic("find.turn", message, "info", None, None, span))
+        notes.append(Diagnostic("find.turn", message, "info", None, None, span))
         text = text[: turn.start()]
         turns = turns[: turns.index(turn)]
     pieces, offset = [], 0
@@ -406,7 +429,7 @@ def _build_found_plan(search: Search, read: list[ReadCalls], text: str = "") -> 
     ignored = [note for note in notes if note.code == "find.text"]
     _refuse_unfinished_call(search, max(map(_last_call_end, read)), ignored, called=True)
     if reader.held:  # a piece was read after one that names results
-        calls = connect_calls(calls, segment_starts(read, search.unnumbered), search.again)
+        calls = connect_calls(calls, segment_starts(read, search.repeats.unnumbered), search.repeats.again)
     names = list(dict.fromkeys(item.dialect for item in read))
     if len(names) > 1 and PYTHON_DIALECTS.issuperset(names):
         names = ["code"]  # an assignment makes calls a program; blocks without any are of it
@@ -555,7 +578,9 @@ def _find_in_dialect(
     search = Search(
         BlockReader(source, limits, _prose_reader(limits, repair=repair), repair=repair, located=False)
     )
-    text = _blank_non_answer_text(text, search)
+    answer = blank_non_answer_text(text)
+    text = answer.text
+    search.notes += answer.notes
     if dialect.name == "appbench":
         requoted_read = repair_appbench_lines(text, search) if repair else None
         if requoted_read is not None:
@@ -665,25 +690,14 @@ _SECTION_MARK = lazy_pattern(
 _EMPTY_LIST_AT_END = lazy_pattern(r"\s*+\[\s*+\]\s*+\Z")
 
 
-@dataclass(slots=True)
 class Search:
-    """The state of one search.
+    """The state of one search: its reader, what it remarks, which calls it has read."""
 
-    `seen` are the signatures of calls that were read; those of `unsigned` are missing there as yet. `signed`
-    are those of all calls, by the names that later pieces have for them, and `first` is the name of the first
-    call of a signature; `again` says which call the name of a repeated one means. `unnumbered` is the first
-    block, where it has no number.
-    """
-
-    reader: BlockReader
-    notes: list[Diagnostic] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    unsigned: ReadCalls | None = None
-    unnumbered: ReadCalls | None = None
-    signed: dict[str, str] = field(default_factory=dict)
-    first: dict[str, str] = field(default_factory=dict)
-    again: dict[str, str] = field(default_factory=dict)
-    unclosed: int | None = None
+    def __init__(self, reader: BlockReader) -> None:
+        self.reader = reader
+        self.repeats = Repeats(reader.next_number)
+        self.notes = self.repeats.notes
+        self.unclosed: int | None = None
 
 
 def search_text(text: str, search: Search) -> list[ReadCalls]:
@@ -759,7 +773,7 @@ class _RowReading(NamedTuple):
 
     def extents(self, text: str) -> list[Span]:
         """Where the calls stand, in order; none where that is not known."""
-        return segments.call_spans(self.row, text, self.read.raw) if self.places is None else self.places
+        return call_spans(self.row, text, self.read.raw) if self.places is None else self.places
 
 
 def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> list[ReadCalls]:
@@ -769,9 +783,9 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
         ParseError: something beside it begins like a plan and cannot be read.
     """
     first, extents = good[0].read, good[0].extents(text)
-    own = set(segments.call_signatures(first.raw)) if len(good) > 1 else None
+    own = set(call_signatures(first.raw)) if len(good) > 1 else None
     for other in good[1:]:
-        if set(segments.call_signatures(other.read.raw)) != own and _may_overlap(
+        if set(call_signatures(other.read.raw)) != own and _may_overlap(
             extents, other.extents(text)
         ):
             chosen = first.dialect
@@ -781,16 +795,14 @@ def _read_with_remainder(text: str, good: list[_RowReading], search: Search) -> 
     if not extents:
         return [first]
     first = replace(first, span=(extents[0][0], extents[-1][1]), extents=tuple(extents))
-    left = segments.blank_spans(text, extents)
+    left = blank_spans(text, extents)
     if not may_hold_call(left):
         return [first]
-    first = _number_block(first, search)
-    own = set(_block_signatures(first, search))
-    search.seen |= own
+    repeats = search.repeats
+    first = repeats.numbered(first)
+    own = repeats.sign(first)
     other_reads = [
-        item
-        for item in search_text(left, search)
-        if not set(segments.call_signatures(item.raw, search.signed)) <= own
+        item for item in search_text(left, search) if not set(call_signatures(item.raw, repeats.signed)) <= own
     ]
     return sorted([first, *other_reads], key=lambda item: item.span)
 
@@ -849,7 +861,7 @@ def _search_sections(text: str, search: Search) -> list[ReadCalls] | None:
                         section, dialect=section.dialect, reason=f"the section {mark.group().strip(' :')!r}"
                     )
                 )
-        retained = _drop_repeated_blocks(read, search, exactly=True)
+        retained = search.repeats.drop(read, exactly=True)
         if retained:
             return retained
     return None
@@ -917,9 +929,9 @@ def find_appbench_runs(text: str, search: Search) -> tuple[list[ReadCalls], Text
     if prose is None:
         return None
     retained = []
-    for run, repeats in zip(prose[0], segments.find_repeats([run.raw for run in prose[0]]), strict=True):
+    for run, repeats in zip(prose[0], find_repeats([run.raw for run in prose[0]]), strict=True):
         if repeats:
-            search.notes.append(segments.repeated_calls_note(len(run.raw.calls), run.span))
+            search.notes.append(repeated_calls_note(len(run.raw.calls), run.span))
         else:
             retained.append(run)
     return retained, prose[1]
@@ -967,7 +979,7 @@ def _read_lists_in_sentences(text: str, search: Search) -> Iterator[ReadCalls]:
             read = reader.mended(TextView(text).cut(start, end))
             if isinstance(read, ReadCalls):
                 reader.keep(read)
-                yield from _drop_repeated_blocks([read], search)
+                yield from search.repeats.drop([read])
 
 
 _MAX_SENTENCE_LISTS = 20
@@ -998,7 +1010,7 @@ def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
         answered = answered or (block.fenced and bool(items))
         for item in items:
             fenced = replace(item, reason=f"{item.reason}, in a fence") if block.fenced else item
-            read += _drop_repeated_blocks([fenced], search)
+            read += search.repeats.drop([fenced])
             count += len(fenced.raw.calls)
             check_calls(count, reader.limits)
     return read
@@ -1019,46 +1031,61 @@ def _is_rambling(block: Block, error: ParseError, reader: BlockReader) -> bool:
     return True
 
 
-def _drop_repeated_blocks(read: list[ReadCalls], search: Search, *, exactly: bool = False) -> list[ReadCalls]:
-    """The blocks that do not only repeat calls already read; `exactly` requires all of them repeated."""
-    retained = []
-    for candidate in read:
-        if search.unsigned is None and not search.seen:
-            search.unsigned = candidate  # in most texts it is all, which repeats nothing
-            retained.append(candidate)
-            continue
-        if search.unsigned is not None:
-            search.unnumbered = None if search.unsigned.pieces else search.unsigned
-            search.seen.update(_block_signatures(search.unsigned, search))
-            search.unsigned = None
-        item = _number_block(candidate, search)
-        own = segments.call_signatures(item.raw, search.signed)
-        if own and (set(own) == search.seen if exactly else set(own) <= search.seen):
-            search.notes.append(segments.repeated_calls_note(len(own), item.span))
-            for name, text in _result_names(item, own):
-                search.signed[name] = f"{text}()"
-                search.again[name] = search.first[text]
-            continue
-        search.seen.update(_block_signatures(item, search, own))
-        retained.append(item)
-    return retained
+@dataclass(slots=True)
+class Repeats:
+    """Which calls were read before: a model states its plan, and states it again.
 
+    `seen` are the signatures of calls that were read; those of `unsigned` are missing there as yet. `signed`
+    are those of all calls, by the names that later pieces have for them, and `first` is the name of the first
+    call of a signature; `again` says which call the name of a repeated one means. `unnumbered` is the first
+    block, where it has no number. `number` gives a number that no other piece has.
+    """
 
-def _number_block(item: ReadCalls, search: Search) -> ReadCalls:
-    """A block with a number, by which calls that it repeats are found."""
-    if item.pieces:
-        return item
-    search.reader.pieces += 1
-    return replace(item, pieces=((search.reader.pieces, 0),))
+    number: Callable[[], int]
+    seen: set[str] = field(default_factory=set)
+    unsigned: ReadCalls | None = None
+    unnumbered: ReadCalls | None = None
+    signed: dict[str, str] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
+    again: dict[str, str] = field(default_factory=dict)
+    notes: list[Diagnostic] = field(default_factory=list)
 
+    def drop(self, read: Iterable[ReadCalls], *, exactly: bool = False) -> list[ReadCalls]:
+        """The blocks that do not only repeat calls; `exactly` requires all of those before repeated."""
+        retained = []
+        for candidate in read:
+            if self.unsigned is None and not self.seen:
+                self.unsigned = candidate  # in most texts it is all, which repeats nothing
+                retained.append(candidate)
+                continue
+            if self.unsigned is not None:
+                self.unnumbered = None if self.unsigned.pieces else self.unsigned
+                self.sign(self.unsigned)
+                self.unsigned = None
+            item = self.numbered(candidate)
+            own = call_signatures(item.raw, self.signed)
+            if own and (set(own) == self.seen if exactly else set(own) <= self.seen):
+                self.notes.append(repeated_calls_note(len(own), item.span))
+                for name, text in _result_names(item, own):
+                    self.signed[name] = f"{text}()"
+                    self.again[name] = self.first[text]
+                continue
+            self.sign(item, own)
+            retained.append(item)
+        return retained
 
-def _block_signatures(item: ReadCalls, search: Search, own: list[str] | None = None) -> list[str]:
-    """The signatures of a block's calls, kept with the names that later blocks have for these calls."""
-    own = segments.call_signatures(item.raw, search.signed) if own is None else own
-    for name, text in _result_names(item, own):
-        search.signed[name] = f"{text}()"  # as a signature says it of a result as a whole
-        search.first.setdefault(text, name)
-    return own
+    def numbered(self, item: ReadCalls) -> ReadCalls:
+        """A block with a number, by which calls that it repeats are found."""
+        return item if item.pieces else replace(item, pieces=((self.number(), 0),))
+
+    def sign(self, item: ReadCalls, own: list[str] | None = None) -> set[str]:
+        """Keep the signatures of a block's calls, with the names that later blocks have for these calls."""
+        own = call_signatures(item.raw, self.signed) if own is None else own
+        for name, text in _result_names(item, own):
+            self.signed[name] = f"{text}()"  # as a signature says it of a result as a whole
+            self.first.setdefault(text, name)
+        self.seen.update(own)
+        return set(own)
 
 
 def _result_names(item: ReadCalls, own: list[str]) -> Iterator[tuple[str, str]]:
@@ -1093,9 +1120,7 @@ def blank_thoughts_and_tokens(text: str) -> str:
     if _CLOSED_THOUGHT in text and "<think>" not in text:
         end = text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT)
         text = blank(text[:end]) + text[end:]
-    for aside in (THOUGHT, TOKEN):
-        text = aside.sub(lambda match: blank(match[0]), text)
-    return text
+    return TOKEN.sub(_blank_match, THOUGHT.sub(_blank_match, text))
 
 
 def is_empty_call_list(source: Any) -> bool:
