@@ -27,8 +27,8 @@ from planner_eval.plan.model import (
 )
 from planner_eval.reading.dialects.conversations.messages import decode_answer
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
+from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.finding.unread_calls import CutError, open_brackets
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.programs.python_calls import call_text, read_calls
 from planner_eval.reading.dialects.references import (
