@@ -39,7 +39,8 @@ DEFERRED: dict[str, str] = {
     "only arguments that a library wrote as Python text need it: 4 ms":
         "reading.dialects.programs.python_long",
     "a text in free form alone needs them; finding takes 38 ms":
-        "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens",
+        "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens "
+        "reading.dialects.finding.answers",
     "conversations and answers of APIs alone need them: 3 and 40 ms":
         "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":

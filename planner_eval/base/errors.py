@@ -259,6 +259,8 @@ CODES: dict[str, str] = {
     "shape.ignored": "an object has keys that do not belong to a call",
     "shape.flag": "a step has a number, yes or no instead of a tool; it calls none",
     "shape.length": "two lists that belong together differ in length",
+    "value.joined": "quoted texts side by side, on one line of a program, are read as one text",
+    "value.tag": "a value holds a tag of its own notation; another tag may not be closed",
     "value.untyped": "the notation has no types, and no schema gives them",
     "value.computed": "an argument is an expression; its source text or its computed value is used",
     "value.name": "a program uses an undefined variable as an argument; its name is used as text",

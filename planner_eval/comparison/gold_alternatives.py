@@ -76,7 +76,7 @@ def describe_prose_gold(source: Any, plan: Plan) -> str | None:
     """
     if plan.calls or plan.answer is not None or isinstance(source, Plan):
         return None
-    from planner_eval.reading.dialects.finding.find import is_empty_call_list
+    from planner_eval.reading.dialects.finding.answers import is_empty_call_list
 
     if is_empty_call_list(source):
         return None

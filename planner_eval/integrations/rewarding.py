@@ -32,7 +32,7 @@ from planner_eval.integrations.reward_parts import (
 )
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.finding.find import is_empty_call_list
+from planner_eval.reading.dialects.finding.answers import is_empty_call_list
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import gold_record

@@ -182,10 +182,13 @@ def _normalize_calls(
     odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
     if odd and any("<|" in call.name for call in odd):
         raw = _drop_chat_tokens(raw)
-    if name is not None and not dialects.get(name).typed:
+    dialect = None if name is None else dialects.get(name)
+    if dialect is not None and dialect.check is not None:
+        raw = dialect.check(raw)
+    if dialect is not None and not dialect.typed:
         from planner_eval.reading.dialects.round_trip import apply_types
 
-        raw = apply_types(raw, tools, dialect=name)
+        raw = apply_types(raw, tools, dialect=dialect.name)
     return resolve_repeated_keys(raw, limits) if odd and any(call.has_result for call in odd) else raw
 
 

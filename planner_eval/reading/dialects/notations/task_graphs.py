@@ -28,7 +28,7 @@ from planner_eval.plan.model import (
 )
 from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect
-from planner_eval.reading.dialects.finding.unread_calls import CutError
+from planner_eval.reading.dialects.finding.cut_texts import CutError
 from planner_eval.reading.dialects.references import NOTATIONS, WrittenPlan, refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 

@@ -244,9 +244,19 @@ def read_grammar(
             machine.assign(targets, node, unpack=len(targets) > 1)
         else:
             machine.statement(node)
+            if isinstance(node, list) and machine.calls:
+                _refuse_texts(node, text)
     if own_variables is not None:
         own_variables.update(machine.settled())
     return machine.finish()
+
+
+def _refuse_texts(items: list[Any], text: str) -> None:
+    """Refuse a text among the calls of a list: it would be lost."""
+    item = next((item for item in items if isinstance(item, str)), None)
+    if item is not None and any(not isinstance(other, str) for other in items):
+        reason = "found a text among the calls of a list, expected a call"
+        raise ParseError(reason, text=text, offset=max(text.find(item) - 1, 0))
 
 
 def _explain_error(error: ParseError) -> ParseError:
