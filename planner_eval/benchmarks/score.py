@@ -303,7 +303,7 @@ def common_notations(counts: Counter[str], records: int) -> dict[str, int]:
 def format_score_pieces(
     scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
 ) -> Iterator[str]:
-    """A score as pieces of text: what was matched, then each figure under each variant, with counts and notes.
+    """A score as pieces of text: what was matched, then each figure by variant, with counts and notes.
 
     Args:
         scored: The score.
