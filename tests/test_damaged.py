@@ -17,7 +17,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches
 from planner_eval.reading.dialects import repairs
-from planner_eval.reading.dialects.finding import blocks, edited_text, cut_texts
+from planner_eval.reading.dialects.finding import blocks, cut_texts, edited_text
 from planner_eval.reading.dialects.finding.cut_texts import open_brackets
 from planner_eval.reading.dialects.finding.edited_text import tokens
 from planner_eval.reading.dialects.programs import python_calls, python_long
