@@ -211,7 +211,7 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
             f"planeval compare {' '.join(runs)}"
         )
     return click.UsageError(
-        f"{runs[0]} is a run and {files[0]} is none: score {files[0]} into a folder of its own, "
+        f"{runs[0]} is a run and {files[0]} is not: score {files[0]} into a folder of its own, "
         f"planeval score {files[0]} {gold or 'GOLD'} -o DIR/, and compare the two, "
         f"planeval compare {runs[0]} DIR/"
     )

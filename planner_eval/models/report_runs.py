@@ -94,8 +94,8 @@ class PageRun(NamedTuple):
                 f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
             )
             raise InputError(
-                f"{prefix}: their pairs have different clusters, {own_cluster} and {other_cluster} "
-                f"(--cluster)"
+                f"{prefix}: their pairs have different clusters, {own_cluster} and {other_cluster}: "
+                "score both with the same --cluster"
             )
 
 
@@ -128,7 +128,9 @@ def read_page_run(path: str, policy: str | None = None) -> PageRun:
     _refuse_changed(run, paired, wrappers, path)
     metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
     if unknown := [name for name in metrics if name not in METRICS]:
-        raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
+        raise InputError(
+            f"{path}: the run has the metric {unknown[0]!r}, which this version does not know: repeat the run"
+        )
     more = options.get("cluster"), bool(options.get("causes"))
     return PageRun(run, kind, paired, chosen, file_names, wrappers, metrics, by, *more)
 
@@ -274,7 +276,8 @@ def _read_policy(run: StoredRun, path: str, named: str | None) -> Policy:
         ) from None
     if describe(chosen) != run.options.get("compared"):
         raise InputError(
-            f"{path} was compared under the policy {name!r}, which differs from {named or name} now"
+            f"{path} was compared under the policy {name!r}, which differs from {named or name} "
+            "now; repeat the run"
         )
     return chosen
 
