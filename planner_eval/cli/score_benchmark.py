@@ -191,8 +191,9 @@ def score_benchmark(
             from planner_eval.models.predict.trials import score_repetitions
 
             def score(repetition: int | None) -> Scored:
-                how_asked = {"ids": ids, "repetition": repetition}
-                return pe.score_benchmark(pred, gold, bench.name, reading=how, **how_asked, **options)
+                return pe.score_benchmark(
+                    pred, gold, bench.name, reading=how, ids=ids, repetition=repetition, **options
+                )
 
             scored = score_repetitions(predicted, score)
         else:

@@ -176,7 +176,7 @@ def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[
             costs.append({"cost": f"{cost.replace('_', ' ')} per {per}", **cells})
     turns: list[dict[str, Any]] = []
     for unit in dict.fromkeys(unit for sums in systems for unit in sums.first):
-        counts = [sums.first.get(unit, {}) for sums in systems]
+        counts: list[Mapping[int, int]] = [sums.first.get(unit, {}) for sums in systems]
         numbers = {turn for counter in counts for turn in counter}
         for turn in sorted(numbers, key=lambda number: (number < 0, number)):
             label = {NOWHERE: "none, the same", UNKNOWN: "not known"}.get(turn, f"{unit} {turn}")
