@@ -609,7 +609,18 @@ def test_two_weeks_of_logs_say_which_behaviours_got_worse(tmp_path: Path) -> Non
     done = planeval(
         "compare", *weeks, "--gold", weeks[0], "--policy", "acting", "--by", "kind", "--format", "json"
     )
-    kinds = json.loads(done.stdout)["breakdown"]["kind"]
+    data = json.loads(done.stdout)
+    tokens = [round(data["costs"][side]["tokens"]["per_right"]) for side in ("first", "second")]
+    turns = [data["turns"][side]["turn"]["first_wrong"] for side in ("first", "second")]
+    assert (tokens, turns) == ([1383, 1691], [{"2": 2}, {"2": 6}])
+    markdown = planeval(
+        "compare", *weeks, "--gold", weeks[0], "--policy", "acting", "--metric", "exact", "--format", "md"
+    )
+    assert "| seconds per right answer | 28.68 | 36.07 |" in " ".join(markdown.stdout.split()).replace(
+        "  ", " "
+    )
+    assert "turn 2" in markdown.stdout
+    kinds = data["breakdown"]["kind"]
     moved = {kind: figures["exact"]["second"] - figures["exact"]["first"] for kind, figures in kinds.items()}
     assert {kind: value > 0 for kind, value in moved.items() if value} == {
         "renew": False,

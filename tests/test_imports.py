@@ -51,7 +51,8 @@ DEFERRED: dict[str, str] = {
         "reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
     "only conversations of several turns need them: 4 ms each":
-        "comparison.turn_by_turn reading.conversation benchmarks.turns results.conversations",
+        "comparison.turn_by_turn reading.conversation benchmarks.turns results.conversations "
+        "results.trials models.predict.trials",
     "only traces need them: 4 ms": "reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
         "plan.inference catalogs.record_tools "

@@ -15,16 +15,16 @@ _DIALOG, _OPEN = "dialog", "undecided turn"
 
 
 def turn_figures(turns: TurnComparison) -> Iterator[Figure]:
-    """The figures of a conversation's row: which of its turns or steps are wrong, of how many.
+    """The figures of a conversation's row: which of its turns or steps are wrong, in words.
 
-    >>> [(f.name, f.value, f.denominator) for f in turn_figures(TurnComparison("turn", 4, (2, 3), (3,)))]
-    [('wrong turns', '2, 3', 4), ('turns that follow', '3', 2)]
+    >>> [(f.name, f.value) for f in turn_figures(TurnComparison("turn", 4, (2, 3), (3,)))]
+    [('wrong turns', '2, 3 of 4'), ('turns that follow', '3')]
     """
     if turns.total > 1:
-        yield Figure(f"wrong {turns.unit}s", _format_numbers(turns.wrong), len(turns.wrong), turns.total)
+        numbers = _format_numbers(turns.wrong) or "none"
+        yield Figure(f"wrong {turns.unit}s", f"{numbers} of {turns.total}")
     if turns.follow:
-        numbers = _format_numbers(turns.follow)
-        yield Figure(f"{turns.unit}s that follow", numbers, len(turns.follow), len(turns.wrong))
+        yield Figure(f"{turns.unit}s that follow", _format_numbers(turns.follow))
 
 
 def dialog_figures(dialog: str, turn: int, *, decided: bool) -> Iterator[Figure]:
@@ -60,9 +60,10 @@ def sum_turns(rows: Iterable[SampleScore]) -> ConversationSums:
             dialogs.setdefault(str(figures[_DIALOG].value), []).append(turn)
         for unit in ("turn", "step"):
             if wrong := figures.get(f"wrong {unit}s"):
-                follow = _read_numbers(figures.get(f"{unit}s that follow"))
-                turns = TurnComparison(unit, int(wrong.denominator or 0), _read_numbers(wrong), follow)
-                sums.add_turns(turns, same=row.ok)
+                numbers, _, total = str(wrong.value).partition(" of ")
+                follow = figures.get(f"{unit}s that follow")
+                follows = _read_numbers("" if follow is None else str(follow.value))
+                sums.add_turns(TurnComparison(unit, int(total), _read_numbers(numbers), follows), same=row.ok)
     for items in dialogs.values():
         wrong_turns = tuple(sorted(number for number, right, is_open in items if not right and not is_open))
         undecided = min((number for number, _, is_open in items if is_open), default=None)
@@ -93,10 +94,8 @@ def turn_data(reports: Mapping[str, Report]) -> dict[str, Any]:
 
 
 def _format_numbers(numbers: Sequence[int]) -> str:
-    return ", ".join(map(str, numbers)) or "none"
+    return ", ".join(map(str, numbers))
 
 
-def _read_numbers(figure: Figure | None) -> tuple[int, ...]:
-    if figure is None or not figure.numerator:
-        return ()
-    return tuple(map(int, str(figure.value).split(", ")))
+def _read_numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in text.split(", ") if number.isdecimal())

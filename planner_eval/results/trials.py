@@ -403,7 +403,7 @@ def trial_data(report: TrialReport) -> dict[str, Any]:
     data: dict[str, Any] = {}
     if report.passes:
         data = {
-            "tasks": {name: counts._asdict() for name, counts in report.tasks.items()},
+            "tasks": {name: _count_data(counts) for name, counts in report.tasks.items()},
             "passes": [_estimate_data(estimate) for estimate in report.passes],
             "shares": report.shares._asdict(),
             "disagreement": report.disagreement(),
@@ -422,6 +422,11 @@ def trial_data(report: TrialReport) -> dict[str, Any]:
             data["recorded"]["passes"] = [_estimate_data(estimate) for estimate in report.recorded]
             data["recorded"]["shares"] = report.recorded_shares._asdict()
     return data
+
+
+def _count_data(counts: TaskCount) -> dict[str, int]:
+    """A task's counts; of absent trials only where there are any."""
+    return {name: count for name, count in counts._asdict().items() if count or name != "absent"}
 
 
 def _estimate_data(estimate: PassEstimate) -> dict[str, Any]:
