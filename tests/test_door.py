@@ -453,11 +453,8 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
         gold_warnings(read(gold, role="gold", store=store)) for store in (DEFAULT_STORE, Store(limit=0))
     )
     said = f"{gold}: 4 of 9 gold plans are prose without calls and do not count as a plan; the first"
-    assert (
-        held
-        == stored
-        == (f'{said} is line 1, record 1 (id 0), "{{}}"; --field gold.text names another field',)
-    )
+    told = f'{said} is line 1, record 1 (id 0), "{{}}"; --field gold.text names another field'
+    assert held == stored == (told,)
 
 
 @pytest.mark.parametrize(("beside", "answer", "code", "said"), [
