@@ -263,17 +263,23 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
 
 _OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
 _TOKEN_AND_OBJECT = r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]"
-_ARGUMENTS_OR_TAG = lazy_pattern(
-    rf"(?m:^)[ \t]*+(?:\d{{1,3}}[.)][ \t]*+)?(?:{_TOOL_NAME}\s*+)?\{{\s*+\"[^\"\n]{{1,60}}\"\s*+:"
-    rf"|(?<![\w.])\[?{_TOOL_NAME}\(\s*+#?\w++\s*+=\s*+[\"'\[{{\d]|<[^<>\n]{{0,12}}(?:param|invoke|function|arg|tool)\w*+"
-    rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
-)
-"""Data, a call or a tag in text beside calls that were read."""
+_LOST_CALLS = (
+    ("{", lazy_pattern(
+        rf"(?m:^)[ \t]*+(?:\d{{1,3}}[.)][ \t]*+)?(?:{_TOOL_NAME}\s*+)?\{{\s*+\"[^\"\n]{{1,60}}\"\s*+:"
+    )),
+    ("=", lazy_pattern(rf"(?<![\w.])\[?{_TOOL_NAME}\(\s*+#?\w++\s*+=\s*+[\"'\[{{\d]")),
+    ("", lazy_pattern(
+        r"<[^<>\n]{0,12}(?:param|invoke|function|arg|tool)\w*+"
+        rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
+    )),
+)  # fmt: skip
+"""Data, a call or a tag in text beside calls that were read, each with a sign that stands where it does."""
 
 _PYTHON_WORDS = lazy_pattern(r"\b(?:None|True|False)\b")
 _NO_DATA = lazy_pattern(rf"\.\.\.|\u2026|{_DEFINITION_WORDS}")
 """What data has that stands for other data, or describes a tool."""
 
+_SCHEMA_KEYS = lazy_pattern(r"[\"'](?:description|properties)[\"']\s*+:")
 _FRAMED_OBJECT = lazy_pattern(_TOKEN_AND_OBJECT)
 _DATA_START = lazy_pattern(r"\s*+[\[{]++\s*+[\"{\[]")
 
@@ -283,6 +289,8 @@ def _find_broken_object(text: str) -> re.Match[str] | None:
     start = _DATA_START.match(text)
     if start is not None:
         return None if _is_json(_PYTHON_WORDS.sub("null", text)) else start
+    if _SCHEMA_KEYS.search(text):
+        return None
     end = 0
     for match in _OBJECT_KEY.finditer(text) if "{" in text else ():
         if match.start() < end:
@@ -312,7 +320,12 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
     ((7, 13), None)
     """
     stop = min(end, start + _MAX_SEARCHED_LENGTH)
-    match = _ARGUMENTS_OR_TAG.search(text, start, stop)
+    found = (
+        pattern.search(text, start, stop)
+        for sign, pattern in _LOST_CALLS
+        if text.find(sign, start, stop) >= 0
+    )
+    match = next(filter(None, found), None)
     if match is None or TOOL_ANSWER.search(text, start, stop) or _TOOL_DEFINITION.search(text, start, stop):
         return None
     call = match.group().strip("[ \t")
