@@ -263,11 +263,11 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
 
 
 _OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
-_TOKEN_AND_OBJECT = r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]"
+_TOKEN_AND_OBJECT = (
+    r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]|\w\{\w++:"
+)
 _LOST_CALLS = (
-    ("{", lazy_pattern(
-        rf"(?m:^)(?:[ \t]*+\d{{1,3}}[.)][ \t]*+)?(?:{_TOOL_NAME}\s*+)?\{{\s*+\"[^\"\n]{{1,60}}\"\s*+:"
-    )),
+    (":", lazy_pattern(r"\"[^\"\n]{1,60}\"\s*+:(?!\s*+(?:\n|\Z))")),
     ("=", lazy_pattern(rf"(?<![\w.\-\\])({_TOOL_NAME})\(\s*+#?\w++\s*+=(?!=)\s*+[\"'\[{{\d]")),
     ("", lazy_pattern(
         r"<[^<>\n]{0,12}(?:param|invoke|function|arg|tool)\w*+"
@@ -276,6 +276,7 @@ _LOST_CALLS = (
 )  # fmt: skip
 """Data, a call or a tag in text beside calls that were read, each with a sign that stands where it does."""
 
+_NO_LOST_CALL = lazy_pattern(rf"\bObservation\b|{_DEFINITION_WORDS}")
 _PYTHON_WORDS = lazy_pattern(r"\b(?:None|True|False)\b")
 _NO_DATA = lazy_pattern(rf"\.\.\.|\u2026|{_DEFINITION_WORDS}")
 """What data has that stands for other data, or describes a tool."""
@@ -327,7 +328,7 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
         if text.find(sign, start, stop) >= 0
     )
     match = next(filter(None, matches), None)
-    if match is None or TOOL_ANSWER.search(text, start, stop) or _TOOL_DEFINITION.search(text, start, stop):
+    if match is None or _NO_LOST_CALL.search(text, start, stop) or TOOL_ANSWER.search(text, start, stop):
         return None
     if match.re.groups:  # a call, which may have been read elsewhere
         call = match.group()
