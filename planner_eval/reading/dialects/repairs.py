@@ -30,7 +30,7 @@ REPAIR_MEANINGS = {
     "quotes": "wrong quotation marks, or quotes around a tool's name",
     "python_literals": "True, False or None in JSON",
     "trailing_comma": "a comma before a closing bracket",
-    "missing_comma": "no comma between two calls or arguments",
+    "missing_comma": "no comma between two calls, arguments or keys",
     "missing_bracket": "an unmatched bracket",
     "markdown_escape": "Markdown backslashes",
     "escaped_newline": "escaped line ends and quotes",
