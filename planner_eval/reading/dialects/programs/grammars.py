@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from lark import Token, Transformer
 
 from planner_eval.base import grammar, json_text
+from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import LocatedValue, build_object
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import Arguments, Path, RawCall, RawRef, RawTemplate, Value, map_leaves
@@ -185,6 +186,12 @@ class PythonTransformer(Transformer[Token, Any]):
             (item[1], item[2], item[3]) for item in items if isinstance(item, tuple) and item[0] == "argument"
         ]
         call_span = (head.start_pos, last.end_pos)
+        named = next((i for i, argument in enumerate(arguments) if argument[0] is not None), len(arguments))
+        loose = next((argument for argument in arguments[named:] if argument[0] is None), None)
+        if loose is not None:
+            error = ParseError("found a value without a name after named arguments, expected name=value")
+            error.offset = loose[2][0]
+            raise error
         node: Any = CallNode(name, arguments, call_span)
         if items[-1].type == "WAY":
             node = FieldNode(node, parse_path(items[-1]))

@@ -1050,7 +1050,7 @@ def _root_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-_MAX_ELEMENTS = 100
+_MAX_ELEMENT_NODES = 10_000
 _ELEMENT_NODES = (
     ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Attribute,
 )  # fmt: skip
@@ -1064,7 +1064,7 @@ def _expand_comprehension(value: ast.ListComp | ast.GeneratorExp) -> list[ast.ex
     if not is_plain or not all(isinstance(node, _ELEMENT_NODES) for node in ast.walk(value.elt)):
         return None
     values = _literal_values(generator.iter)
-    if values is None or len(values) > _MAX_ELEMENTS:
+    if values is None or len(values) * sum(1 for _ in ast.walk(value.elt)) > _MAX_ELEMENT_NODES:
         return None
     name = target.id  # type: ignore[attr-defined]
     return [_Substitution(name, item).visit(deepcopy(value.elt)) for item in values]
@@ -1080,8 +1080,9 @@ def _literal_values(node: ast.expr) -> Sequence[Any] | None:
     if not is_range:
         return values
     try:
-        return range(*values)
-    except (TypeError, ValueError):
+        numbers = range(*values)
+        return numbers if len(numbers) <= _MAX_ELEMENT_NODES else None
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

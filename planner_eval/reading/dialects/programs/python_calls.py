@@ -237,6 +237,7 @@ def read_grammar(
             grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic"
         )
     except ParseError as error:
+        error.text = error.text or text
         raise _explain_error(error) from None
     machine = Machine(text, defined, limits=limits, before=before)
     for targets, node in items:
