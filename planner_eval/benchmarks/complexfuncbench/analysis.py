@@ -143,11 +143,6 @@ class Rate:
     wrong: int
     total: int
 
-    @property
-    def rate(self) -> float | None:
-        """Wrong / total; None where nothing was compared."""
-        return self.wrong / self.total if self.total else None
-
 
 def parameter_types(judged: Iterable[JudgedCall]) -> dict[str, Rate]:
     """Error rates by type of parameter over the calls that name the function of their gold call.
