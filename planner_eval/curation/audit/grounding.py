@@ -34,7 +34,8 @@ from planner_eval.curation.audit.near_misses import (
     find_other_day,
     is_described,
 )
-from planner_eval.curation.audit.question import Question, find_misspelt_name, find_other_place_name
+from planner_eval.curation.audit.other_names import find_misspelt_name, find_other_place_name
+from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.vocabulary import word_set
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
