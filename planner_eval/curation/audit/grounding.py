@@ -68,6 +68,7 @@ _INFERRED_PLACE = re.compile(
 )
 """What names a place by what is known of it."""
 _NAME_ARGUMENT_WORDS = word_set("named_arguments")
+_IP_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _MAIL_ADDRESS = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
 _LANGUAGES = word_set("languages")
 """Languages may be seen from the text itself."""
@@ -326,8 +327,10 @@ def is_identifier(value: Value) -> bool:
     >>> is_identifier("A-77120"), is_identifier("Rome")
     (True, False)
     """
-    if not isinstance(value, str) or not value.isascii() or "." in value:
+    if not isinstance(value, str) or not value.isascii():
         return False
+    if "." in value:
+        return _IP_ADDRESS.fullmatch(value) is not None
     if len(value.split()) != 1 and not is_code(value):
         return False
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4

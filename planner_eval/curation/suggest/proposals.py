@@ -488,12 +488,9 @@ class FixFinder:
 
     def _told(self, value: Value) -> str:
         if isinstance(value, Ref):
-            return self._named(value)
+            call = self.plan.calls[value.call]
+            return f"{format_path(call.id, value.path)} ({call.name})"
         return one_line_json(value_data(value, self.plan), 60)
-
-    def _named(self, ref: Ref) -> str:
-        call = self.plan.calls[ref.call]
-        return f"{format_path(call.id, ref.path)} ({call.name})"
 
     def _given(
         self, fault: Fault, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
