@@ -524,11 +524,8 @@ class _SetReader:
         return None if value is None else str(value)
 
 
-MAX_SHOWN = 5
-"""Plans that cannot be read of which it is said why."""
-
-MAX_SHOWN_FIELDS = 50
-"""Fields that are known where one is asked for that there is not."""
+MAX_SHOWN, MAX_SHOWN_FIELDS = 5, 50
+"""Plans that cannot be read of which it is said why, and fields that are told where one is not there."""
 
 
 def _choose_criterion(
