@@ -130,8 +130,9 @@ def test_the_table_says_on_which_of_the_38_pairs_they_and_we_differ() -> None:
             ours = diff(plan(pair["pred"]), plan(pair["gold"]), policy).same
             if package(written(pair["pred"]), written(pair["gold"])) is not ours:
                 sides[ours].append(pair["id"])
-        row = f"| `{mode}` | {' '.join(sides[True]) or 'none'} | {' '.join(sides[False]) or 'none'} |"
-        assert row in page, row
+        cells = f"| {' '.join(sides[True]) or 'none'} | {' '.join(sides[False]) or 'none'} |"
+        rows = [row for row in page.splitlines() if f"`{mode}`" in row and row.endswith(cells)]
+        assert rows, (mode, cells)  # modes alike share a row
 
 
 @pytest.mark.parametrize("mode", PACKAGES)
