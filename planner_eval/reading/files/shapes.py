@@ -804,7 +804,7 @@ def _parse_arguments(text: str) -> dict[str, Any]:
 
 def _parse_literal(text: str) -> Any:
     """The data that a text is, as JSON or as Python writes it; ABSENT where it is none."""
-    from planner_eval.reading.dialects.programs.python_long import NotDataError, parse_literal_items
+    from planner_eval.reading.dialects.programs.literals import NotDataError, parse_literal_items
 
     try:
         values = parse_literal_items(f"{text},", pairs=False) if len(text) <= _MAX_LITERAL_LENGTH else []

@@ -1,0 +1,197 @@
+"""The syntax tree of programs: names, ways and texts in it, and what the grammars make of the same kind."""
+
+from __future__ import annotations
+
+import ast
+from inspect import Parameter, Signature
+from typing import Any
+
+from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.plan.model import Path
+from planner_eval.reading.dialects.programs.values import NotKnown
+
+
+class GrammarModule(ast.Module):
+    """A tree that a grammar has made: its columns are places in the text."""
+
+
+class JavaScriptModule(GrammarModule):
+    """One of JavaScript: one positional mapping is the named arguments."""
+
+
+class KnownNode(NamedTuple):
+    """A value that was read already; a node of Python's own takes four times as long to make."""
+
+    value: Any
+    col_offset: int = 0
+    end_col_offset: int = 0
+
+
+class ObjectNode(NamedTuple):
+    """An object that a grammar has read."""
+
+    fields: dict[str, Any]
+    col_offset: int
+    end_col_offset: int
+
+
+class CallNode(NamedTuple):
+    """A call that a grammar has read."""
+
+    name: str
+    args: list[Any]
+    keywords: list[KeywordNode]
+    col_offset: int
+    end_col_offset: int
+
+
+class KeywordNode(NamedTuple):
+    """A named argument that a grammar has read."""
+
+    arg: str
+    value: Any
+
+
+class ComputedTemplate(ast.expr):
+    """A text of JavaScript's with an expression in it."""
+
+
+class Argument(NamedTuple):
+    """An argument: its name, None of a positional one; its node, or what is known of it; its place."""
+
+    key: str | None
+    node: Any
+    span: Span
+
+
+class ToolCall(NamedTuple):
+    """A call as written, of a tool or of anything else that has a name."""
+
+    name: str
+    arguments: list[Argument]
+    span: Span
+
+    @property
+    def named(self) -> list[str]:
+        """The names of arguments that have one."""
+        return [argument.key for argument in self.arguments if argument.key is not None]
+
+    @property
+    def is_named_print(self) -> bool:
+        """Whether it is of a tool named ``print``: all that it is given has names, none of them Python's."""
+        keys = {argument.key for argument in self.arguments}
+        return self.name == "print" and bool(keys) and keys.isdisjoint((None, "sep", "end", "file", "flush"))
+
+    def bound_to(self, given: ast.arguments) -> dict[str, Any] | None:
+        """What it gives to a function's parameters, defaults too; None where that is open: stars."""
+        if given.vararg or given.kwarg or len({*self.named}) < len(self.named):
+            return None
+        if any(isinstance(argument.node, (NotKnown, ast.Starred)) for argument in self.arguments):
+            return None
+        plain, words = [*given.posonlyargs, *given.args], given.kwonlyargs
+        defaults = [
+            *[Parameter.empty] * (len(plain) - len(given.defaults)),
+            *given.defaults,
+            *given.kw_defaults,
+        ]
+        parameters = [
+            Parameter(
+                word.arg,
+                Parameter.KEYWORD_ONLY if place >= len(plain) else Parameter.POSITIONAL_OR_KEYWORD,
+                default=defaults[place] or Parameter.empty,
+            )
+            for place, word in enumerate([*plain, *words])
+        ]
+        try:
+            bound = Signature(parameters).bind(
+                *[argument.node for argument in self.arguments if argument.key is None],
+                **{argument.key: argument.node for argument in self.arguments if argument.key is not None},
+            )
+        except (TypeError, ValueError):
+            return None
+        bound.apply_defaults()
+        return bound.arguments
+
+
+def position_of(node: Any) -> Span:
+    """The line and column of a node, which know it again: of long text nodes are made anew."""
+    return node.lineno, node.col_offset
+
+
+def dotted_name(node: ast.AST) -> str | None:
+    """A name with the fields behind it; None of anything else."""
+    if type(node) is ast.Name:
+        return node.id
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None
+
+
+def call_name(node: Any) -> str | None:
+    """The name that a call calls, also in quotes; None where it is computed."""
+    if type(node) is CallNode:
+        return node.name
+    quoted = isinstance(node.func, ast.Constant) and isinstance(node.func.value, str)
+    return str(node.func.value) if quoted else dotted_name(node.func)
+
+
+def root_of(node: ast.expr) -> tuple[ast.expr, Path]:
+    """What fields and constant positions lead into, and the way; the node itself where a step is no constant.
+
+    >>> root_of(ast.parse("x.a[0]", mode="eval").body)[1]
+    ('a', 0)
+    """
+    path: list[str | int] = []
+    root = node
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        step = root.attr if isinstance(root, ast.Attribute) else getattr(root.slice, "value", None)
+        if isinstance(root, ast.Subscript) and not isinstance(root.slice, ast.Constant):
+            return node, ()
+        if not isinstance(step, (str, int)):
+            return node, ()
+        path.append(step)
+        root = root.value
+    while path and isinstance(root, ast.Await):
+        root = root.value
+    return root, tuple(reversed(path))
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether an expression is text around values: an f-string without formats, or strings joined by '+'."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        if _is_string(node.right):
+            return True
+        node = node.left
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return True
+    return isinstance(node, ast.JoinedStr) and not any(
+        isinstance(item, ast.FormattedValue) and (item.format_spec or item.conversion not in (-1, 115))
+        for item in node.values
+    )
+
+
+def _is_string(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Constant) and isinstance(node.value, str)) or is_text(node)
+
+
+def text_parts(node: ast.expr) -> list[ast.expr]:
+    """The expressions that :func:`is_text` joins."""
+    if isinstance(node, ast.JoinedStr):
+        return [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
+    assert isinstance(node, ast.BinOp)
+    return [node.left, node.right]
+
+
+def inner_expressions(node: ast.AST) -> list[ast.expr]:
+    """The expressions inside of one; of a method's call what it is called on, then what it is given."""
+    children: list[ast.expr] = []
+    for child in ast.iter_child_nodes(node):
+        is_method = isinstance(node, ast.Call) and child is node.func and isinstance(child, ast.Attribute)
+        if is_method or isinstance(child, (ast.FormattedValue, ast.keyword)):
+            children.append(child.value)  # type: ignore[attr-defined]
+        elif isinstance(child, ast.expr):
+            children.append(child)
+    return children
