@@ -19,7 +19,7 @@ import zstandard
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
-from planner_eval.reading.files import shapes as record_shapes
+from planner_eval.reading.files import frameworks as framework_table
 from planner_eval.reading.files.record import Store
 from planner_eval.reading.parse import read
 from tests.conftest import ROOT
@@ -152,7 +152,7 @@ LAYOUTS |= {
 LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
-ROWS = record_shapes.frameworks()
+ROWS = framework_table.frameworks()
 
 
 def write(folder: Path, name: str) -> Path:
@@ -163,7 +163,7 @@ def write(folder: Path, name: str) -> Path:
 
 def test_every_row_has_a_layout_here_and_a_first_sign_that_is_looked_for() -> None:
     assert LAYOUTS.keys() == ROWS.keys()
-    assert {row.sign[0].split(".")[0] for row in ROWS.values()} == record_shapes.FIRST_SIGNS
+    assert {row.sign[0].split(".")[0] for row in ROWS.values()} == framework_table.FIRST_SIGNS
     assert all(row.source and row.title and (row.answer or row.gold) for row in ROWS.values())
     assert len(tomllib.loads((ROOT / "data/frameworks.toml").read_text("utf-8"))["framework"]) == len(ROWS)
 
@@ -172,7 +172,7 @@ def test_the_docs_and_the_command_list_all_rows(request: pytest.FixtureRequest) 
     file, (first, last) = ROOT / "docs/files.md", ("<!-- frameworks -->\n", "<!-- end of frameworks -->")
     before, _, rest = file.read_text("utf-8").partition(first)
     listed, _, after = rest.partition(last)
-    made = table(record_shapes.layout_rows(), "md") + "\n"
+    made = table(framework_table.layout_rows(), "md") + "\n"
     if request.config.getoption("--update-cases"):
         file.write_text(before + first + made + last + after, encoding="utf-8")
     assert listed == made

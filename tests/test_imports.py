@@ -41,9 +41,10 @@ DEFERRED: dict[str, str] = {
     "a text in free form alone needs them; finding takes 38 ms":
         "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens",
     "conversations and answers of APIs alone need them: 3 and 40 ms":
-        "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
+        "reading.dialects.conversations.turn_collector reading.dialects.conversations.turns "
+        "reading.dialects.conversations.answer_states",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
-        "reading.dialects.table reading.dialects.dialect reading.files.shapes",
+        "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
     "a notation is loaded when it is first met: 4 to 15 ms each":
         "reading.dialects.notations.appbench reading.dialects.programs.python_ast "
         "reading.dialects.programs.call_in_name "

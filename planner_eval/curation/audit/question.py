@@ -44,7 +44,7 @@ from planner_eval.curation.audit.words import (
 )
 from planner_eval.plan.model import Value
 from planner_eval.reading.dialects.conversations.messages import join_messages
-from planner_eval.reading.dialects.conversations.wrappers import texts_of
+from planner_eval.reading.dialects.conversations.turn_collector import texts_of
 
 # ----------------------------------------------------------------------
 # Whether a question says a value, and where: the question prepared once, asked of many values.

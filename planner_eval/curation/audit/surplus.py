@@ -22,7 +22,7 @@ from planner_eval.execution.terms import SymbolicRun, symbolic
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.graph import blocked_positions, circles
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
-from planner_eval.reading.files.files import question_template
+from planner_eval.reading.files.questions import question_template
 from planner_eval.results.findings import Confidence, GoldFinding
 
 # ----------------------------------------------------------------------

@@ -11,7 +11,8 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.files.files import PlanFile, find_mark, read_file
+from planner_eval.reading.files.demonstrations import find_mark
+from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.opening import bare_name
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import (

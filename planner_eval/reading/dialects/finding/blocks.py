@@ -35,12 +35,12 @@ from planner_eval.reading.dialects.conversations.messages import (
     find_name_key,
     is_call,
 )
+from planner_eval.reading.dialects.conversations.turn_collector import Conversation, read_conversation
 from planner_eval.reading.dialects.conversations.turns import (
     ConversationSource,
     ProseReader,
     read_whole_answer,
 )
-from planner_eval.reading.dialects.conversations.wrappers import Conversation, read_conversation
 from planner_eval.reading.dialects.detect import ambiguity_error, detect_data, is_schema
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent, unescape_view
 from planner_eval.reading.dialects.finding.segments import (

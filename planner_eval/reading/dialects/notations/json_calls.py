@@ -20,14 +20,16 @@ from planner_eval.reading.dialects.conversations.messages import (
     CALL_METADATA_KEYS,
     ID_KEYS,
     WRAPPER_KEYS,
-    assign_recorded_answers,
     call_items,
-    decode_answer,
     find_name_key,
     is_call,
     is_plain_call,
     plain_call_label,
     tool_of_ui_part,
+)
+from planner_eval.reading.dialects.conversations.recorded_answers import (
+    assign_recorded_answers,
+    decode_answer,
 )
 from planner_eval.reading.dialects.dialect import Dialect, json_grammar_reader
 

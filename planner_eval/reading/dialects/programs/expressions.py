@@ -349,7 +349,7 @@ class Machine:
             reason = "a format"
         elif isinstance(node, ast.Call):
             reason = "a call of a computed function"
-        values = [self.value(part) for part in inner_expressions(node)]
+        values = list(map(self.value, inner_expressions(node)))
         if isinstance(node, ast.Call):
             named = [keyword.arg or "" for keyword in node.keywords]
             if isinstance(node.func, ast.Attribute):
@@ -380,7 +380,7 @@ class Machine:
         """
         quiet, self.quiet = self.quiet, True
         parts = text_parts(node)
-        values = [self.value(part) for part in parts]
+        values = list(map(self.value, parts))
         self.quiet = quiet
         pieces: list[Any] = []
         is_exact = True
