@@ -36,7 +36,7 @@ CALL = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(table, "_added", {})
-    monkeypatch.setattr(shapes, "_added_frameworks", {})
+    monkeypatch.setattr(frameworks, "_added_frameworks", {})
     file = tmp_path / "own.toml"
     file.write_text(OWN, encoding="utf-8")
     return file

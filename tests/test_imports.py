@@ -42,7 +42,7 @@ DEFERRED: dict[str, str] = {
         "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens",
     "conversations and answers of APIs alone need them: 3 and 40 ms":
         "reading.dialects.conversations.turn_collector reading.dialects.conversations.turns "
-        "reading.dialects.conversations.answer_states",
+        "reading.dialects.conversations.wrappers",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
         "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
     "a notation is loaded when it is first met: 4 to 15 ms each":
