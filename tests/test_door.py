@@ -460,7 +460,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     ({"alternatives": ["see the manual"]}, "I am sorry.", 3,
      'record 1 (id 1): alternative 1: "see the manual" holds no call'),
     ({"alternative": ["g()"], "options": ["A", "B"]}, "g()", 1,
-     "'alternative' says nothing beside gold (1 record); did you mean 'alternatives'?"),
+     "'alternative' has no meaning beside gold (1 record); did you mean 'alternatives'?"),
     ({"omittable": {"c1": ["b"]}}, "f(a=1)", 0, "1 same"), ({"omittable": {"c1": ["b"]}}, "f(b=2)", 1, ""),
     ({"omittable": {"c1": ["b"]}}, "f(a=1, b=3)", 1, ""),
     ({"omittable": {"c9": ["b"]}}, "f()", 3, "omittable names the call 'c9'"),
@@ -533,7 +533,7 @@ def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("listing", "plain", "note"), [
-    (3, 1, "1 of 4 records has values in 'ground_truth' that are no lists (first: record 4)"),
+    (3, 1, "1 of 4 records has values in 'ground_truth' that are not lists (first: record 4)"),
     (1, 3, "1 of 4 records give a list for each argument in 'ground_truth'"),
 ])  # fmt: skip
 def test_most_records_decide_whether_gold_lists(tmp_path: Path, listing: int, plain: int, note: str) -> None:

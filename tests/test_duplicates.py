@@ -152,8 +152,8 @@ def test_what_is_no_set_is_refused_in_words(nothing: Any) -> None:
 def test_the_way_that_was_taken_is_said_where_none_was_named() -> None:
     asked = [{"id": "a", "query": "Why?", "gold": "f()"}]
     plain = pe.duplicates([{"id": "a", "gold": "f()"}]).notes
-    assert plain == ("duplicates by plan (plan, up to values): no record of plans asks anything",)
-    named = ("duplicates by template (question and plan, up to values): no other way is named",)
+    assert plain == ("duplicates by plan (plan, up to values): no record of plans has a question",)
+    named = ("duplicates by template (question and plan, up to values): the default; --by chooses another",)
     assert (pe.duplicates(asked).notes[1:], pe.duplicates(asked, by="plan").notes[1:]) == (named, ())
 
 

@@ -357,7 +357,7 @@ def test_models_that_agree_with_each_other_outvote_gold() -> None:
     assert not voted({}).doubts
     odd = voted(RUNS, [{**GIVEN[0], "alternatives": 17}])
     assert not odd.doubts
-    assert "what else is right of 1 record cannot be read: the runs do not vote there" in odd.notes
+    assert "the accepted alternatives of 1 record cannot be read: the runs do not vote there" in odd.notes
 
 
 def test_what_cannot_be_read_does_not_vote_and_ids_join_predictions() -> None:
@@ -404,7 +404,7 @@ def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ([[{"id": "z", "prediction": "f()"}]], "the run 1 has no answers for plans: no id is in both files"),
     ({"mine": "nosuch.jsonl"}, "nosuch.jsonl"),
     ({"mine": 3}, "the run mine is 3, expected a folder, a file or records"),
-    ({3: "x.jsonl"}, "3 is no name of a run"), (3, "runs is 3, expected a list of folders and files"),
+    ({3: "x.jsonl"}, "3 is not the name of a run"), (3, "runs is 3, expected a list of folders and files"),
     (["x.jsonl", "./x.jsonl"], "x.jsonl is named twice: name it once"),
 ])  # fmt: skip
 def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:

@@ -168,7 +168,7 @@ def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
     assert "plans that mean the same but are written differently" in said
     assert "planner_eval.assert_same(pred, gold) compares" in said
     assert "argument.value: f (call 1): argument 'x' is 1, expected 2" in said
-    assert "a plan is compared with a str, which never is equal to it" in said
+    assert "a plan is compared with a str, which is never equal to it" in said
     assert "assert [1] == [2]" in said
 
 

@@ -88,7 +88,9 @@ TABLES = {
     FILES + "fields.GOLD_FIELDS": ('[{"id": 1, "•": "f(a=1)", "output": "g()"}]',),
     FILES + "fields.CONVERSATION_FIELDS": ('[{"id": 1, "•": []}]',),
     FILES + "message_parts._TEXT_PART_KEYS": ('[{"type": "output_text", "text": "f(a=1)", "•": []}]',),
-    FILES + "message_parts._SILENT_TYPES": ('[{"type": "•", "text": "x"}, {"type": "text", "text": "f(a=1)"}]',),
+    FILES + "message_parts._SILENT_TYPES": (
+        '[{"type": "•", "text": "x"}, {"type": "text", "text": "f(a=1)"}]',
+    ),
     FILES + "shapes.FINAL_ANSWER_FIELDS": (
         '{"•": "done", "steps": [{"tool": "f", "tool_input": {"a": 1}}]}',),
     FILES + "shapes._RUN_TOOL_KEYS": ('{"response": "f(a=1)", "steps": [{"•": "f"}]}',),

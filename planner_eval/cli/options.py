@@ -227,7 +227,7 @@ def gold_doubts_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def output_options(
-    *forms: str, folder: bool = False, into: str = "a file a record into a directory"
+    *forms: str, folder: bool = False, into: str = "one file per record into a directory"
 ) -> Decorator:
     """Add ``-o/--output FILE``, and have every file that the command writes refused before the work.
 

@@ -43,7 +43,7 @@ PRICES: dict[str, Price] = {
     "repeated run": Price(1.1, "calls in a row that are made again are one repetition"),
     "tries": Price(1.2, "calls that differ little are tries of one"),
     "end": Price(1.3, "a plan that goes on, or stops, does so once"),
-    "run": Price(1.4, "calls of one tool in a row are told in a row"),
+    "run": Price(1.4, "calls of one tool in a row are one line"),
     # Edits that change nothing of what is meant.
     "form": Price(0.2, "names for positions, or positions for names, call the same"),
     "operands": Price(0.2, "operands in either order give the same result"),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, ClassVar
+from unicodedata import normalize
 
 from planner_eval.base.text import one_line, one_line_json
 from planner_eval.comparison.explanation.argument_names import is_commutative
@@ -79,13 +80,13 @@ class CallNames:
         """A call of the prediction: ``book_trip (call 2, gold's 3)``; the answer for None."""
         if position is None:
             return "the answer"
-        return f"{self.pred.calls[position].tool} ({self.our_number(position)})"
+        return f"{tool_label(self.pred.calls[position])} ({self.our_number(position)})"
 
     def theirs(self, position: int | None) -> str:
         """A call of gold: ``book_trip (call 2, gold's 3)``; the answer for None."""
         if position is None:
             return "the answer"
-        return f"{self.gold.calls[position].tool} ({self.their_number(position)})"
+        return f"{tool_label(self.gold.calls[position])} ({self.their_number(position)})"
 
     def labelled(self, value: Value) -> str:
         """What a text is that is the bare label of a call of the prediction; empty for any other value."""
@@ -94,6 +95,24 @@ class CallNames:
         position = next((position for position, call in enumerate(self.pred.calls) if value == call.id), None)
         return "" if position is None else f", the label of {self.ours(position)} as a text"
 
+
+def tell_apart(first: str, second: str) -> tuple[str, str]:
+    r"""Two texts; what is not ASCII in them as escapes where they differ and look alike.
+
+    >>> tell_apart("caf\u00e9", "cafe\u0301"), tell_apart("a\xa0b", "a b"), tell_apart("\u00e9", "e")
+    (('caf\\xe9', 'cafe\\u0301'), ('a\\xa0b', 'a b'), ('é', 'e'))
+    """
+    if first == second or (first.isascii() and second.isascii()):
+        return first, second
+    looks = [normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))) for text in (first, second)]
+    if looks[0] != looks[1]:
+        return first, second
+    shown = [text.encode("ascii", "backslashreplace").decode() for text in (first, second)]
+    return shown[0], shown[1]
+
+
+_UNSEEN = re.compile("[\u00ad\ufe00-\ufe0f]")
+"""Soft hyphens and variation selectors."""
 
 _GENERATED_LABEL = re.compile(r"c[0-9]+")
 """Labels that calls get that have none."""
@@ -141,10 +160,15 @@ def calls_name(plan: Plan) -> str:
     )
 
 
+def tool_label(call: Call) -> str:
+    """The tool of a call as a sentence names it; an empty name in quotes."""
+    return call.tool or '""'
+
+
 def call_name(call: Call) -> str:
     """A call as one writes it: ``f(x=[1, true])``."""
     arguments_text = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
-    return f"{call.tool}({arguments_text})"
+    return f"{tool_label(call)}({arguments_text})"
 
 
 def path_name(path: Path) -> str:
@@ -293,7 +317,7 @@ class Wording:
             calls = self.names.pred.calls
             assert draft.pred is not None
             assert draft.pred.call is not None
-            link = f"{calls[draft.data.producer].tool} → {calls[draft.pred.call].tool}"
+            link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[draft.pred.call])}"
             message = f"{message}; the link {link} is right"
         pred_value, gold_value = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
         also, cause = draft.also, draft.cause
@@ -387,9 +411,9 @@ class Wording:
     def _replaced_call(self, draft: Draft) -> str:
         (calls, list_name), gold_calls = draft.data, self.names.gold.calls
         call_name, numbers = self.names.ours(_pred_call(draft)), calls_numbers(calls, "gold's ")
-        tools = [gold_calls[position].tool for position in calls]
+        tools = [tool_label(gold_calls[position]) for position in calls]
         assert draft.gold is not None
-        gold_tool = gold_calls[draft.gold.call or 0].tool
+        call_name, gold_tool = tell_apart(call_name, tool_label(gold_calls[draft.gold.call or 0]))
         if draft.name == "call for a chain":
             return f"{call_name} is called, expected {' → '.join(tools)} ({numbers})"
         if draft.name == "call for several":
@@ -406,8 +430,8 @@ class Wording:
         if listed.merged:
             calls = calls_numbers((gold, *listed.parts))
             return f"{self.names.ours(pred)} holds in {names_text} what gold asks in its {calls}"
-        calls, tool = calls_numbers((pred, *listed.parts)), self.names.pred.calls[pred].tool
-        call_name = f"gold's {self.names.gold.calls[gold].tool} (gold's call {gold + 1})"
+        calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
+        call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
         return f"{tool} ({calls}) asks one by one what {call_name} asks in {names_text}"
 
     def _early_call(self, draft: Draft) -> str:
@@ -460,8 +484,8 @@ class Wording:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
         if location is None or location.call is None:
             return ""
-        tools = [plan.calls[ref.call].tool for ref in links_of(location.argument or "", value)]
-        return f"the link {' and '.join(tools)} → {plan.calls[location.call].tool}" if tools else ""
+        tools = [tool_label(plan.calls[ref.call]) for ref in links_of(location.argument or "", value)]
+        return f"the link {' and '.join(tools)} → {tool_label(plan.calls[location.call])}" if tools else ""
 
     def _renamed(self, draft: Draft) -> str:
         gold_name = _argument_name(draft.gold)
@@ -516,7 +540,7 @@ class Wording:
 
     def contrast(self, code: str, pred_value: Value, gold_value: Value) -> str:
         """The same of two values that are no outputs of calls, or not both."""
-        pred_text, gold_text = self.pred(pred_value), self.gold(gold_value)
+        pred_text, gold_text = tell_apart(self.pred(pred_value), self.gold(gold_value))
         if self.diff.shuffled(pred_value, gold_value):
             return f"has the items in another order: {pred_text}, expected {gold_text}"
         if code == "argument.type" and name_type_difference(pred_value, gold_value):
@@ -543,7 +567,9 @@ class Wording:
             elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
                 texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
                 text = _format_first_difference(*texts)
-        return text or f"is {pred_text}, expected {gold_text}"
+        if text is not None:
+            return text
+        return "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
 
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The first item in which two lists differ."""
@@ -577,7 +603,7 @@ class Wording:
         how, call, first, then = draft.data
         names = self.names.theirs
         if how == "reversed":
-            tools = " → ".join(self.names.gold.calls[position].tool for position in (then, first))
+            tools = " → ".join(tool_label(self.names.gold.calls[position]) for position in (then, first))
             return f"{names(first)} and {names(then)} are in the wrong order, expected {tools}"
         if how == "last":
             return f"{names(call)} comes last, expected before {names(then)}"
@@ -714,14 +740,14 @@ class LineWording:
 
     def _argument(self, edit: Edit) -> str:
         call = edit.pred.call if edit.pred is not None else None
-        tool = None if call is None else self.pred.calls[call].tool
+        tool = None if call is None else tool_label(self.pred.calls[call])
         return f"{tool}: argument {_argument_name(edit.gold)!r}"
 
     def _gold_values(self, edits: list[Edit]) -> str:
         return _format_list(value_name(edit.gold_value, self.names.their_number) for edit in edits)
 
     def _links(self, edits: list[Edit], data: None) -> str:
-        tools = [call.tool for call in self.gold.calls]
+        tools = [tool_label(call) for call in self.gold.calls]
         links = (
             f"{tools[ref.call]} → {tools[edit.gold.call or 0]}"
             for edit in edits
@@ -753,7 +779,7 @@ class LineWording:
     def _end(self, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
         tail, last = data
         plan = self.pred if last is None else self.gold
-        runs = [(tool, len([*run])) for tool, run in groupby(plan.calls[call].tool for call in tail)]
+        runs = [(tool, len([*run])) for tool, run in groupby(tool_label(plan.calls[call]) for call in tail)]
         tools = _format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
         if last is None:
             return f"the plan goes on with {len(tail)} extra calls: {tools}"
@@ -762,11 +788,11 @@ class LineWording:
     def _run(self, edits: list[Edit], calls: list[int]) -> str:
         if edits[0].pred is not None:
             details = _format_arguments(self.pred, calls, self.names.our_number)
-            return f"{self.pred.calls[calls[0]].tool} is not in gold{details}"
+            return f"{tool_label(self.pred.calls[calls[0]])} is not in gold{details}"
         ends = {edit.own or "" for edit in edits}
         details = _format_arguments(self.gold, calls, self.names.their_number)
         end = ends.pop() if len(ends) == 1 else ""
-        return f"gold's {self.gold.calls[calls[0]].tool} is missing{details}{end}"
+        return f"gold's {tool_label(self.gold.calls[calls[0]])} is missing{details}{end}"
 
     def _missing_answer(self, edits: list[Edit], data: None) -> str:
         names = _format_list(repr(_argument_name(edit.gold)) for edit in edits)

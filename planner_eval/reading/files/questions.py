@@ -187,7 +187,7 @@ def question_text(value: Any) -> str | None:
         value: What stands in the field.
 
     Returns:
-        None where nobody asks anything.
+        None where nobody has a question.
 
     >>> question_text([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}])
     'Hi'

@@ -125,7 +125,7 @@ def read_conversation(data: Any) -> Conversation | None:
     walk.all(items, 0)
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
-        raise AnswerError(f"no assistant turn: {who} spoke", code="answer.absent")
+        raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
     return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
 
 

@@ -47,7 +47,7 @@ _HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
 
 JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
-STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a whole answer: {JOIN_ADVICE}"
+STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a complete answer: {JOIN_ADVICE}"
 """What is said of an event of a stream."""
 
 TakeFunction = Callable[["TurnCollector", dict[str, Any], int], None]
@@ -404,7 +404,7 @@ KINDS = tuple(itertools.starmap(WrapperKind, (
      lambda item: "lc" in item and isinstance(item["kwargs"], dict), take_inside("kwargs")),
     ("raw_item", "OpenAI Agents SDK: an item of a run", _has_type_at(dict, "raw_item"),
      take_inside("raw_item")),
-    ("type", "an event of a stream, which is no whole answer", _is_event, take_event),
+    ("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
     ("type", "LangChain: a message, by `model_dump()`",
      lambda item: _speaks(item) and "content" in item, take_framework),
     ("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item",

@@ -9,13 +9,14 @@ known and is an error where a tool's argument needs it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, too_many_calls_error
-from planner_eval.base.text import shorten
+from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import (
     Diagnostic,
     Path,
@@ -45,6 +46,7 @@ from planner_eval.reading.dialects.programs.syntax import (
     ToolCall,
     call_name,
     dotted_name,
+    expand_comprehension,
     inner_expressions,
     is_text,
     position_of,
@@ -83,6 +85,11 @@ from planner_eval.reading.dialects.programs.values import (
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_ONE_STRING = lazy_pattern(
+    r"[A-Za-z]{0,2}+(?:\"\"\".*\"\"\"|'''.*'''"
+    r"|\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+')",
+    re.S,
+)
 _RUN_FUNCTIONS = frozenset({"asyncio.run", "Promise.all", "Promise.allSettled"})
 """What gives its first argument."""
 
@@ -232,10 +239,24 @@ class Machine:
         if kind is KnownNode:
             return node.value
         if kind is ast.Constant:
+            if isinstance(node.value, str):
+                self.check_joined(node)
             is_data = node.value is None or isinstance(node.value, (str, int, float))
             return node.value if is_data else RawComputed(self.source(node))
         read = _READERS.get(kind)
         return self.computed(node) if read is None else read(self, node)
+
+    def check_joined(self, node: Any) -> None:
+        """Say of a text that it is several side by side on one line: a comma, or a sign, may be missing."""
+        length = (node.end_col_offset or 0) - node.col_offset
+        if (
+            length == len(node.value) + 2 or node.end_lineno != node.lineno
+        ):  # most texts are one, as they stand
+            return
+        start, end = self.span(node)
+        if self.text[end - 1] in "\"'" and _ONE_STRING.fullmatch(self.text, start, end) is None:
+            message = f"quoted texts side by side are read as one: {shorten(self.text[start:end], 60)}"
+            self.notes.append(Diagnostic("value.joined", message, "warning", None, None, (start, end)))
 
     def items(self, node: ast.List | ast.Tuple) -> Value | NotKnown:
         """A list, or a tuple."""
@@ -329,7 +350,7 @@ class Machine:
                 return True
         return False
 
-    def computed(self, node: ast.expr) -> RawComputed | NotKnown:
+    def computed(self, node: ast.expr) -> Value | NotKnown:
         """An expression that is not followed: its text, where it depends on nothing of the program."""
         start = self.span(node)[0]
         if not isinstance(node, _IMPURE_NODES) and not self.depends(node):
@@ -358,8 +379,11 @@ class Machine:
                 self.drop("a function is called that has no name", start, surely=bool(named))
         return self.derived(NotKnown(reason, offset), values)
 
-    def comprehension(self, node: Any) -> NotKnown:
-        """A comprehension, whose calls are counted once."""
+    def comprehension(self, node: Any) -> Value | NotKnown:
+        """A comprehension over literals, element by element; of any other the calls are counted once."""
+        elements = expand_comprehension(node)
+        if elements is not None:
+            return self.all(list(map(self.value, elements)))
         span = self.span(node)
         self.control.append(("code.loop", "the calls in a comprehension are counted once", span))
         over = [stored_value(self.value(generator.iter)) for generator in node.generators]

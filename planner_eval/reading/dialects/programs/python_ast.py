@@ -7,6 +7,7 @@ see :mod:`planner_eval.reading.dialects.programs.python_long`, and all of its er
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from planner_eval.base.limits import (
     has_long_integer,
     long_integer_error,
 )
-from planner_eval.base.text import shorten
+from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawPlan, RawRef
 from planner_eval.reading.dialects.programs.expressions import Machine
 from planner_eval.reading.dialects.programs.python_long import (
@@ -32,6 +33,7 @@ from planner_eval.reading.dialects.programs.python_long import (
 )
 from planner_eval.reading.dialects.programs.syntax import (
     CallNode,
+    KnownNode,
     ToolCall,
     call_name,
     dotted_name,
@@ -253,8 +255,11 @@ class _Program(Machine):
     def show(self, node: Any) -> None:
         """An expression on its own: calls, or a list of them; what is not followed may be prose."""
         if isinstance(node, (ast.List, ast.Tuple)):
+            before = len(self.calls)
             for item in node.elts:
                 self.show(item)
+            if len(self.calls) > before:
+                self.check_items(node.elts)
             return
         if isinstance(getattr(node, "func", None), ast.Name) or isinstance(node, CallNode):  # as most
             self.value(node)
@@ -269,6 +274,24 @@ class _Program(Machine):
         lost = sure or (may_be_prose and len(self.calls) > before and not is_method)
         if lost and isinstance(value, NotKnown):
             self.fail(f"{value.reason} between calls", self.span(node)[0] if value.at is None else value.at)
+
+    def check_items(self, items: list[Any]) -> None:
+        """Say what a list of calls holds that calls nothing; refuse a call in quotes, which would be lost."""
+        for item in items:
+            text = getattr(item, "value", None)
+            if isinstance(item, KnownNode):
+                if isinstance(text, str):
+                    self.fail("found a text among the calls of a list, expected a call", item.col_offset)
+                continue
+            root = root_of(item)[0]
+            if not isinstance(item, _NO_CALL_NODES) or getattr(root, "id", "") in self.held:
+                continue
+            start, end = self.span(item)
+            if isinstance(item, ast.Constant) and isinstance(text, str) and _CALL_TEXT.match(text):
+                self.fail("found a call in quotes, expected a call", start)
+                continue
+            message = f"not a call among the calls of a list, not read: {shorten(self.text[start:end], 60)}"
+            self.notes.append(Diagnostic("shape.ignored", message, "warning", None, None, (start, end)))
 
     def target(self, target: ast.expr, value: VariableValue) -> None:
         """Assign to a name or to names; anything else only has its calls recorded."""
@@ -363,7 +386,7 @@ class _Program(Machine):
             self.bind(target.id, self.unsure(f"'del' takes {target.id!r} away", target))
         else:
             self.value(target)
-            self.altered(target, template="'del' takes {} out of it")
+            self.altered(target, template="'del' removes {} from it")
 
     # ------------------------------------------------------------ functions
     def run(self, call: ToolCall) -> VariableValue | None:
@@ -493,7 +516,7 @@ class _Program(Machine):
         A handler that calls no tool changes nothing; one that does has its calls told, and what it leaves
         otherwise is unsure.
         """
-        ways, unsure = self.ways, self.unsure("depends on whether a try part fails", node)
+        ways, unsure = self.ways, self.unsure("depends on whether a try block fails", node)
         mark = ways.part()
         arrives = self.block(node.body)
         failed = []
@@ -503,7 +526,7 @@ class _Program(Machine):
         for handler in node.handlers:
             begin, calls_before = len(ways.log), len(self.calls)
             returned = len(self.running[-1].returned) if self.running else 0
-            message = "an except part makes its calls only where another fails; they are counted once"
+            message = "an except block makes its calls only where the try block fails; they are counted once"
             self.control.append(("code.branch", message, self.span(handler)))
             if handler.name:
                 self.bind(handler.name, UNKNOWN)
@@ -548,6 +571,9 @@ _COMPOUND: dict[type, Callable[[_Program, Any], None]] = {
 }
 
 
+_NO_CALL_NODES = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Dict, ast.Set, ast.JoinedStr)
+"""What calls nothing where it stands among the calls of a list."""
+_CALL_TEXT = lazy_pattern(r"\s*+([^\W\d][\w.\-]*+)\((.*)", re.S)
 _PROSE_NODES = (
     ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Set, ast.Starred, ast.Attribute,
     ast.Subscript,

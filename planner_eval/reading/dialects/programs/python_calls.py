@@ -454,7 +454,7 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
         or call.name in DISPLAY_FUNCTIONS
         or set(call.name.split(".")) & set(keyword.kwlist)
     ):
-        raise WriteError(f"call {call.id}: {call.name!r} is no name of Python, which {dialect!r} needs")
+        raise WriteError(f"call {call.id}: {call.name!r} is not a valid Python name, which {dialect!r} needs")
     arguments: list[str] = []
     position = 0
     for name, value in call.arguments:
@@ -472,7 +472,7 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
             )
             raise WriteError(f"call {call.id} ({call.name}): {dialect!r} cannot say {what}")
     if call.name in BUILTINS and position == len(arguments):
-        raise WriteError(f"call {call.id}: {call.name!r} would read as Python's own function")
+        raise WriteError(f"call {call.id}: {call.name!r} would be read as a built-in Python function")
     return f"{call.name}({', '.join(arguments)})"
 
 
@@ -490,7 +490,7 @@ def format_value(value: Value, reference: Callable[[Ref], str]) -> str:
             return reference(value)
         if isinstance(value, Unresolved):
             raise WriteError(
-                f"the reference to {value.name!r}, which no call returns, cannot be said in Python"
+                f"the reference to {value.name!r}, which no call returns, cannot be expressed in Python"
             )
         if isinstance(value, float) and not math.isfinite(value):
             raise WriteError(f"{value!r} cannot be written as a literal of Python")

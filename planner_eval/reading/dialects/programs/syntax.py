@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from copy import deepcopy
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -195,3 +197,53 @@ def inner_expressions(node: ast.AST) -> list[ast.expr]:
         elif isinstance(child, ast.expr):
             children.append(child)
     return children
+
+
+# ---------------------------------------------------------------- comprehensions over literals
+_MAX_ELEMENTS = 100
+_ELEMENT_NODES = (
+    ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Attribute,
+)  # fmt: skip
+"""What an element of a comprehension is made of that is repeated for each value."""
+
+
+def expand_comprehension(value: Any) -> list[ast.expr] | None:
+    """The elements of a comprehension over literal values; None where more is to be done."""
+    if not isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+        return None
+    generator, target = value.generators[0], value.generators[0].target
+    is_plain = len(value.generators) == 1 and not generator.ifs and isinstance(target, ast.Name)
+    if not is_plain or not all(isinstance(node, _ELEMENT_NODES) for node in ast.walk(value.elt)):
+        return None
+    values = _literal_values(generator.iter)
+    if values is None or len(values) > _MAX_ELEMENTS:
+        return None
+    name = target.id  # type: ignore[attr-defined]
+    return [_Substitution(name, item).visit(deepcopy(value.elt)) for item in values]
+
+
+def _literal_values(node: ast.expr) -> Sequence[Any] | None:
+    """The values that a literal list or a range of literal numbers has; None for anything else."""
+    is_range = isinstance(node, ast.Call) and dotted_name(node.func) == "range" and not node.keywords
+    items = node.args if is_range else getattr(node, "elts", None)  # type: ignore[attr-defined]
+    if items is None or not all(isinstance(item, ast.Constant) for item in items):
+        return None
+    values = [item.value for item in items]
+    if not is_range:
+        return values
+    try:
+        return range(*values)
+    except (TypeError, ValueError):
+        return None
+
+
+class _Substitution(ast.NodeTransformer):
+    """A literal in the place of a variable."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name = name
+        self.value = value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The literal, where the variable stands."""
+        return ast.copy_location(ast.Constant(self.value), node) if node.id == self.name else node

@@ -393,7 +393,7 @@ class Changes:
         if isinstance(content, UnsureValue):
             return self.not_known(content)
         if depth > _MAX_LIST_DEPTH:
-            return NotKnown(f"it holds more than {_MAX_LIST_DEPTH} lists in one another", None)
+            return NotKnown(f"it nests lists deeper than {_MAX_LIST_DEPTH} levels", None)
         self.spend(len(content))
         items = content.values() if isinstance(content, dict) else content
         now = [self.current(item, depth + 1) for item in items]
