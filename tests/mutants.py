@@ -265,12 +265,13 @@ class Recorded:
         """Those that run a mutant's code, quick and close ones first, of at most so many seconds together.
 
         A test is the closer the more lines of the mutant's file it runs. What stands outside all functions
-        runs at import: it concerns every test that runs a function of the file.
+        runs at import, and what no test was seen to run may run in a process that one forks: both concern
+        every test that runs a function of the file.
         """
         by_line = self.contexts(mutant.file)
         near = Counter(name for names in by_line.values() for name in names)
-        names = {name for line in mutant.lines for name in by_line.get(line, ())} if mutant.lines else {*near}
-        names &= self.seconds.keys()
+        names = {name for line in mutant.lines for name in by_line.get(line, ())} & self.seconds.keys()
+        names = names or near.keys() & self.seconds.keys()
         cost = {name: (0.1 + self.seconds[name]) / near[name] for name in names}
         chosen, total = [], 0.0
         for name in sorted(names, key=lambda name: (cost[name], name)):

@@ -321,7 +321,7 @@ def test_data_are_read_from_where_they_lie(tmp_path: Path) -> None:
         assert [sample.id for sample in read_bfcl(place)] == names
     assert [sample.id for sample in read_bfcl(FOLDER, part="parallel")] == ["parallel_0"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DatasetError, match="no questions of BFCL are here"):
+    with pytest.raises(DatasetError, match="no BFCL questions here"):
         list(read_bfcl(tmp_path / "empty"))
     wheel.write_text("broken")
     shutil.rmtree(wheel.parent / "bfcl_eval-1-py3-none-any")

@@ -180,7 +180,7 @@ def test_a_single_call_is_one_item_a_tool_list(tmp_path: Path) -> None:
 def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
     file = tmp_path / "FunctionChat-Dialog.jsonl"
     for text, how, said in (
-        (None, {}, "none of FunctionChat-Singlecall"), (None, {"part": "chat"}, "no part 'chat'"),
+        (None, {}, "no file named FunctionChat-Singlecall"), (None, {"part": "chat"}, "no part 'chat'"),
         ('{"turns": []}\n{"turns": [{}]}\n', {}, "line 2: not a dialog record"),
         ("{}\n{\n", {}, r"line 1: not a dialog record|line 2, column 1: not JSON"),
     ):  # fmt: skip

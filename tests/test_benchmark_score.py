@@ -104,8 +104,8 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
 
 @pytest.mark.parametrize(("name", "gold", "said"), [
     ("appbench", "callnavi/Questions/hr.json", "is gold of callnavi, not of appbench"),
-    ("nestful", "callnavi/Questions/hr.json", "is no gold of nestful"),
-    ("functionchat", "callnavi", "none of FunctionChat-Singlecall.jsonl"),
+    ("nestful", "callnavi/Questions/hr.json", "is not gold of nestful"),
+    ("functionchat", "callnavi", "no file named FunctionChat-Singlecall.jsonl"),
     ("callnavi", "nowhere", "nowhere: there is no such file, folder or data set"),
     ("callnavi", "appbench", "appbench is a data set of appbench, not of callnavi"),
     ("callnavi", "dataset:callnavi", "'planeval data fetch callnavi' fetches it"),

@@ -107,7 +107,7 @@ ALLOWED = {
     "files.demonstrations files.frameworks files.questions files.several files.states parse",
     "catalogs": "check formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
-    "rows",
+    "rows turns",
     "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
     "results": "codes gold_doubts trials compare contrast drawing drawing.charts drawing.graphs "
     "drawing.layout drawing.overlay drawing.themes findings page.report runs.diff_job runs.folder runs.jobs "
@@ -116,7 +116,7 @@ ALLOWED = {
     "views.compare views.junit views.report views.rows views.table",
     "benchmarks": "doubts benchmark compare datasets.fetch datasets.published page runs score",
     "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
-    "predict.predict predict.prepare prices report_runs table_sources",
+    "predict.predict predict.prepare predict.trials prices report_runs table_sources",
     "curation": "make.ask_questions make.skeletons suggest.suggest",
     "integrations": "schemas",
 }  # fmt: skip

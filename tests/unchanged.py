@@ -1,8 +1,10 @@
 """What the library says of many texts and pairs, as digests: ``python -m tests.unchanged`` writes them anew.
 
-Lines of ``drawn-*.jsonl`` are texts, pairs and command lines that were drawn at random, by damaging texts,
-planting faults in plans and exchanging words; each was kept because it told a fault that was planted in the
-code and that no line before it did. Whoever finds another such input adds a line.
+Lines of ``drawn-*.jsonl`` are texts, pairs and command lines that were drawn at random: golden texts
+damaged, words exchanged, programs of a small grammar, faults planted in plans, files of other tests under
+every option. Some were kept because they told a fault planted in the code that no line before them told,
+the others by chance. Whoever finds an input that tells something new adds a line. The files of command
+lines are lines of ``drawn-files.jsonl``, by number.
 
 A digest says that an answer is another one, not which is right: whoever changes an answer on purpose looks
 at the change with ``make same BASE=HEAD`` first, then writes the digests anew.
@@ -13,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, groupby
 from pathlib import Path
@@ -158,12 +160,18 @@ def _of_pair(row: dict[str, Any], folder: Path) -> Answers:
 
 
 def _of_command(row: dict[str, Any], folder: Path) -> Answers:
-    for name, data in row["files"].items():
-        path = folder / name
+    stored = _stored_files()
+    for name, number in row["files"].items():
+        path, data = folder / name, stored[number]
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes.fromhex(data["hex"]) if isinstance(data, dict) else data.encode())
     line = [re.sub(r"(^|=)ROOT/", rf"\1{ROOT}/", word) for word in row["line"]]
     yield partial(_command_said, folder, line, row["text"])
+
+
+@cache
+def _stored_files() -> list[Any]:
+    return [*read_lines(FOLDER / "drawn-files.jsonl")]
 
 
 def _command_said(folder: Path, line: list[str], text: str) -> str:

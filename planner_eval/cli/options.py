@@ -100,7 +100,7 @@ def infer_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--infer",
         is_flag=True,
-        help="Infer edges: where an argument repeats an earlier result, and where a data set or "
+        help="Infer edges where an argument repeats an earlier result, or where a data set or "
         "catalog says what fills a placeholder; written steps become generations.",
     )(command)
 

@@ -71,7 +71,7 @@ class AcceptedValuesForm(NamedTuple):
             verb = "has" if self.broken == 1 else "have"
             yield (
                 f"{self.broken:,} of {self.listing + self.broken:,} records {verb} values in {field!r} that "
-                f"are no lists (first: record {self.first + 1}): such a value is the only right one"
+                f"are not lists (first: record {self.first + 1}): such a value is the only right one"
             )
         elif self.listing and self.broken:
             yield (
