@@ -9,14 +9,13 @@ known and is an error where a tool's argument needs it.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
 from typing import Any
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, too_many_calls_error
-from planner_eval.base.text import lazy_pattern, shorten
+from planner_eval.base.text import shorten
 from planner_eval.plan.model import (
     Diagnostic,
     Path,
@@ -34,21 +33,25 @@ from planner_eval.reading.dialects.programs.literals import (
     signed_number,
 )
 from planner_eval.reading.dialects.programs.program import result_name
-from planner_eval.reading.dialects.programs.python_long import LINE_END, find_long_data
+from planner_eval.reading.dialects.programs.python_long import find_long_data
 from planner_eval.reading.dialects.programs.syntax import (
+    COMPREHENSIONS,
+    DESCRIPTIONS,
+    IMPURE_NODES,
+    ONE_STRING,
     Argument,
     CallNode,
-    ComputedTemplate,
-    GrammarModule,
     JavaScriptModule,
     KnownNode,
     ObjectNode,
+    PlacedTree,
     ToolCall,
     call_name,
     dotted_name,
     expand_comprehension,
     inner_expressions,
     is_text,
+    merge_texts,
     position_of,
     root_of,
     text_parts,
@@ -84,26 +87,11 @@ from planner_eval.reading.dialects.programs.values import (
 
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_ONE_STRING = lazy_pattern(
-    r"[A-Za-z]{0,2}+(?:\"\"\".*\"\"\"|'''.*'''"
-    r"|\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+')",
-    re.S,
-)
 _RUN_FUNCTIONS = frozenset({"asyncio.run", "Promise.all", "Promise.allSettled"})
 """What gives its first argument."""
 
 
-_DESCRIPTIONS: dict[type, str] = {
-    ast.Lambda: "a lambda", ast.Compare: "a comparison", ast.IfExp: "a conditional",
-    ast.BoolOp: "found 'and' or 'or'", ast.Set: "a set", ast.Starred: "a starred expression",
-    ComputedTemplate: "a computed template", **dict.fromkeys(_COMPREHENSIONS, "a comprehension"),
-}  # fmt: skip
-_IMPURE_NODES = (ast.Lambda, ast.Starred, ast.NamedExpr, ComputedTemplate, *_COMPREHENSIONS)
-"""Expressions that are not told by their text, even if nothing in them depends on the program."""
-
-
-class Machine:
+class Machine(PlacedTree):
     """The state of following one program: its expressions.
 
     Args:
@@ -125,14 +113,11 @@ class Machine:
         calls_before: int = 0,
         before: Mapping[str, VariableValue] | None = None,
     ) -> None:
-        self.text = text
+        super().__init__(tree, text)
         self.limits = limits
         self.most = limits.calls - calls_before
         self.defined = set(defined)
         self.mappings = isinstance(tree, JavaScriptModule)
-        self.by_offset = isinstance(tree, GrammarModule)
-        self.starts = [] if self.by_offset else [0, *(match.end() for match in LINE_END.finditer(text))]
-        self.ascii = text.isascii()
         self.own: MutableMapping[str, VariableValue] = {}
         # A copy of what was before for each piece of a text would take quadratic time.
         self.held = Scope(self.own, before) if before else self.own  # type: ignore[arg-type]
@@ -188,30 +173,6 @@ class Machine:
             self.dropped = ParseError(message, text=self.text, offset=offset)
         self.surely = self.surely or surely
 
-    # ------------------------------------------------------------ places
-    def place(self, line: int, column: int) -> int:
-        """A character's place from ast's line and column, which counts bytes."""
-        start = self.starts[min(line, len(self.starts)) - 1]
-        end = self.starts[line] if line < len(self.starts) else len(self.text)
-        encoded = self.text[start:end].encode("utf-8", "surrogatepass")
-        return start + len(encoded[:column].decode("utf-8", "ignore"))
-
-    def span(self, node: Any) -> Span:
-        """Where a node stands."""
-        if self.by_offset:
-            return node.col_offset, node.end_col_offset
-        if self.ascii:  # as most: asked for each argument
-            starts, last = self.starts, len(self.starts)
-            return (
-                starts[min(node.lineno, last) - 1] + node.col_offset,
-                starts[min(node.end_lineno, last) - 1] + node.end_col_offset,
-            )
-        return self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
-
-    def source(self, node: Any) -> str:
-        """The text of a node."""
-        return self.text[slice(*self.span(node))]
-
     # ------------------------------------------------------------ variables
     def bind(self, name: str, value: VariableValue) -> None:
         """Give a variable what it holds from here on."""
@@ -254,7 +215,7 @@ class Machine:
         ):  # most texts are one, as they stand
             return
         start, end = self.span(node)
-        if self.text[end - 1] in "\"'" and _ONE_STRING.fullmatch(self.text, start, end) is None:
+        if self.text[end - 1] in "\"'" and ONE_STRING.fullmatch(self.text, start, end) is None:
             message = f"quoted texts side by side are read as one: {shorten(self.text[start:end], 60)}"
             self.notes.append(Diagnostic("value.joined", message, "warning", None, None, (start, end)))
 
@@ -346,21 +307,21 @@ class Machine:
             if isinstance(part, ast.Name):
                 if part.id in self.held or part.id in self.defined:
                     return True
-            elif isinstance(part, (ast.Call, ast.NamedExpr, *_COMPREHENSIONS)):
+            elif isinstance(part, (ast.Call, ast.NamedExpr, *COMPREHENSIONS)):
                 return True
         return False
 
     def computed(self, node: ast.expr) -> Value | NotKnown:
         """An expression that is not followed: its text, where it depends on nothing of the program."""
         start = self.span(node)[0]
-        if not isinstance(node, _IMPURE_NODES) and not self.depends(node):
+        if not isinstance(node, IMPURE_NODES) and not self.depends(node):
             return RawComputed(self.source(node))
         if isinstance(node, ast.Lambda):
             self.unread[position_of(node)] = node
             return NotKnown("a lambda", start, OWN_FUNCTION)
-        if isinstance(node, _COMPREHENSIONS):
+        if isinstance(node, COMPREHENSIONS):
             return self.comprehension(node)
-        reason, offset = _DESCRIPTIONS.get(type(node), "an expression"), start
+        reason, offset = DESCRIPTIONS.get(type(node), "an expression"), start
         if isinstance(node, ast.BinOp):
             end, begin = self.span(node.left)[1], self.span(node.right)[0]
             gap = self.text[end:begin]
@@ -421,12 +382,7 @@ class Machine:
             else:
                 reason = "a value is made into text by the program"
                 return self.derived(NotKnown(reason, self.span(node)[0]), values)
-        merged: list[Any] = []
-        for piece in filter(None, pieces):
-            if isinstance(piece, str) and merged and isinstance(merged[-1], str):
-                merged[-1] += piece
-            else:
-                merged.append(piece)
+        merged = merge_texts(pieces)
         if all(isinstance(piece, str) for piece in merged):
             return "".join(merged) if is_exact else RawComputed(self.source(node))
         if not is_exact:

@@ -35,9 +35,10 @@ from planner_eval.reading.dialects.programs.syntax import (
     CallNode,
     KnownNode,
     ToolCall,
-    call_name,
+    constant_step,
     dotted_name,
-    is_text,
+    has_keyword_arguments,
+    may_be_prose,
     position_of,
     root_of,
 )
@@ -265,13 +266,13 @@ class _Program(Machine):
             self.value(node)
             return
         before = len(self.calls)
-        may_be_prose = _may_be_prose(node)
-        if may_be_prose and not self.is_program and not _has_keyword_arguments(node):
+        is_doubtful = may_be_prose(node)
+        if is_doubtful and not self.is_program and not has_keyword_arguments(node):
             return
         value = self.value(node)
-        sure = may_be_prose and _has_keyword_arguments(node)
+        sure = is_doubtful and has_keyword_arguments(node)
         is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        lost = sure or (may_be_prose and len(self.calls) > before and not is_method)
+        lost = sure or (is_doubtful and len(self.calls) > before and not is_method)
         if lost and isinstance(value, NotKnown):
             self.fail(f"{value.reason} between calls", self.span(node)[0] if value.at is None else value.at)
 
@@ -343,7 +344,7 @@ class _Program(Machine):
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             base = target.value
             holder = self.found(base)
-            key = _constant_step(target)
+            key = constant_step(target)
             if type(holder) is dict and type(key) is str and isinstance(target, ast.Subscript):
                 is_sure = not (self.control or self.ways.open)
                 if is_sure and self.changes.follow(holder, "update", [{key: value}], {}):
@@ -372,7 +373,7 @@ class _Program(Machine):
             return self.held.get(base.id, UNKNOWN)
         if not isinstance(base, (ast.Attribute, ast.Subscript)):
             return UNKNOWN
-        holder, step = self.found(base.value), _constant_step(base)
+        holder, step = self.found(base.value), constant_step(base)
         if step is not None:
             return self.changes.inside(holder, (step,))
         return holder if isinstance(holder, (RawRef, Unknown)) else Unknown((holder,))
@@ -574,22 +575,6 @@ _COMPOUND: dict[type, Callable[[_Program, Any], None]] = {
 _NO_CALL_NODES = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Dict, ast.Set, ast.JoinedStr)
 """What calls nothing where it stands among the calls of a list."""
 _CALL_TEXT = lazy_pattern(r"\s*+([^\W\d][\w.\-]*+)\((.*)", re.S)
-_PROSE_NODES = (
-    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Set, ast.Starred, ast.Attribute,
-    ast.Subscript,
-)  # fmt: skip
-
-
-def _may_be_prose(node: ast.expr) -> bool:
-    """Whether an expression is none that is followed: words with signs between them may be as well."""
-    root = root_of(node)[0]
-    if isinstance(node, ast.Dict):
-        return not all(isinstance(key, ast.Constant) for key in node.keys)
-    if isinstance(root, ast.Call):
-        return call_name(root) is None and isinstance(root.func, ast.Attribute)
-    if root is not node:
-        return not isinstance(root, ast.Name)
-    return isinstance(node, _PROSE_NODES) and not is_text(node)
 
 
 def _truth(test: ast.expr) -> bool | None:
@@ -606,18 +591,3 @@ def _unpacked(value: VariableValue, step: str | int) -> VariableValue:
     if isinstance(value, list) and isinstance(step, int) and step < len(value):
         return value[step]
     return value if isinstance(value, UnsureValue) else Unknown((value,))
-
-
-def _constant_step(node: ast.Attribute | ast.Subscript) -> str | int | None:
-    """A step of a way, where it is a field or a constant."""
-    step = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
-    is_constant = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
-    return step if is_constant and isinstance(step, (str, int)) else None
-
-
-def _has_keyword_arguments(node: ast.AST) -> bool:
-    """Whether a call with named arguments stands in an expression: then it is surely of a tool."""
-    return any(
-        isinstance(part, ast.Call) and call_name(part) is not None and any(word.arg for word in part.keywords)
-        for part in ast.walk(node)
-    )

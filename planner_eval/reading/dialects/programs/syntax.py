@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from inspect import Parameter, Signature
@@ -10,7 +11,9 @@ from typing import Any
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Path
+from planner_eval.reading.dialects.programs.python_long import LINE_END
 from planner_eval.reading.dialects.programs.values import NotKnown
 
 
@@ -116,6 +119,59 @@ class ToolCall(NamedTuple):
         return bound.arguments
 
 
+ONE_STRING = lazy_pattern(
+    r"[A-Za-z]{0,2}+(?:\"\"\".*\"\"\"|'''.*'''"
+    r"|\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+')",
+    re.S,
+)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DESCRIPTIONS: dict[type, str] = {
+    ast.Lambda: "a lambda", ast.Compare: "a comparison", ast.IfExp: "a conditional",
+    ast.BoolOp: "found 'and' or 'or'", ast.Set: "a set", ast.Starred: "a starred expression",
+    ComputedTemplate: "a computed template", **dict.fromkeys(COMPREHENSIONS, "a comprehension"),
+}  # fmt: skip
+IMPURE_NODES = (ast.Lambda, ast.Starred, ast.NamedExpr, ComputedTemplate, *COMPREHENSIONS)
+"""Expressions that are not told by their text, even if nothing in them depends on the program."""
+
+
+class PlacedTree:
+    """Where the nodes of a tree stand in its text.
+
+    Args:
+        tree: The tree.
+        text: The text.
+    """
+
+    def __init__(self, tree: ast.Module, text: str) -> None:
+        self.text = text
+        self.by_offset = isinstance(tree, GrammarModule)
+        self.starts = [] if self.by_offset else [0, *(match.end() for match in LINE_END.finditer(text))]
+        self.ascii = text.isascii()
+
+    def place(self, line: int, column: int) -> int:
+        """A character's place from ast's line and column, which counts bytes."""
+        start = self.starts[min(line, len(self.starts)) - 1]
+        end = self.starts[line] if line < len(self.starts) else len(self.text)
+        encoded = self.text[start:end].encode("utf-8", "surrogatepass")
+        return start + len(encoded[:column].decode("utf-8", "ignore"))
+
+    def span(self, node: Any) -> Span:
+        """Where a node stands."""
+        if self.by_offset:
+            return node.col_offset, node.end_col_offset
+        if self.ascii:  # as most: asked for each argument
+            starts, last = self.starts, len(self.starts)
+            return (
+                starts[min(node.lineno, last) - 1] + node.col_offset,
+                starts[min(node.end_lineno, last) - 1] + node.end_col_offset,
+            )
+        return self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
+
+    def source(self, node: Any) -> str:
+        """The text of a node."""
+        return self.text[slice(*self.span(node))]
+
+
 def position_of(node: Any) -> Span:
     """The line and column of a node, which know it again: of long text nodes are made anew."""
     return node.lineno, node.col_offset
@@ -187,6 +243,17 @@ def text_parts(node: ast.expr) -> list[ast.expr]:
     return [node.left, node.right]
 
 
+def merge_texts(pieces: list[Any]) -> list[Any]:
+    """Pieces of a text, those that are texts joined where they follow one another."""
+    merged: list[Any] = []
+    for piece in filter(None, pieces):
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
+        else:
+            merged.append(piece)
+    return merged
+
+
 def inner_expressions(node: ast.AST) -> list[ast.expr]:
     """The expressions inside of one; of a method's call what it is called on, then what it is given."""
     children: list[ast.expr] = []
@@ -197,6 +264,39 @@ def inner_expressions(node: ast.AST) -> list[ast.expr]:
         elif isinstance(child, ast.expr):
             children.append(child)
     return children
+
+
+_PROSE_NODES = (
+    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Set, ast.Starred, ast.Attribute,
+    ast.Subscript,
+)  # fmt: skip
+
+
+def may_be_prose(node: ast.expr) -> bool:
+    """Whether an expression is none that is followed: words with signs between them may be as well."""
+    root = root_of(node)[0]
+    if isinstance(node, ast.Dict):
+        return not all(isinstance(key, ast.Constant) for key in node.keys)
+    if isinstance(root, ast.Call):
+        return call_name(root) is None and isinstance(root.func, ast.Attribute)
+    if root is not node:
+        return not isinstance(root, ast.Name)
+    return isinstance(node, _PROSE_NODES) and not is_text(node)
+
+
+def constant_step(node: ast.Attribute | ast.Subscript) -> str | int | None:
+    """A step of a way, where it is a field or a constant."""
+    step = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
+    is_constant = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
+    return step if is_constant and isinstance(step, (str, int)) else None
+
+
+def has_keyword_arguments(node: ast.AST) -> bool:
+    """Whether a call with named arguments stands in an expression: then it is surely of a tool."""
+    return any(
+        isinstance(part, ast.Call) and call_name(part) is not None and any(word.arg for word in part.keywords)
+        for part in ast.walk(node)
+    )
 
 
 # ---------------------------------------------------------------- comprehensions over literals
