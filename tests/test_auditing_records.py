@@ -12,8 +12,8 @@ import planner_eval as pe
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.values import Rule
 from planner_eval.curation.audit.candidates import find_ambiguous_picks, find_picked_literals
-from planner_eval.curation.audit.surplus import QuestionRecord, find_differing_twins
-from planner_eval.curation.audit.votes import Answer, find_outvoted_gold, find_outvoted_records, group_answers
+from planner_eval.curation.audit.surplus import QuestionRecord, TwinFinder
+from planner_eval.curation.audit.votes import Answer, find_outvoted_gold, group_answers
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.findings import GoldFinding
@@ -21,6 +21,16 @@ from planner_eval.results.findings import GoldFinding
 
 def items(*records: tuple[str, str, str]) -> list[QuestionRecord]:
     return [QuestionRecord(name, question, parse(plan)) for name, question, plan in records]
+
+
+def twins(records: list[QuestionRecord]) -> dict[str, list[GoldFinding]]:
+    finder = TwinFinder()
+    for number, item in enumerate(records):
+        finder.add(number, item)
+    found: dict[str, list[GoldFinding]] = {}
+    for number, finding in sorted(finder.found(), key=lambda pair: pair[0]):
+        found.setdefault(records[number].record, []).append(finding)
+    return found
 
 
 SUM = "a = add(x=3, y=4)\ndouble(n=a)"
@@ -33,7 +43,7 @@ FOUR = [
 
 
 def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
-    told = find_differing_twins(items(*FOUR))
+    told = twins(items(*FOUR))
     assert list(told) == ["r4"]
     (one,) = told["r4"]
     assert (one.code, one.confidence, one.related) == ("gold.twin", "medium", ("r1", "r2", "r3"))
@@ -41,33 +51,31 @@ def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
         "the question matches r1, r2, r3, up to values, whose plans make the calls add, double and pass "
         "their results differently; this one makes them too"
     )
-    told = find_differing_twins(items(*FOUR[:2], FOUR[3]))  # a majority of two is not much
+    told = twins(items(*FOUR[:2], FOUR[3]))  # a majority of two is not much
     assert {name: one.confidence for name, (one,) in told.items()} == {"r4": "low"}
-    told = find_differing_twins(items(FOUR[0], ("r5", "Add 8 to 7 and double it.", "add(x=8, y=7)")))
+    told = twins(items(FOUR[0], ("r5", "Add 8 to 7 and double it.", "add(x=8, y=7)")))
     found = {name: (one.confidence, one.related) for name, (one,) in told.items()}
     assert found == {"r1": ("low", ("r5",)), "r5": ("low", ("r1",))}
-    told = find_differing_twins(
-        items(("a", "Do 1.", "f(x=1)"), ("b", "Do 2.", "g(x=2)"), ("c", "Do 3.", "h(x=3)"))
-    )
+    told = twins(items(("a", "Do 1.", "f(x=1)"), ("b", "Do 2.", "g(x=2)"), ("c", "Do 3.", "h(x=3)")))
     assert list(told) == ["a", "b", "c"]
     assert "their plans are of 3 shapes" in told["a"][0].message
     plan = parse(SUM)
     answers = [Plan(plan.calls, plan.edges, (("it", Ref(at)),)) for at in (0, 1)]
     kept = [QuestionRecord("a", "Add 3 to 4.", answers[0]), QuestionRecord("b", "Add 3 to 5.", answers[1])]
-    assert "answer with other results" in find_differing_twins(kept)["a"][0].message
+    assert "answer with other results" in twins(kept)["a"][0].message
 
 
 def test_values_and_tools_make_no_twins_differ() -> None:
-    assert not find_differing_twins(items(*FOUR[:3]))
+    assert not twins(items(*FOUR[:3]))
     plan = parse("add(x=8, y=7)")
-    assert not find_differing_twins(
+    assert not twins(
         [QuestionRecord("a", "Add 1.", parse(SUM), ("add",)), QuestionRecord("b", "Add 2.", plan, ("sum",))]
     )
 
 
 @given(st.permutations(FOUR))
 def test_the_order_of_records_decides_nothing(order: list[tuple[str, str, str]]) -> None:
-    told = find_differing_twins(items(*order))
+    told = twins(items(*order))
     assert {name: (one.code, one.confidence, {*one.related}) for name, (one,) in told.items()} == {
         "r4": ("gold.twin", "medium", {"r1", "r2", "r3"})
     }
@@ -177,6 +185,3 @@ def test_what_a_policy_takes_for_one_is_one_and_the_finding_says_who() -> None:
     (one,) = votes("f(x=1)", said("f(x=2)", "f(x=2)", "f(x=2)", "g(x=3)"))
     assert one.message.startswith("3 of 4 models agree on a plan that differs from gold: ")
     assert one.message.endswith("(run0, run1, run2)")
-    gold = {"a": parse("f(x=1)"), "b": parse("f(x=2)"), "c": parse("f(x=3)")}
-    given = {"a": said("g(x=1)", "g(x=1)"), "b": said("f(x=2)", "f(x=2)")}
-    assert list(find_outvoted_records(gold, given)) == ["a"]

@@ -20,8 +20,7 @@ from planner_eval.benchmarks.appbench.evaluation import (
     read_scored_call,
     split_answer,
 )
-from planner_eval.benchmarks.appbench.official import TABLE_8, table8, used_apis
-from planner_eval.benchmarks.appbench.tables import figure4, table2, table4
+from planner_eval.benchmarks.appbench.tables import TABLE_8, figure4, table2, table4, table8, used_apis
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.reading.dialects.notations.appbench import decided_text, first_step_text, matched_apps

@@ -17,7 +17,7 @@ from planner_eval.base.errors import CODES, DatasetError, JudgeError
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat import matching, rules, score_corrected, score_official
 from planner_eval.benchmarks.functionchat import official as tsv
-from planner_eval.benchmarks.functionchat.corrected import decide, read_last_word
+from planner_eval.benchmarks.functionchat.corrected import read_last_word, scorer
 from planner_eval.benchmarks.functionchat.data import FILES, model_request, read_functionchat
 from planner_eval.benchmarks.functionchat.official import judge_record
 from planner_eval.benchmarks.functionchat.reading import read_answer
@@ -192,7 +192,7 @@ def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
 
 def settled(sample: Sample, answer: Any) -> tuple[str | None, str]:
     """The verdict without a judge, and its reason."""
-    found = decide(sample, answer if isinstance(answer, str) else json.dumps(answer))
+    found = scorer().one(sample, answer if isinstance(answer, str) else json.dumps(answer))
     return found.verdict, found.reason
 
 
@@ -268,9 +268,9 @@ def test_the_judge_is_asked_only_where_meaning_decides_and_until_it_has_a_verdic
     text = only.messages[1][1]
     assert (only.task, "Pusan" in text, '"id"' in text) == ("functionchat.call", True, False)
     patient = ScriptedJudge(lambda request: "fail" if request.attempt == 2 else "pass or fail")
-    assert decide(item("slot"), "어디로 할까요?", judge=patient)[2:4] == ("fail", "judge")
-    assert decide(item("slot"), "어디로 할까요?", judge=telling("no idea")[0])[2:4] == (None, "nobody")
-    found = decide(item("slot"), "어디로 할까요?", judge=ScriptedJudge(failing))
+    assert scorer(patient).one(item("slot"), "어디로 할까요?")[3:5] == ("fail", "judge")
+    assert scorer(telling("no idea")[0]).one(item("slot"), "어디로 할까요?")[3:5] == (None, "nobody")
+    found = scorer(ScriptedJudge(failing)).one(item("slot"), "어디로 할까요?")
     assert (found.verdict, found.error) == (None, "JudgeError: gone")
 
 

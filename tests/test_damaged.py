@@ -17,7 +17,7 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches
 from planner_eval.reading.dialects import repairs
-from planner_eval.reading.dialects.finding import blocks, cut_texts, edited_text
+from planner_eval.reading.dialects.finding import cut_texts, edited_text, pieces
 from planner_eval.reading.dialects.finding.cut_texts import open_brackets
 from planner_eval.reading.dialects.finding.edited_text import tokens
 from planner_eval.reading.dialects.programs import python_calls, python_long
@@ -168,7 +168,7 @@ def test_too_much_costs_no_more_than_the_limit_is_worth(name: str, tmp_path: Pat
 def test_empty_objects_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten megabytes of them took eight seconds."""
     expected = parse("[{}, {}]").diagnostics
-    monkeypatch.delattr(blocks, "detect_data")
+    monkeypatch.delattr(pieces, "detect_data")
     assert parse("[" + ", ".join(["{}"] * 9) + "]").diagnostics == expected
 
 

@@ -565,7 +565,8 @@ PUBLISHED = {
     "functionchat": {}, "mathqa": {"gold.answer": 695, "gold.fails": 12, "gold.option": 104},
     "nestful-v1": {
         "gold.contradicted": 1, "gold.dead": 4, "gold.enum": 5, "gold.missing_argument": 30,
-        "gold.unknown_argument": 51, "gold.unknown_output": 35, "gold.unknown_tool": 11, "gold.unresolved": 6,
+        "gold.tool_schema": 9, "gold.unknown_argument": 12, "gold.unknown_output": 14,
+        "gold.unknown_tool": 11, "gold.unresolved": 6,
     },
 }  # fmt: skip
 

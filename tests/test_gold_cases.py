@@ -94,6 +94,7 @@ def said(question: str, value: Any, **properties: Any) -> dict[str, Any]:
     (said("News of airtificial intelligence", "artificial", description="A word"), {"gold.ungrounded low"}),
     (said("An exhibition in February please", "Febuary"), {"gold.contradicted medium"}),
     # a name, a quoted text, a known place: a letter, a word or a sign off; other numbers are other things
+    (said("Scan the dance style of Africa please", "192.168.100.164"), {"gold.ungrounded high"}),
     (said("Make a new file 'notes.md' for me", "note.md"), {"gold.contradicted high"}),
     (said("Make the new file report_count.txt", "report_count"), {"gold.contradicted medium"}),
     (said("Compare file1.txt and file2.txt", "file3.txt"), set()),

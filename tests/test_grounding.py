@@ -20,8 +20,9 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.curation.audit.grounding import CODES as FOUND
 from planner_eval.curation.audit.grounding import find_ground, literals, ungrounded
-from planner_eval.curation.audit.question import Question, sample_conversation_text
+from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import MAX_MENTIONS
+from planner_eval.curation.sets import sample_conversation_text
 from planner_eval.plan.model import Call, Plan, Ref, Template
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, AsKept, examples

@@ -12,6 +12,8 @@ import pytest
 import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.metrics import score
+from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.policy.file import load_policy
 from planner_eval.plan.model import Call, Plan
 from tests.build import plan
@@ -87,6 +89,23 @@ def test_a_mode_is_what_the_packages_mean_by_it(mode: str) -> None:
         assert diff(*plans, policy).same is expected, (pred, gold)
         seen.add(expected)
     assert seen == {True, False}
+
+
+def test_precision_and_recall_of_vertex_are_those_of_whole_calls() -> None:
+    """Vertex's: the share of the prediction's calls that are in gold, and of gold's in the prediction."""
+    random = Random(8)
+    for _ in range(200):
+        written_calls = random_calls(random), random_calls(random)
+        pred, gold = ([c for i, c in enumerate(calls) if c not in calls[:i]] for calls in written_calls)
+        counts = score(as_plan(pred), as_plan(gold), metrics=["whole_calls"])["whole_calls"]
+        both = sum(call in gold for call in pred)
+        expected = [both / len(calls) if calls else None for calls in (pred, gold)]
+        if pred or gold:
+            assert isinstance(counts, Counts)
+            assert [counts.precision, counts.recall] == expected, (pred, gold)
+        # a tool that has to be used is gold's only call, whatever it is called with
+        single = Plan((Call("c0", "f"),))
+        assert diff(as_plan(pred), single, load_policy("names-only")).same is ("f" in names(pred))
 
 
 def written(calls: list[dict[str, Any]]) -> Calls:

@@ -23,8 +23,9 @@ from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES
 from planner_eval.benchmarks.datasets.published import gold_plan, holds_plan
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.matching.align import match
 from planner_eval.curation.shrink.pairs import Pair, pair_size, size_of, strip_source, weight_of
-from planner_eval.curation.shrink.search import cut, find_bracket_groups, shrink, smaller_pairs
+from planner_eval.curation.shrink.search import STEP_KINDS, cut, find_bracket_groups, shrink
 from planner_eval.curation.shrink.shrink import shrink as shrink_written
 from planner_eval.curation.shrink.steps import find_values
 from planner_eval.plan.model import Plan, Ref
@@ -444,7 +445,11 @@ def test_what_is_left_shows_it_and_no_step_of_it_does(pred: Plan, gold: Plan, da
     assert found.ended == "smallest"
     assert shows(found.pair)
     assert pair_size(found.pair) <= pair_size(start)
-    assert not [each for each in smaller_pairs(found.pair) if shows(each)]
+    partners = match(found.pair.pred, found.pair.gold).alignment.pairs
+    steps = [
+        kind.done(found.pair, [unit]) for kind in STEP_KINDS for unit in kind.units(found.pair, partners)
+    ]
+    assert not [each for each in steps if pair_size(each) < pair_size(found.pair) and shows(each)]
     assert shrink(start, shows) == found
 
 

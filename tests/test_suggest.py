@@ -22,7 +22,6 @@ from planner_eval.benchmarks.judging import ScriptedJudge
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.curation.suggest.candidates import name_similarity
 from planner_eval.curation.suggest.faults import count_faults, faults
-from planner_eval.curation.suggest.proposals import ToolIndex
 from planner_eval.curation.suggest.suggest import (
     MAX_FAULTS,
     PlanSuggestions,
@@ -30,6 +29,7 @@ from planner_eval.curation.suggest.suggest import (
     rewrite_plan,
     search_suggestions,
 )
+from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.models.pipelines.pipeline import read_tools
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from tests.conftest import ROOT, examples, tables

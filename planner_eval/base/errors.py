@@ -300,7 +300,7 @@ CODES: dict[str, str] = {
     "repair.quotes": "wrong quotation marks were replaced",
     "repair.python_literals": "True, False or None in JSON were replaced",
     "repair.trailing_comma": "a comma before a closing bracket was dropped",
-    "repair.missing_comma": "a comma between two calls was added",
+    "repair.missing_comma": "a comma between two calls, arguments or keys was added",
     "repair.missing_bracket": "an unmatched bracket was dropped or completed",
     "repair.markdown_escape": "Markdown backslashes were dropped",
     "repair.escaped_newline": "escaped line ends and quotes were unescaped",

@@ -6,10 +6,11 @@ They are data, one file a benchmark: ``data/layouts/NAME.toml``, whose head expl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.resources import folder
+from planner_eval.base.resources import folder, read
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.answers import AnsweredSample
 from planner_eval.comparison.metrics.facts import Share
@@ -225,6 +226,19 @@ class System(NamedTuple):
                 "answers themselves, or planeval table RUN --plot FILE, which reads the samples again"
             )
         return [*map(SampleResult, records, rows)]
+
+
+@cache
+def printed_table(benchmark: str, table: str) -> Mapping[str, tuple[Any, ...]]:
+    """A table that a paper prints, of ``data/papers.toml``: the cells of each row, None for an empty one.
+
+    >>> printed_table("appbench", "table_2")["# Samples"]
+    ('200', '200', '200', '200')
+    """
+    import tomllib
+
+    rows = tomllib.loads(read("data/papers.toml"))[benchmark][table]
+    return {row: tuple([None if cell == "" else cell for cell in cells]) for row, cells in rows.items()}
 
 
 class ChartSpec(NamedTuple):

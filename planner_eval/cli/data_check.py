@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import ReplayResult
     from planner_eval.benchmarks.datasets.check import CheckResult
     from planner_eval.benchmarks.report import SampleScore
-    from planner_eval.curation.audit.gold import GoldDoubt
+    from planner_eval.curation.audit.doubts import GoldDoubt
     from planner_eval.curation.check_dataset import DatasetCheck
 
 

@@ -31,16 +31,8 @@ from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.patch import SCHEMA
 from planner_eval.curation.audit.audits import FindingSelection, read_selection, select_audits
-from planner_eval.curation.audit.gold import (
-    ANSWER_FIELD,
-    AuditSettings,
-    Baseline,
-    GoldAudit,
-    GoldDoubt,
-    RunCounts,
-    baseline_data,
-    read_baseline,
-)
+from planner_eval.curation.audit.doubts import Baseline, GoldDoubt, baseline_data, read_baseline
+from planner_eval.curation.audit.gold import ANSWER_FIELD, AuditSettings, GoldAudit, RunCounts
 from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set_warnings
 from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox

@@ -158,7 +158,7 @@ class KeyedSet:
 
     def count(self, criterion: str) -> int:
         """How many records have what a criterion compares."""
-        return sum(key is not None for key in self.keys(criterion))
+        return len(self) - self.keys(criterion).count(None)
 
     def keys(self, criterion: str) -> list[Key | None]:
         """Each record's key under one of :data:`CRITERIA`; None where it lacks what is compared."""
@@ -246,10 +246,8 @@ def groups(records: KeyedSet, criterion: str, other: KeyedSet | None = None) -> 
     >>> groups(side, "query")
     [Group(records=(0, 2), others=())]
     """
-    positions, other_positions = (
-        _positions_by_key(records.keys(criterion)),
-        _positions_by_key(other.keys(criterion)) if other is not None else {},
-    )
+    positions = _positions_by_key(records.keys(criterion))
+    other_positions = _positions_by_key(other.keys(criterion)) if other is not None else {}
     matches = [
         Group(tuple(members), tuple(other_positions.get(key, ())))
         for key, members in positions.items()
@@ -460,8 +458,8 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     )
     example_records = [
         AlikeRecords(
-            _record_names(sources[0], group.records),
-            _record_names(sources[-1], group.others),
+            tuple(sources[0].records[position].told for position in group.records),
+            tuple(sources[-1].records[position].told for position in group.others),
             *_describe_record(sources[0], question_readers[0], dialect, group.records[0]),
         )
         for group in alike_groups[:examples]
@@ -527,11 +525,8 @@ class _SetReader:
         return None if value is None else str(value)
 
 
-MAX_SHOWN = 5
-"""Plans that cannot be read of which it is said why."""
-
-MAX_SHOWN_FIELDS = 50
-"""Fields that are known where one is asked for that there is not."""
+MAX_SHOWN, MAX_SHOWN_FIELDS = 5, 50
+"""Plans that cannot be read of which it is said why, and fields that are told where one is not there."""
 
 
 def _choose_criterion(
@@ -553,11 +548,6 @@ def _choose_criterion(
     criterion = "plan" if silent else "template"
     why = f"no record of {' or '.join(silent)} has a question" if silent else "the default"
     return criterion, (f"duplicates by {criterion} ({CRITERIA[criterion]}): {why}",)
-
-
-def _record_names(source: Source, positions: Iterable[int]) -> tuple[str | int, ...]:
-    records = source.records
-    return tuple(records[position].told for position in positions)
 
 
 def _describe_record(

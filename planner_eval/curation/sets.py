@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -10,12 +11,13 @@ from typing import Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
+from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.datasets.sources import Source, open_sources
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, describe_prose_plans
-from planner_eval.curation.audit.question import conversation_text, sample_conversation_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import join_messages
+from planner_eval.reading.dialects.conversations.turn_collector import texts_of
 from planner_eval.reading.files.questions import question_field, question_text
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import empty_plan_file, is_empty, read
@@ -167,6 +169,62 @@ class Questions:
         if self._field is not None:
             return conversation_text(record.fields.get(self._field))
         return sample_conversation_text(record.source) if hasattr(record.source, "category") else None
+
+
+_ROLES = ("user", "human", "tool", "function", "observation", "assistant", "system", "developer", "gpt")
+_ASSISTANT_ROLES = ("assistant", "gpt")
+
+
+def sample_conversation_text(sample: Sample) -> str:
+    r"""The query of a sample, and of a conversation all that is said before the answer, by whomever.
+
+    A value may come from an earlier turn, from what a tool answered, or from the system's first words.
+
+    Args:
+        sample: Of any reader; its conversation is ``messages`` or ``question`` of ``extra``.
+
+    >>> said = [{"role": "user", "content": "I am Kim."}, {"role": "user", "content": "Call me a cab."}]
+    >>> sample_conversation_text(Sample("a", "Call me a cab.", extra={"messages": said}))
+    'I am Kim.\nCall me a cab.'
+    """
+    messages = sample.extra.get("messages") or sample.extra.get("question")
+    texts = [text for text in _message_texts(messages) if text.strip()] if isinstance(messages, list) else []
+    if not any(sample.query in text for text in texts):
+        texts.append(sample.query)
+    return "\n".join(texts)
+
+
+def conversation_text(talk: Any) -> str | None:
+    r"""All that is said in a conversation of a user's file before its answer; None where it is none.
+
+    Turns of the assistant at its end are left out, for gold may be one of them.
+
+    Args:
+        talk: What stands in the field.
+
+    >>> turns = [("system", "Today is Monday."), ("user", "And tomorrow?"), ("assistant", "Tuesday.")]
+    >>> conversation_text([{"role": role, "content": text} for role, text in turns])
+    'Today is Monday.\nAnd tomorrow?'
+    """
+    talk = join_messages(talk)
+    if not isinstance(talk, list) or not all(isinstance(message, dict) for message in talk):
+        return None
+    last = max(
+        (end for end, message in enumerate(talk, 1) if _role(message) not in _ASSISTANT_ROLES), default=0
+    )
+    return "\n".join(text for text in _message_texts(talk[:last]) if text.strip()) or None
+
+
+def _role(message: dict[str, Any]) -> Any:
+    return message.get("role", message.get("from", "user"))
+
+
+def _message_texts(messages: list[Any]) -> Iterator[str]:
+    for message in messages:
+        if isinstance(message, dict) and _role(message) in _ROLES:
+            yield from texts_of(message.get("content", message.get("value")))
+            if message.get("tool_calls"):
+                yield json.dumps(message["tool_calls"], ensure_ascii=False, default=str)
 
 
 def fields_of(record: Record) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""Answers of judges and models kept in SQLite: nothing is paid twice, and runs repeat without a model.
-
-Every exchange is recorded as well: what was asked when, whether it was answered, replayed or failed.
-"""
+"""Answers of judges and models kept in SQLite: nothing is paid twice, and runs repeat without a model."""
 
 from __future__ import annotations
 
@@ -9,14 +6,12 @@ import json
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import asdict, replace
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from planner_eval.base.errors import JudgeError, ModelError
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
@@ -31,10 +26,6 @@ _SCHEMA = """
 CREATE TABLE replies (
     key TEXT PRIMARY KEY, task TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL, reply TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE exchanges (
-    number INTEGER PRIMARY KEY, key TEXT NOT NULL, task TEXT NOT NULL, asked TEXT NOT NULL,
-    seconds REAL NOT NULL, outcome TEXT NOT NULL, detail TEXT NOT NULL
-);
 """
 
 
@@ -145,49 +136,6 @@ def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
 
 # ----------------------------------------------------------------------
 # Answers kept in SQLite, keyed by the whole request: nothing is paid twice, and runs can be repeated.
-class TaskUsage(NamedTuple):
-    """What one task took, over the whole life of a cache.
-
-    Args:
-        task: The task of the requests.
-        answered: Answers that an endpoint gave.
-        replayed: Answers that came from the cache.
-        failed: Requests that were not answered.
-        input_tokens: Tokens of the answered questions.
-        output_tokens: Tokens of the answers.
-        cost: Their price; None where an answer has none.
-    """
-
-    task: str
-    answered: int
-    replayed: int
-    failed: int
-    input_tokens: int
-    output_tokens: int
-    cost: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """One request and what became of it.
-
-    Args:
-        key: The key of the request.
-        task: Its task.
-        asked: When, in UTC, ISO 8601.
-        seconds: How long it took.
-        outcome: ``"answered"``, ``"replayed"`` or ``"failed"``.
-        detail: Why it failed.
-    """
-
-    key: str
-    task: str
-    asked: str
-    seconds: float
-    outcome: str
-    detail: str
-
-
 class _StoredAnswers:
     """Whoever answers from a file."""
 
@@ -240,74 +188,22 @@ class Cache(_StoredAnswers):
             JudgeError: there is no kept answer and no judge, the judge failed, or the file is no cache.
         """
         request = replace(request, model=request.model or self.model, fields=())
-        key, started = request_key(request), time.perf_counter()
+        key = request_key(request)
         stored = self._store.find(key, _read_judge_reply)
         if stored is not None:
-            self._record(request, key, started, "replayed")
             return replace(stored, cached=True)
         if self.judge is None:
             raise JudgeError(
                 f"{self.path} has no answer to a request of task {request.task!r} to model "
                 f"{request.model!r} ({self._store.held()}), and no judge is there to ask"
             )
-        try:
-            reply = self.judge.ask(request)
-        except JudgeError as problem:
-            self._record(request, key, started, "failed", str(problem))
-            raise
+        reply = self.judge.ask(request)
         self._store.keep(key, request.task, request.model, json.dumps(asdict(request)), asdict(reply))
-        self._record(request, key, started, "answered")
         return reply
-
-    def exchanges(self) -> list[Exchange]:
-        """Every exchange so far, oldest first."""
-        rows = self._store.read(
-            "SELECT key, task, asked, seconds, outcome, detail FROM exchanges ORDER BY number"
-        )
-        return [Exchange(*row) for row in rows]
-
-    def spent(self) -> list[TaskUsage]:
-        """What each task took so far, by name."""
-        outcomes: dict[str, dict[str, int]] = {}
-        for task, outcome, count in self._store.read(
-            "SELECT task, outcome, count(*) FROM exchanges GROUP BY 1, 2 ORDER BY 1"
-        ):
-            outcomes.setdefault(task, {})[outcome] = count
-        usages: dict[str, list[Usage]] = {}
-        for task, text in self._store.read("SELECT task, reply FROM replies ORDER BY key"):
-            usages.setdefault(task, []).append(Usage(**json.loads(text)["usage"]))
-        return [_task_usage(task, counts, usages.get(task, [])) for task, counts in outcomes.items()]
-
-    # ------------------------------------------------------------ the file
-
-    def _record(
-        self, request: JudgeRequest, key: str, started: float, outcome: str, detail: str = ""
-    ) -> None:
-        if self.judge is None:
-            return
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        row = (key, request.task, now, time.perf_counter() - started, outcome, _escape_surrogates(detail))
-        insert = (
-            "INSERT INTO exchanges (key, task, asked, seconds, outcome, detail) VALUES (?, ?, ?, ?, ?, ?)"
-        )
-        self._store.write(insert, row)
 
 
 def _read_judge_reply(reply: Any) -> JudgeReply:
     return JudgeReply(**reply | {"usage": Usage(**reply["usage"])})
-
-
-def _task_usage(task: str, counts: dict[str, int], usages: list[Usage]) -> TaskUsage:
-    costs = [usage.cost for usage in usages if usage.cost is not None]
-    return TaskUsage(
-        task,
-        answered=counts.get("answered", 0),
-        replayed=counts.get("replayed", 0),
-        failed=counts.get("failed", 0),
-        input_tokens=sum(usage.input_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-        cost=sum(costs) if len(costs) == len(usages) else None,
-    )
 
 
 # ----------------------------------------------------------------------

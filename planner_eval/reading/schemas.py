@@ -16,7 +16,7 @@ from planner_eval.base.schema_models import (
     describe_expected,
     optional_key,
 )
-from planner_eval.reading.dialects.dialect import REQUIRED_FIELDS, SHAPES
+from planner_eval.reading.dialects.dialect import SHAPES
 
 
 # ----------------------------------------------------------------------
@@ -86,13 +86,14 @@ def _add_required_fields(schema: dict[str, Any]) -> None:
     """Say which fields a shape needs, each with something in it."""
     schema["allOf"] = [
         {
-            "if": {"properties": {"shape": {"const": shape}}, "required": ["shape"]},
+            "if": {"properties": {"shape": {"const": name}}, "required": ["shape"]},
             "then": {
-                "required": list(fields),
-                "properties": {field: {"not": {"enum": ["", []]}} for field in fields},
+                "required": list(shape.required),
+                "properties": {field: {"not": {"enum": ["", []]}} for field in shape.required},
             },
         }
-        for shape, fields in REQUIRED_FIELDS.items()
+        for name, shape in SHAPES.items()
+        if shape.required
     ]
 
 

@@ -16,13 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from planner_eval.base.errors import CatalogError, DatasetError, ParseError
-from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json
+from planner_eval.base.errors import CatalogError, DatasetError
+from planner_eval.benchmarks.datasets.published import Audit, Sample, gold_findings, load_json
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.model import Diagnostic, Plan, Ref, Unresolved
-from planner_eval.reading.dialects.read import parse
 
 PARTS = ("ss", "sm", "ms", "mm")
 """Single or multiple app × single or multiple API, in the order of the paper's tables."""
@@ -110,7 +109,7 @@ def _findings(gold: Any, query: Any, repeats: str | None, catalog: Catalog | Non
     yield from record_findings(gold, query)
     if repeats is not None:
         yield Diagnostic("dataset.repeated_query", f"the instruction is that of {repeats}", "info")
-    yield from plan_findings(gold, catalog)
+    yield from gold_findings(gold, "appbench", partial(_plan_findings, gold=gold, catalog=catalog))
 
 
 def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
@@ -146,14 +145,8 @@ def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
             yield Diagnostic("dataset.repeated_call", f"{count} identical lines: {line[:80]}", "info")
 
 
-def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
-    """What is irregular in the gold plan: how it reads, its texts, its parallel fields, the catalogue."""
-    try:
-        plan = parse(gold, dialect="appbench")
-    except ParseError as problem:
-        yield Diagnostic("dataset.record", f"the gold plan cannot be read: {problem.reason}", "error")
-        return
-    yield from plan.diagnostics
+def _plan_findings(plan: Plan, gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
+    """What is irregular in the gold plan: its texts, its parallel fields, the catalogue."""
     yield from _text_findings(plan)
     yield from _shared_name_findings(plan)
     if isinstance(gold, dict):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of, sum_columns
 from planner_eval.benchmarks.appbench import evaluation
 from planner_eval.benchmarks.appbench.evaluation import (
@@ -20,11 +18,8 @@ from planner_eval.benchmarks.appbench.evaluation import (
     read_analysed_call,
     split_answer,
 )
-from planner_eval.benchmarks.appbench.reading import normalize_plan, read_prediction
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Cell, Figure, Records, Report, SampleScore
-from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.read import parse
+from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 # ----------------------------------------------------------------------
 # The error analysis of the published AppBench code (its ``analysis`` module, the paper's Table 4).
@@ -209,122 +204,6 @@ def _figure_values(
         total.with_mismatched / n,
         total.with_mismatched_dependent / n,
     )
-
-
-# ----------------------------------------------------------------------
-# Which APIs of which apps are used, and the structure that the published code reads off a gold record.
-#
-# Source: the paper, Table 8 (appendix A.2), "the list of all APP and API".
-# ----------------------------------------------------------------------
-# Which APIs of which apps are used: the list of the paper, in the gold plans, and in answers.
-TABLE_8 = {
-    "Rents": ("getcarsavailable", "reservecar", "getride"),
-    "Hotels": ("searchhouse", "bookhouse"),
-    "Services": (
-        "book_stylist_appointment",
-        "find_stylist_provider",
-        "book_therapist_appointment",
-        "find_therapist_appointment",
-    ),
-    "Restaurants": ("reserverestaurant", "findrestaurants"),
-    "Movies": ("buymovietickets", "findmovies", "gettimesformovie", "reviewmovies"),
-    "Trains": ("gettraintickets", "findtrains"),
-    "Events": ("findevents", "buyeventtickets"),
-    "Travel": ("findattractions",),
-    "Buses": ("findbus", "buybusticket"),
-    "Flights": ("searchonewayflight", "searchroundtripflights"),
-    "Payment": ("requestpayment", "makepayment"),
-    "Music": ("playmedia", "lookupmusic"),
-    "Weather": ("getweather",),
-}
-"""As printed, but for "Restaurant", which the data calls Restaurants."""
-_PUBLISHED_SAMPLES = 800
-
-
-def table8(samples: Iterable[Sample]) -> list[Cell]:
-    """Table 8: how many APIs of each app the gold plans call, and how often.
-
-    Args:
-        samples: Of any parts.
-
-    Returns:
-        A row an app, those that are not printed last; values are None where no sample is at hand.
-
-    >>> [cell.published for cell in table8([])][:3]
-    ['3', None, '2']
-    """
-    used: dict[str, Counter[str]] = defaultdict(Counter)
-    n = 0
-    for sample in samples:
-        plan = _read_gold_plan(sample)
-        if plan is not None:
-            n += 1
-            for call in plan.calls:
-                used[str(call.app)][call.name] += 1
-    cells: list[Cell] = []
-    for app in (*TABLE_8, *sorted(used.keys() - TABLE_8.keys())):
-        cells += _app_cells(app, used[app], n)
-    return cells
-
-
-def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
-    printed = TABLE_8.get(app, ())
-    absent = [name for name in printed if name not in used]
-    unprinted = [name for name in used if name not in printed]
-    remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
-    remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
-    note = "; ".join(remarks) if n else "no sample available"
-    published = str(len(printed)) if printed else None
-    yield Cell(
-        "Table 8", app, "APIs", published, float(len(used)) if n else None, n, _PUBLISHED_SAMPLES, note
-    )
-    yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _PUBLISHED_SAMPLES)
-
-
-def _read_gold_plan(sample: Sample) -> Plan | None:
-    try:
-        return parse(sample.gold, dialect="appbench")
-    except ParseError:
-        return None
-
-
-def used_apis(records: Records) -> list[dict[str, Any]]:
-    """The APIs of each app that gold calls, with how often gold, answers, and both call it.
-
-    A call is in both as often as gold and the answer of one sample call it; case plays no part. What gold
-    never calls is summed up in a last row.
-
-    Args:
-        records: Samples with the text that a model answered.
-    """
-    gold: Counter[tuple[str, str]] = Counter()
-    answers: Counter[tuple[str, str]] = Counter()
-    shared_calls: Counter[tuple[str, str]] = Counter()
-    for sample, text in records:
-        plan = _read_gold_plan(sample)
-        if plan is not None:
-            gold_calls, answer_calls = (
-                _count_calls(normalize_plan(plan)),
-                _count_calls(read_prediction(text).plan),
-            )
-            gold, answers, shared_calls = (
-                gold + gold_calls,
-                answers + answer_calls,
-                shared_calls + (gold_calls & answer_calls),
-            )
-    rows: list[dict[str, Any]] = [
-        {"app": app, "API": name, "gold": gold[app, name]}
-        | {"answers": answers[app, name], "both": shared_calls[app, name]}
-        for app, name in sorted(gold)
-    ]
-    unlisted = sum(times for key, times in answers.items() if key not in gold)
-    if unlisted:
-        rows.append({"app": "others", "API": None, "gold": 0, "answers": unlisted, "both": 0})
-    return rows
-
-
-def _count_calls(plan: Plan) -> Counter[tuple[str, str]]:
-    return Counter((call.app or "", call.name) for call in plan.calls)
 
 
 # ----------------------------------------------------------------------

@@ -5,19 +5,20 @@ Source: the paper, Table 2 (section 3.4, appendix A.2), Table 4 (section 5.3), F
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.benchmarks.appbench.corrected import Outcome, outcomes, total
-from planner_eval.benchmarks.appbench.official import official_components, table8, used_apis
+from planner_eval.benchmarks.appbench.official import official_components
+from planner_eval.benchmarks.appbench.reading import normalize_plan, read_prediction
 from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.compare import part_reports, part_rows, records_by_part
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
-from planner_eval.benchmarks.report import Cell
+from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point, printed_table
+from planner_eval.benchmarks.report import Cell, Records
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, parallel_scale
@@ -31,24 +32,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # The tables of AppBench's paper, each printed cell beside the recomputed one, and its figure 4.
 PARTS = ("SS", "SM", "MS", "MM")
-_TABLE_2 = {
-    "# Samples": ("200", "200", "200", "200"),
-    "# Apps": ("9", "11", "10", "11"),
-    "# APIs": ("11", "22", "12", "23"),
-    "Avg. Apps": ("1.0", "1.0", "2.7", "2.2"),
-    "Avg. APIs": ("1.0", "2.2", "2.7", "3.3"),
-    "Avg. arguments": ("4.0", "4.5", "3.8", "4.4"),
-    "Max. Seq.": ("1", "4", "4", "8"),
-    "Max. Para.": ("1", "1", "4", "3"),
-    "Avg. Seq.": ("1", "2.2", "1.2", "1.9"),
-    "Avg. Para.": ("1", "1.0", "2.2", "1.8"),
-}
-_TABLE_4 = {
-    "SS": ("6.1", None, "6.6", None, "42.1", "26.3"),
-    "SM": ("5.5", "8.0", "2.5", "75.5", "27.1", "15.2"),
-    "MS": ("6.0", "1.0", "6.0", "30.0", "45.1", "8.8"),
-    "MM": ("19.0", "15.0", "6.0", "82.0", "36.8", "24.6"),
-}
+_TABLE_2 = printed_table("appbench", "table_2")
+_TABLE_4 = printed_table("appbench", "table_4")
 _TABLE_4_COLUMNS = ("Keys I", "Keys D", "Values I", "Values D", "T", "S")
 
 
@@ -261,6 +246,99 @@ def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
         GridCell(parallel, sequential, len(hits), sum(hits), len(hits) >= least)
         for (parallel, sequential), hits in sorted(grid.items())
     ]
+
+
+# ----------------------------------------------------------------------
+# Which APIs of which apps are used: the list of the paper, in the gold plans, and in answers.
+TABLE_8 = printed_table("appbench", "table_8")
+"""As printed, but for "Restaurant", which the data calls Restaurants."""
+_PUBLISHED_SAMPLES = 800
+
+
+def table8(samples: Iterable[Sample]) -> list[Cell]:
+    """Table 8: how many APIs of each app the gold plans call, and how often.
+
+    Args:
+        samples: Of any parts.
+
+    Returns:
+        A row an app, those that are not printed last; values are None where no sample is at hand.
+
+    >>> [cell.published for cell in table8([])][:3]
+    ['3', None, '2']
+    """
+    used: dict[str, Counter[str]] = defaultdict(Counter)
+    n = 0
+    for sample in samples:
+        plan = _read_gold_plan(sample)
+        if plan is not None:
+            n += 1
+            for call in plan.calls:
+                used[str(call.app)][call.name] += 1
+    cells: list[Cell] = []
+    for app in (*TABLE_8, *sorted(used.keys() - TABLE_8.keys())):
+        cells += _app_cells(app, used[app], n)
+    return cells
+
+
+def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
+    printed = TABLE_8.get(app, ())
+    absent = [name for name in printed if name not in used]
+    unprinted = [name for name in used if name not in printed]
+    remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
+    remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
+    note = "; ".join(remarks) if n else "no sample available"
+    published = str(len(printed)) if printed else None
+    yield Cell(
+        "Table 8", app, "APIs", published, float(len(used)) if n else None, n, _PUBLISHED_SAMPLES, note
+    )
+    yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _PUBLISHED_SAMPLES)
+
+
+def _read_gold_plan(sample: Sample) -> Plan | None:
+    try:
+        return parse(sample.gold, dialect="appbench")
+    except ParseError:
+        return None
+
+
+def used_apis(records: Records) -> list[dict[str, Any]]:
+    """The APIs of each app that gold calls, with how often gold, answers, and both call it.
+
+    A call is in both as often as gold and the answer of one sample call it; case plays no part. What gold
+    never calls is summed up in a last row.
+
+    Args:
+        records: Samples with the text that a model answered.
+    """
+    gold: Counter[tuple[str, str]] = Counter()
+    answers: Counter[tuple[str, str]] = Counter()
+    shared_calls: Counter[tuple[str, str]] = Counter()
+    for sample, text in records:
+        plan = _read_gold_plan(sample)
+        if plan is not None:
+            gold_calls, answer_calls = (
+                _count_calls(normalize_plan(plan)),
+                _count_calls(read_prediction(text).plan),
+            )
+            gold, answers, shared_calls = (
+                gold + gold_calls,
+                answers + answer_calls,
+                shared_calls + (gold_calls & answer_calls),
+            )
+    rows: list[dict[str, Any]] = [
+        {"app": app, "API": name, "gold": gold[app, name]}
+        | {"answers": answers[app, name], "both": shared_calls[app, name]}
+        for app, name in sorted(gold)
+    ]
+    unlisted = sum(times for key, times in answers.items() if key not in gold)
+    if unlisted:
+        rows.append({"app": "others", "API": None, "gold": 0, "answers": unlisted, "both": 0})
+    return rows
+
+
+def _count_calls(plan: Plan) -> Counter[tuple[str, str]]:
+    return Counter((call.app or "", call.name) for call in plan.calls)
 
 
 _SCALE_ROWS = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")

@@ -16,7 +16,7 @@ from planner_eval.benchmarks.callnavi.corrected import judge_calls
 from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, PLACEHOLDER, frequencies, gold_problem
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
+from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point, printed_table
 from planner_eval.benchmarks.report import Cell, Records, Report
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Value
@@ -30,18 +30,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # The paper's tables of the data, each printed cell beside the recomputed one.
 _COLUMNS = ("API Functions", "Questions", "Easy", "Medium", "Hard")
-_TABLE_2 = {
-    "bank": ("Banking", 91, 115, 70, 28, 17),
-    "shopping": ("Shopping", 81, 65, 41, 17, 7),
-    "logistics": ("Logistics", 46, 65, 40, 17, 8),
-    "aviation": ("Aviation", 48, 80, 44, 24, 12),
-    "hospital": ("Healthcare", 20, 47, 31, 10, 6),
-    "gov": ("Public Services", 82, 85, 50, 27, 8),
-    "hr": ("Human Resources", 20, 35, 21, 13, 1),
-    "hotel": ("Hotel Industry", 49, 65, 40, 19, 6),
-    "insurance": ("Insurance", 42, 60, 40, 11, 9),
-    "telecommunications": ("Telecommunications", 100, 112, 79, 22, 11),
-}
+_TABLE_2 = printed_table("callnavi", "table_2")
 QUESTIONS = {domain: int(published[2]) for domain, published in _TABLE_2.items()}
 """The questions of each domain, as printed."""
 _OVERALL_COUNTS = (579, 729, 456, 188, 85)
@@ -314,25 +303,7 @@ def error_rows(records: Records, *, task: str = "parameters", notation: str = "j
 #
 # Source: the paper, section 6.4: 0.934 between "GPT Score" and "All Avg." of "Parameter AST Match" over the
 # models of Table 4.
-TABLE_4 = {
-    "GPT4o": (0.711, 0.913),
-    "GPT4o mini": (0.710, 0.908),
-    "Gemini 1.5 Flash": (0.604, 0.876),
-    "LLAMA3.1 70B": (0.245, 0.583),
-    "CommandR 35B": (0.134, 0.400),
-    "Gemma2 27B": (0.181, 0.476),
-    "Mistral-Small 22B": (0.160, 0.417),
-    "Phi3 14B": (0.015, 0.082),
-    "Mistral-Nemo 12B": (0.222, 0.524),
-    "Gemma2 9B": (0.182, 0.488),
-    "LLAMA3.1 8B": (0.162, 0.422),
-    "xLAM-fc 7B": (0.229, 0.554),
-    "nemotron-mini 4B": (0.047, 0.271),
-    "LLAMA3.2 3B": (0.042, 0.353),
-    "Phi3.5 3B": (0.0, 0.002),
-    "NexusRaven 13B": (0.124, 0.254),
-    "Gorilla v2 7B": (0.329, 0.518),
-}
+TABLE_4 = printed_table("callnavi", "table_4")
 """Table 4's models with their AST match, average of all, and their GPT score, as printed."""
 PUBLISHED_CORRELATION = ("0.934", "4.40e-08")
 """The correlation that section 6.4 prints, and its p."""

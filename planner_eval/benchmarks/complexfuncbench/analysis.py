@@ -14,7 +14,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.data import Step, steps_of
 from planner_eval.benchmarks.complexfuncbench.matching import argument_key
 from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall, domain_of
-from planner_eval.benchmarks.layouts import ChartSpec, System, figure_of, point_of
+from planner_eval.benchmarks.layouts import ChartSpec, System, figure_of, point_of, printed_table
 from planner_eval.benchmarks.report import Cell, ratio
 from planner_eval.results.drawing.charts import Bars, Chart, Point
 
@@ -143,11 +143,6 @@ class Rate:
     wrong: int
     total: int
 
-    @property
-    def rate(self) -> float | None:
-        """Wrong / total; None where nothing was compared."""
-        return self.wrong / self.total if self.total else None
-
 
 def parameter_types(judged: Iterable[JudgedCall]) -> dict[str, Rate]:
     """Error rates by type of parameter over the calls that name the function of their gold call.
@@ -212,11 +207,6 @@ def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
 # ----------------------------------------------------------------------
 # The paper's table of the data, each printed cell beside the recomputed one.
 _COLUMNS = ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross", "Total")
-_PUBLISHED = {
-    "# Samples": ("150", "150", "150", "150", "400", "1000"),
-    "Avg. Steps": ("3.33", "3.33", "2.87", "2.86", "3.5", "3.26"),
-    "Avg. Calls": ("4.29", "5.33", "4.57", "3.6", "6.0", "5.07"),
-}
 
 
 def table3(samples: Iterable[Sample]) -> list[Cell]:
@@ -239,15 +229,16 @@ def table3(samples: Iterable[Sample]) -> list[Cell]:
         steps["Total"].append(sample_steps)
         if domain_of(sample.id) in steps:
             steps[domain_of(sample.id)].append(sample_steps)
+    printed = printed_table("complexfuncbench", "table_3")
     return [
-        _cell(row, column, published, steps[column])
-        for row, cells in _PUBLISHED.items()
-        for column, published in zip(_COLUMNS, cells, strict=True)
+        _cell(row, column, published, steps[column], total)
+        for row, cells in printed.items()
+        for column, published, total in zip(_COLUMNS, cells, printed["# Samples"], strict=True)
     ]
 
 
-def _cell(row: str, column: str, published: str, conversations: list[tuple[Step, ...]]) -> Cell:
-    n, total = len(conversations), int(_PUBLISHED["# Samples"][_COLUMNS.index(column)])
+def _cell(row: str, column: str, published: str, conversations: list[tuple[Step, ...]], samples: str) -> Cell:
+    n, total = len(conversations), int(samples)
     counts = {
         "# Samples": n,
         "Avg. Steps": sum(map(len, conversations)),

@@ -22,7 +22,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_files import JsonLine, read_json, read_json_lines
 from planner_eval.base.resources import read as read_resource
 from planner_eval.base.text import close_names, shorten
-from planner_eval.plan.model import Plan
+from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.reading.dialects.read import parse
 
 if TYPE_CHECKING:
@@ -56,6 +56,25 @@ class Audit:
         return isinstance(other, Audit) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def gold_findings(
+    gold: Any, dialect: str, find: Callable[[Plan], Iterable[Diagnostic]]
+) -> Iterator[Diagnostic]:
+    """What is irregular in a gold plan: how it reads, and what is found in it.
+
+    Args:
+        gold: The plan as the data has it.
+        dialect: Its notation.
+        find: Finds what is irregular in a plan that can be read.
+    """
+    try:
+        plan = parse(gold, dialect=dialect)
+    except ParseError as problem:
+        yield Diagnostic("dataset.record", f"the gold plan cannot be read: {problem.reason}", "error")
+        return
+    yield from plan.diagnostics
+    yield from find(plan)
 
 
 @fast_frozen

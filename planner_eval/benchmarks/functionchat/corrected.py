@@ -60,26 +60,6 @@ _VERDICT_WORDS = {
 }
 
 
-class DecidedAnswer(NamedTuple):
-    """One item and its verdict.
-
-    Args:
-        sample: The item.
-        called: The answer holds a call.
-        verdict: ``"pass"``, ``"fail"`` or None: undecided.
-        by: ``"rule"``, ``"judge"`` or ``"nobody"``.
-        reason: Why, in a word or two.
-        error: Why there is no verdict.
-    """
-
-    sample: Sample
-    called: bool
-    verdict: str | None
-    by: str
-    reason: str
-    error: str | None = None
-
-
 def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
     """The paper's figures of each part that the records come from, and one row a record.
 
@@ -117,7 +97,7 @@ def scorer(judge: Judge | None = None) -> Scorer:
 
 
 class _StoredAnswer(NamedTuple):
-    """What is kept of a :class:`DecidedAnswer`; `right` where it calls and a call is due, or neither."""
+    """What is kept of an answer that was decided; `right` where it calls and a call is due, or neither."""
 
     part: Any
     category: str
@@ -139,26 +119,15 @@ def _figures(results: SampleResults) -> Iterator[Figure]:
         yield from _part_figures(subset, [result for _, result in results if result.part == subset])
 
 
-def decide(
-    sample: Sample, text: str, *, judge: Judge | None = None, gold: AssistantTurn | None = None
-) -> DecidedAnswer:
-    """The verdict on one answer: by rule where the criteria settle it, else by the judge.
-
-    Args:
-        sample: The item.
-        text: What the model answered.
-        judge: Decides where meaning does.
-        gold: What the sample's gold says, where it has been read already.
-    """
-    return DecidedAnswer(
-        sample, *_find_verdict(sample, text, judge, answer_of(sample.gold) if gold is None else gold)
-    )
-
-
 def _find_verdict(
     sample: Sample, text: str, judge: Judge | None, gold: AssistantTurn
 ) -> tuple[bool, str | None, str, str, str | None]:
-    """The fields of a :class:`DecidedAnswer` after its sample."""
+    """The verdict on one answer: by rule where the criteria settle it, else by the judge.
+
+    Returns:
+        Whether it holds a call; the verdict, None where it is undecided; who decided, ``"rule"``, ``"judge"``
+        or ``"nobody"``; why, in a word or two; and why there is no verdict.
+    """
     problem = sample_problem(sample) or _gold_problem(sample, gold)
     if problem:
         return False, None, "nobody", "no gold", problem

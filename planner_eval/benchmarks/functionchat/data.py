@@ -224,14 +224,14 @@ def verdict_request(output_type: str, material: Mapping[str, Any], fields: Mappi
 # Source: repository kakao/FunctionChat-Bench at cb32af3.
 
 
-def model_request(sample: Sample, temperature: float = 0.1) -> dict[str, Any]:
+def model_request(sample: Sample) -> dict[str, Any]:
     """The request for one sample, keys in the published order."""
     extra = sample.extra
     common = {
         "serial_num": extra["serial_num"],
         "messages": extra["messages"],
         "tools": sample.tools,
-        "temperature": temperature,
+        "temperature": 0.1,
         "tool_choice": "auto",
         "ground_truth": sample.gold,
         "acceptable_arguments": acceptable_text(extra["acceptable_arguments"]),

@@ -20,15 +20,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import CatalogError, DatasetError, ParseError
+from planner_eval.base.errors import CatalogError, DatasetError
 from planner_eval.base.json_files import decode_field
-from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json, load_jsonl
+from planner_eval.benchmarks.datasets.published import Audit, Sample, gold_findings, load_json, load_jsonl
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic, Plan, Template, contains_kind, fold, leaves
-from planner_eval.reading.dialects.read import parse
 
 VERSION_1_FILES = {
     "executable": "executable/executable",
@@ -120,7 +119,7 @@ def _version_1_findings(
     fields: Mapping[str, Any], catalog: Catalog | None, tools: Any
 ) -> Iterator[Diagnostic]:
     yield from record_findings(fields)
-    yield from plan_findings(fields.get("output"), catalog)
+    yield from gold_findings(fields.get("output"), "nestful", partial(_plan_findings, catalog=catalog))
     yield from tool_findings(tools)
 
 
@@ -148,7 +147,7 @@ def _version_2_findings(
     yield from record_findings(fields)
     yield from diagnostics
     yield from tool_findings(tools)
-    yield from plan_findings(gold, _catalog(tools, where))
+    yield from gold_findings(gold, "nestful", partial(_plan_findings, catalog=_catalog(tools, where)))
 
 
 def _sample(
@@ -274,14 +273,8 @@ def tool_findings(tools: Any) -> Iterator[Diagnostic]:
             yield Diagnostic("dataset.repeated_spec", f"{count} specs are called {name}", "info")
 
 
-def plan_findings(gold: Any, catalog: Catalog | None) -> Iterator[Diagnostic]:
-    """What is irregular in the gold plan: how it reads, how it refers, what the specs say of it."""
-    try:
-        plan = parse(gold, dialect="nestful")
-    except ParseError as problem:
-        yield Diagnostic("dataset.record", f"the gold plan cannot be read: {problem.reason}", "error")
-        return
-    yield from plan.diagnostics
+def _plan_findings(plan: Plan, catalog: Catalog | None) -> Iterator[Diagnostic]:
+    """What is irregular in the gold plan: how it refers, what the specs say of it."""
     yield from _text_findings(plan)
     if catalog is not None:
         yield from check_plan(plan, catalog)

@@ -106,14 +106,14 @@ def opt(item: Expr) -> Expr:
     return EMPTY if item in (NEVER, EMPTY) else Repeat(item, 0, 1)
 
 
-def chars(text: str, *, negated: bool = False) -> Chars:
+def chars(text: str) -> Chars:
     """A class of characters, written as in ``[a-z_]`` without its brackets; ``-`` stands last.
 
     >>> chars("0-9_").ranges
     (('0', '9'), ('_', '_'))
     """
     ranges = re.findall(r"(.)-(.)|(.)", text, re.DOTALL)
-    return Chars(tuple((low, high) if low else (char, char) for low, high, char in ranges), negated)
+    return Chars(tuple((low, high) if low else (char, char) for low, high, char in ranges))
 
 
 def one_of_texts(texts: Iterable[str]) -> Expr:

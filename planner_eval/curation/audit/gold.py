@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.json_files import read_json
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import format_count, one_line_json, shorten
-from planner_eval.benchmarks.datasets.mathqa import read_options as written_options
+from planner_eval.base.text import format_count
 from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
-from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.record_tools import RecordTools
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, is_prose_gold, read_gold
 from planner_eval.comparison.policy.policy import Terms
@@ -30,6 +25,13 @@ from planner_eval.curation.audit.audits import (
     audit,
     select_audits,
 )
+from planner_eval.curation.audit.doubts import (
+    GoldDoubt,
+    KeptDoubt,
+    find_schema_fault,
+    fold_schema_faults,
+    tool_uses,
+)
 from planner_eval.curation.audit.near_misses import is_program_name
 from planner_eval.curation.audit.open_values import (
     OpenValues,
@@ -37,8 +39,8 @@ from planner_eval.curation.audit.open_values import (
     is_finding_allowed,
     read_open_values,
 )
-from planner_eval.curation.audit.outcome import is_answer, lacks_tools, read_offered_answer, read_options
-from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
+from planner_eval.curation.audit.outcome import describe_unusable_options, lacks_tools, read_expected_answer
+from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.curation.audit.value_sources import are_identifiers_kept_elsewhere, weigh_without_references
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
@@ -50,81 +52,13 @@ from planner_eval.plan.model import Call, Plan, leaves
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
 from planner_eval.reading.files.states import StateSource
 from planner_eval.results.findings import (
-    CONFIDENCES,
-    LEVELS,
     TOOL_CODES,
-    Confidence,
-    Finding,
     GoldFinding,
-    digests,
     finding_of_gold,
 )
 
 if TYPE_CHECKING:
     from planner_eval.curation.audit.votes import Votes
-
-
-# ----------------------------------------------------------------------
-# What a gold record says that its plan comes to.
-def read_expected_answer(record: Record, answer: str) -> ExpectedAnswer:
-    """What a record says that its plan comes to: a gold answer, or one of several on offer.
-
-    Args:
-        record: The record; of a data set it holds its sample.
-        answer: The field of the gold answer.
-
-    >>> record = Record("g.jsonl", 0, "q1", "f()", fields={"options": {"a": "3", "b": "4"}, "correct": "B"})
-    >>> read_expected_answer(record, "gold_answer").correct
-    'b'
-    """
-    fields, options = _extra_fields(record), _read_answer_options(record)
-    correct = fields.get("correct")
-    letter = correct.strip(" ()[].:\t\n").lower() if isinstance(correct, str) else ""
-    if options and letter in dict(options):
-        return ExpectedAnswer(options=options, correct=letter)
-    if not is_answer(fields.get(answer)):
-        return ExpectedAnswer()
-    text = fields.get(f"{answer}_text")
-    return ExpectedAnswer(fields[answer], True, text if isinstance(text, str) else None)
-
-
-def describe_unusable_options(record: Record) -> str | None:
-    """Why the answer options of a record say nothing; None where they do, or there are none.
-
-    Args:
-        record: The record.
-
-    >>> describe_unusable_options(
-    ...     Record("g.jsonl", 0, "q1", "f()", fields={"options": ["3", "4"], "correct": "z"}))
-    'correct is "z", expected one of a, b'
-    """
-    fields = _extra_fields(record)
-    if "options" not in fields or "correct" not in fields:
-        return None
-    options, accepted = _read_answer_options(record), read_expected_answer(record, "").options
-    if accepted and all(read_offered_answer(text) is None for _, text in options):
-        return f"none of the options is a number: {one_line_json(fields['options'], 40)}"
-    if accepted:
-        return None
-    if options:
-        return (
-            f"correct is {one_line_json(fields['correct'], 40)}, expected one of "
-            f"{', '.join(dict(options))[:80]}"
-        )
-    return (
-        f"options is {one_line_json(fields['options'], 40)}, expected answers by letter, or a list of answers"
-    )
-
-
-def _extra_fields(record: Record) -> Mapping[str, Any]:
-    """What stands beside a plan; of a data set's sample what it keeps of its record."""
-    sample = record.source
-    return sample.extra if hasattr(sample, "category") else record.fields
-
-
-def _read_answer_options(record: Record) -> tuple[tuple[str, str], ...]:
-    options = _extra_fields(record).get("options")
-    return read_options(written_options(options) if isinstance(options, str) else options)
 
 
 # ----------------------------------------------------------------------
@@ -135,73 +69,8 @@ ANSWER_FIELD = "gold_answer"
 
 _EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:\(.*\))?|[A-Za-z_]\w*\[.*\]|[A-Z][A-Z_\d]+")
 """What names a value in a program: "ResultSet.TYPE", "data['x']", "EVENT_THREAD"."""
-_SCHEMA_CODES = ("gold.missing_argument", "gold.unknown_argument", "gold.wrong_type", "gold.unknown_output")
-_MIN_SCHEMA_RECORDS, _MIN_SCHEMA_SHARE = 5, 0.9
-"""A fault of so many records, and of this share of those that use a tool so, is one of its schema."""
 _MAX_LANGUAGE_SAMPLE = 2_000
 """So many characters of a question say whether it is in English."""
-
-
-class GoldDoubt(NamedTuple):
-    """A doubt about the gold of one record of a set.
-
-    Args:
-        record: The record's id, else its place counted from 1.
-        found: The doubt: code, message, confidence, and its place in the plan.
-        shown: The same for CI servers: its level, and the file, line and column where they are known.
-        query: What the record asks, where that is known.
-    """
-
-    record: str | int
-    found: GoldFinding
-    shown: Finding
-    query: str | None = None
-
-    def weighed(self, confidence: Confidence) -> GoldDoubt:
-        """The same as sure as `confidence` says."""
-        level = LEVELS[CONFIDENCES.index(confidence)]
-        found = self.found._replace(confidence=confidence)
-        return self._replace(found=found, shown=self.shown._replace(level=level))
-
-
-class _Fault(NamedTuple):
-    """What a plan contradicts in a tool: a check's code, the tool by name and declaration, the argument."""
-
-    code: str
-    tool: str
-    declared: str
-    argument: str | None
-
-
-class _Kept(NamedTuple):
-    """A doubt with the number of its record.
-
-    Args:
-        position: The record's.
-        doubt: The doubt.
-        unreferenced: How sure it is in a set whose plans write no references.
-        fault: What it contradicts in a tool; None where it does not.
-    """
-
-    position: int
-    doubt: GoldDoubt
-    unreferenced: Confidence
-    fault: _Fault | None = None
-
-    def weighed(self, confidence: Confidence) -> _Kept:
-        """The same as sure as `confidence` says."""
-        return self._replace(doubt=self.doubt.weighed(confidence))
-
-    def as_schema_fault(self, records: int, uses: int) -> _Kept:
-        """The same about the tool: so many records have it of those that use the tool so."""
-        found, shown = self.doubt.found, self.doubt.shown
-        code = "gold.tool_schema"
-        message = f"{found.message} (in {records} of {format_count(uses, 'record')}: the schema may be wrong)"
-        doubt = self.doubt._replace(
-            found=found._replace(code=code, message=message, operations=()),
-            shown=shown._replace(code=code, message=message),
-        )
-        return self._replace(doubt=doubt)
 
 
 class RunCounts(NamedTuple):
@@ -259,7 +128,7 @@ class GoldAudit:
         self._audits: Sequence[Audit] = select_audits(how.choice.has)
         self._tools = RecordTools(how.catalog)
         self._ran = Counter[str]()
-        self._found: list[_Kept] = []
+        self._found: list[KeptDoubt] = []
         self._unread: list[GoldDoubt] = []
         self._unvoted = 0
         self._told: set[str] = set()
@@ -297,11 +166,11 @@ class GoldAudit:
                 if weighed is not None and not self._is_told(weighed):
                     self._keep(position, item, weighed, subject.query, subject)
             self._has_references = self._has_references or _marks_results(subject)
-            self._uses.update(_uses(subject.plan))
+            self._uses.update(tool_uses(subject.plan))
             for gathering in gatherings:
                 gathering.add(position, subject)
         self._settle_confidence()
-        self._fold_schema_faults()
+        self._found = fold_schema_faults(self._found, self._uses)
         self._add_beside(gatherings)
         return self
 
@@ -314,29 +183,6 @@ class GoldAudit:
         if are_identifiers_kept_elsewhere(sure, self._unseen["plans"]):
             codes = ("gold.ungrounded", "gold.unasked")
             self._found = [k.weighed("low") if k.doubt.found.code in codes else k for k in self._found]
-
-    def _fold_schema_faults(self) -> None:
-        """Tell a fault that all records have which use a tool, or an argument, once: its schema is wrong."""
-        groups: dict[_Fault, dict[int, _Kept]] = {}
-        for kept in self._found:
-            if kept.fault is not None:
-                groups.setdefault(kept.fault, {}).setdefault(kept.position, kept)
-        folded: dict[_Fault, _Kept] = {}
-        for fault, by_record in groups.items():
-            # an argument that is lacking is one of every call of the tool
-            argument = fault.argument if fault.code != "gold.missing_argument" else None
-            uses = self._uses[fault.tool, argument]
-            if len(by_record) >= _MIN_SCHEMA_RECORDS and len(by_record) >= _MIN_SCHEMA_SHARE * uses:
-                surest = min(
-                    by_record.values(), key=lambda kept: CONFIDENCES.index(kept.doubt.found.confidence)
-                )
-                folded[fault] = surest
-                groups[fault] = {surest.position: surest.as_schema_fault(len(by_record), uses)}
-        self._found = [
-            kept if kept.fault not in folded else groups[kept.fault][kept.position]
-            for kept in self._found
-            if kept.fault not in folded or kept is folded[kept.fault]
-        ]
 
     def _weigh(self, record: Record, subject: AuditedRecord, finding: GoldFinding) -> GoldFinding | None:
         """A finding by what its record leaves open and does not record; None where it is none then."""
@@ -506,8 +352,8 @@ class GoldAudit:
             fault = None
             if subject is not None:
                 unreferenced = weigh_without_references(subject.plan, finding, subject.catalog).confidence
-                fault = _find_schema_fault(subject, finding)
-            self._found.append(_Kept(position, doubt, unreferenced, fault))
+                fault = find_schema_fault(subject, finding)
+            self._found.append(KeptDoubt(position, doubt, unreferenced, fault))
 
     def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
         how = self._how
@@ -588,21 +434,6 @@ def _marks_results(subject: AuditedRecord) -> bool:
     )  # fmt: skip
 
 
-def _uses(plan: Plan) -> set[tuple[str, str | None]]:
-    """The tools that a plan calls, and these with each argument that it gives them."""
-    calls = {(call.tool, None) for call in plan.calls}
-    return calls | {(call.tool, name) for call in plan.calls for name, _ in call.arguments}
-
-
-def _find_schema_fault(subject: AuditedRecord, finding: GoldFinding) -> _Fault | None:
-    """What a finding contradicts in a tool that is known; None of another."""
-    if finding.code not in _SCHEMA_CODES or finding.call is None or subject.catalog is None:
-        return None
-    call = subject.plan.calls[finding.call]
-    tool = find_tool(call, subject.catalog)
-    return _Fault(finding.code, call.tool, repr(tool), finding.argument) if tool is not None else None
-
-
 def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:
     """Whether the question gives a value by the name of a variable, of any type: "the list `items`"."""
     if finding.call is None or finding.argument is None or subject.query is None:
@@ -664,105 +495,3 @@ def _read_accepted_plans(record: Record, plan: Plan) -> tuple[tuple[Plan, Terms]
         return read_gold(record, known=plan).plans
     except (ParseError, InputError):
         return None
-
-
-# ----------------------------------------------------------------------
-# A baseline: what was found before, and does not count again.
-SCHEMA = "planeval.baseline/1"
-
-
-class Baseline(NamedTuple):
-    """What was found before.
-
-    Args:
-        doubts: What each doubt is known by; no place in a file is part of it.
-        irregularities: How often each code was found.
-        imperfect: The records of a data set that were not perfect against themselves, by variant.
-    """
-
-    doubts: frozenset[str] = frozenset()
-    irregularities: Mapping[str, int] = {}
-    imperfect: Mapping[str, frozenset[str]] = {}
-
-    def new(self, doubts: Sequence[GoldDoubt]) -> tuple[GoldDoubt, ...]:
-        """The doubts that are not known."""
-        if not self.doubts:
-            return tuple(doubts)
-        named = digests([doubt.shown for doubt in doubts])
-        return tuple(doubt for doubt, name in zip(doubts, named, strict=True) if name not in self.doubts)
-
-
-def baseline_data(
-    doubts: Sequence[GoldDoubt], irregularities: Mapping[str, int], imperfect: Mapping[str, Sequence[str]]
-) -> dict[str, Any]:
-    """What was found as JSON data, which :func:`read_baseline` reads.
-
-    Args:
-        doubts: The doubts.
-        irregularities: How often each code was found.
-        imperfect: The records that are not perfect against themselves, by variant.
-
-    >>> sorted(baseline_data([], {"dataset.type": 2}, {}))
-    ['findings', 'imperfect', 'irregularities', 'schema']
-    """
-    named = zip(doubts, digests([doubt.shown for doubt in doubts]), strict=True)
-    rows = sorted((doubt.found.code, str(doubt.record), name) for doubt, name in named)
-    return {
-        "schema": SCHEMA,
-        "findings": [{"code": code, "record": record, "digest": name} for code, record, name in rows],
-        "irregularities": dict(sorted(irregularities.items())),
-        "imperfect": {variant: sorted(names) for variant, names in sorted(imperfect.items())},
-    }
-
-
-def read_baseline(source: Any) -> Baseline:
-    """A baseline, from its file or as data.
-
-    Args:
-        source: The path of the file, what :meth:`DatasetCheck.baseline` gave, or None for none.
-
-    Raises:
-        InputError: there is no such file, or it is no baseline; says what was found.
-
-    >>> read_baseline(baseline_data([], {"dataset.type": 2}, {})).irregularities
-    {'dataset.type': 2}
-    """
-    if source is None:
-        return Baseline()
-    if isinstance(source, (str, os.PathLike)):
-        name = os.fspath(source)
-        data = _read_file(name)
-    else:
-        name, data = "the baseline", source
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        schema = data.get("schema") if isinstance(data, dict) else data
-        description = shorten(repr(schema), 40) if schema is not None else "none"
-        raise InputError(
-            f"{name}: expected a baseline, whose schema is {SCHEMA!r}, found {description}; "
-            "--write-baseline writes one"
-        )
-    try:
-        return Baseline(
-            frozenset(str(row["digest"]) for row in data["findings"]),
-            {str(code): int(count) for code, count in data["irregularities"].items()},
-            {str(variant): frozenset(map(str, names)) for variant, names in data["imperfect"].items()},
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise InputError(
-            f"{name}: not as --write-baseline writes it ({type(problem).__name__}: {problem}); write it again"
-        ) from None
-
-
-def _read_file(name: str) -> Any:
-    try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"--baseline {name}: no such file; --write-baseline {name} writes one") from None
-    except UnicodeDecodeError:
-        raise InputError(f"--baseline {name}: not UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"--baseline {name}: {error.strerror}") from None
-    try:
-        return read_json(text)
-    except ParseError as error:
-        raise InputError(f"{name}, {error.brief}") from None

@@ -34,7 +34,8 @@ from planner_eval.curation.audit.near_misses import (
     find_other_day,
     is_described,
 )
-from planner_eval.curation.audit.question import Question, find_misspelt_name, find_other_place_name
+from planner_eval.curation.audit.other_names import find_misspelt_name, find_other_place_name
+from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.vocabulary import word_set
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
@@ -67,6 +68,7 @@ _INFERRED_PLACE = re.compile(
 )
 """What names a place by what is known of it."""
 _NAME_ARGUMENT_WORDS = word_set("named_arguments")
+_IP_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _MAIL_ADDRESS = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
 _LANGUAGES = word_set("languages")
 """Languages may be seen from the text itself."""
@@ -325,8 +327,10 @@ def is_identifier(value: Value) -> bool:
     >>> is_identifier("A-77120"), is_identifier("Rome")
     (True, False)
     """
-    if not isinstance(value, str) or not value.isascii() or "." in value:
+    if not isinstance(value, str) or not value.isascii():
         return False
+    if "." in value:
+        return _IP_ADDRESS.fullmatch(value) is not None
     if len(value.split()) != 1 and not is_code(value):
         return False
     return sum(c.isdecimal() for c in value) >= 3 and len(value) >= 4

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isclose
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line_json
+from planner_eval.benchmarks.datasets.mathqa import read_options as written_options
 from planner_eval.curation.audit.subject import AuditedRecord, ExpectedAnswer
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.trace import CallTrace, Trace
 from planner_eval.plan.model import Call
+from planner_eval.reading.files.record import Record
 from planner_eval.results.findings import CONFIDENCES, Confidence, GoldFinding
 
 # ----------------------------------------------------------------------
@@ -294,6 +296,69 @@ def _number_mismatch_confidence(exact: float, number: float, answer_text: str) -
         return None
     named = option.plain and len(option.unit.split()) <= _MAX_UNIT_WORDS
     return "high" if sure and named and not option.is_near(number) else "medium"
+
+
+# ----------------------------------------------------------------------
+# What a gold record says that its plan comes to.
+def read_expected_answer(record: Record, answer: str) -> ExpectedAnswer:
+    """What a record says that its plan comes to: a gold answer, or one of several on offer.
+
+    Args:
+        record: The record; of a data set it holds its sample.
+        answer: The field of the gold answer.
+
+    >>> record = Record("g.jsonl", 0, "q1", "f()", fields={"options": {"a": "3", "b": "4"}, "correct": "B"})
+    >>> read_expected_answer(record, "gold_answer").correct
+    'b'
+    """
+    fields, options = _extra_fields(record), _read_answer_options(record)
+    correct = fields.get("correct")
+    letter = correct.strip(" ()[].:\t\n").lower() if isinstance(correct, str) else ""
+    if options and letter in dict(options):
+        return ExpectedAnswer(options=options, correct=letter)
+    if not is_answer(fields.get(answer)):
+        return ExpectedAnswer()
+    text = fields.get(f"{answer}_text")
+    return ExpectedAnswer(fields[answer], True, text if isinstance(text, str) else None)
+
+
+def describe_unusable_options(record: Record) -> str | None:
+    """Why the answer options of a record say nothing; None where they do, or there are none.
+
+    Args:
+        record: The record.
+
+    >>> describe_unusable_options(
+    ...     Record("g.jsonl", 0, "q1", "f()", fields={"options": ["3", "4"], "correct": "z"}))
+    'correct is "z", expected one of a, b'
+    """
+    fields = _extra_fields(record)
+    if "options" not in fields or "correct" not in fields:
+        return None
+    options, accepted = _read_answer_options(record), read_expected_answer(record, "").options
+    if accepted and all(read_offered_answer(text) is None for _, text in options):
+        return f"none of the options is a number: {one_line_json(fields['options'], 40)}"
+    if accepted:
+        return None
+    if options:
+        return (
+            f"correct is {one_line_json(fields['correct'], 40)}, expected one of "
+            f"{', '.join(dict(options))[:80]}"
+        )
+    return (
+        f"options is {one_line_json(fields['options'], 40)}, expected answers by letter, or a list of answers"
+    )
+
+
+def _extra_fields(record: Record) -> Mapping[str, Any]:
+    """What stands beside a plan; of a data set's sample what it keeps of its record."""
+    sample = record.source
+    return sample.extra if hasattr(sample, "category") else record.fields
+
+
+def _read_answer_options(record: Record) -> tuple[tuple[str, str], ...]:
+    options = _extra_fields(record).get("options")
+    return read_options(written_options(options) if isinstance(options, str) else options)
 
 
 # ----------------------------------------------------------------------

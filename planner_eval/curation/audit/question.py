@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import Any
 
 from planner_eval.base.limits import Span
-from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.comparison.policy.values import normalise_boolean, normalise_number
 from planner_eval.curation.audit.dates import Moments, date_of, moment_ground, moments, read_moment
 from planner_eval.curation.audit.literals import (
@@ -29,7 +26,6 @@ from planner_eval.curation.audit.quantities import find_difference, find_implied
 from planner_eval.curation.audit.words import (
     FUNCTION_WORDS,
     MAX_MENTIONS,
-    MIN_NAME_LETTERS,
     OPPOSITES,
     Ground,
     Word,
@@ -38,13 +34,10 @@ from planner_eval.curation.audit.words import (
     find_telling_words,
     is_denied,
     is_english,
-    is_misspelling,
     is_readable,
     words,
 )
 from planner_eval.plan.model import Value
-from planner_eval.reading.dialects.conversations.messages import join_messages
-from planner_eval.reading.dialects.conversations.turn_collector import texts_of
 
 # ----------------------------------------------------------------------
 # Whether a question says a value, and where: the question prepared once, asked of many values.
@@ -478,169 +471,3 @@ def _is_abbreviation(short: str, name: str) -> bool:
     """
     remaining = iter(name)
     return name[:1] == short[:1] and all(letter in remaining for letter in short)
-
-
-# ----------------------------------------------------------------------
-# All that is said in a record before its answer: what may ground a gold value.
-_ROLES = ("user", "human", "tool", "function", "observation", "assistant", "system", "developer", "gpt")
-_ASSISTANT_ROLES = ("assistant", "gpt")
-
-
-def sample_conversation_text(sample: Sample) -> str:
-    r"""The query of a sample, and of a conversation all that is said before the answer, by whomever.
-
-    A value may come from an earlier turn, from what a tool answered, or from the system's first words.
-
-    Args:
-        sample: Of any reader; its conversation is ``messages`` or ``question`` of ``extra``.
-
-    >>> said = [{"role": "user", "content": "I am Kim."}, {"role": "user", "content": "Call me a cab."}]
-    >>> sample_conversation_text(Sample("a", "Call me a cab.", extra={"messages": said}))
-    'I am Kim.\nCall me a cab.'
-    """
-    messages = sample.extra.get("messages") or sample.extra.get("question")
-    texts = [text for text in _message_texts(messages) if text.strip()] if isinstance(messages, list) else []
-    if not any(sample.query in text for text in texts):
-        texts.append(sample.query)
-    return "\n".join(texts)
-
-
-def conversation_text(talk: Any) -> str | None:
-    r"""All that is said in a conversation of a user's file before its answer; None where it is none.
-
-    Turns of the assistant at its end are left out, for gold may be one of them.
-
-    Args:
-        talk: What stands in the field.
-
-    >>> turns = [("system", "Today is Monday."), ("user", "And tomorrow?"), ("assistant", "Tuesday.")]
-    >>> conversation_text([{"role": role, "content": text} for role, text in turns])
-    'Today is Monday.\nAnd tomorrow?'
-    """
-    talk = join_messages(talk)
-    if not isinstance(talk, list) or not all(isinstance(message, dict) for message in talk):
-        return None
-    last = max(
-        (end for end, message in enumerate(talk, 1) if _role(message) not in _ASSISTANT_ROLES), default=0
-    )
-    return "\n".join(text for text in _message_texts(talk[:last]) if text.strip()) or None
-
-
-def _role(message: dict[str, Any]) -> Any:
-    return message.get("role", message.get("from", "user"))
-
-
-def _message_texts(messages: list[Any]) -> Iterator[str]:
-    for message in messages:
-        if isinstance(message, dict) and _role(message) in _ROLES:
-            yield from texts_of(message.get("content", message.get("value")))
-            if message.get("tool_calls"):
-                yield json.dumps(message["tool_calls"], ensure_ascii=False, default=str)
-
-
-# ----------------------------------------------------------------------
-# Whether a question may say a name by another that no table knows: as an airport's, or spelled otherwise.
-_ORIGIN_WORDS, _DESTINATION_WORDS = (
-    frozenset(("from", "origin", "departure")),
-    frozenset(("to", "destination", "arrival")),
-)
-_ROUTE_WORDS = _ORIGIN_WORDS | _DESTINATION_WORDS
-_PLACE_WORDS = _ROUTE_WORDS | frozenset(("city", "town", "location", "airport", "place", "where", "station"))
-_CAPITALISED_WORD = r"[A-Z][\w'’.-]{0,40}+"
-_PLACE_NAME = re.compile(
-    rf"\b(?P<way>from|out of|leaving|departing|to|into|for|towards?|in|at|via|near|by|and)\ (?:the\ )?"
-    rf"(?P<name>{_CAPITALISED_WORD}"
-    rf"(?:\ (?:(?:de|la|le|di|du|del|da|von|van|der|of)\ ){{0,2}}{_CAPITALISED_WORD}){{0,4}}+)"
-)
-_DIRECTION_WORDS = {
-    "from": _ORIGIN_WORDS,
-    "out of": _ORIGIN_WORDS,
-    "leaving": _ORIGIN_WORDS,
-    "departing": _ORIGIN_WORDS,
-    "to": _DESTINATION_WORDS,
-    "into": _DESTINATION_WORDS,
-    "for": _DESTINATION_WORDS,
-}
-_FLIGHT_WORDS = re.compile(
-    r"\b(?:fl(?:y|ies|ew|own|ying|ights?)|planes?|airports?|airlines?|take-?off|layover|boarding)\b", re.I
-)
-_BUILDING_WORDS = re.compile(
-    r"\b(?:airport|station|terminal|museum|tower|stadium|arena|university|hospital|square|bridge|palace"
-    r"|cathedral|castle|harbou?r)\b",
-    re.I,
-)
-
-
-def find_other_place_name(argument: str, question: Question, claimed: Sequence[Span]) -> Span | None:
-    """A name in the place of a place's, which may be another name of it: an airport's, a building's.
-
-    A name that our table of other names knows is that of a place by itself, and one by which another value of
-    the plan is said is not meant.
-
-    Args:
-        argument: The argument's name.
-        question: What is asked.
-        claimed: Where the other values of the plan are said.
-
-    >>> said = Question("Fly me from O'Hare to Rome")
-    >>> said.text[slice(*find_other_place_name("from_city", said, []))]
-    "O'Hare"
-    >>> find_other_place_name("from_city", Question("Fly me from Boston to Rome"), [])
-    """
-    argument_words = {word.plain for word in words(argument)} & _PLACE_WORDS
-    if not argument_words:
-        return None
-    flies = _FLIGHT_WORDS.search(question.text) is not None
-    for match in islice(_PLACE_NAME.finditer(question.text), MAX_MENTIONS):
-        span = (match.start("name"), match.start("name") + len(match["name"].rstrip(".")))
-        direction = _DIRECTION_WORDS.get(match["way"], frozenset[str]())
-        if (argument_words & _ROUTE_WORDS and not argument_words & direction) or any(
-            _overlaps(span, other) for other in claimed
-        ):
-            continue
-        if (flies or _BUILDING_WORDS.search(question.text, span[0], span[1] + 12)) and not _is_known_alias(
-            match["name"]
-        ):
-            return span
-    return None
-
-
-def find_misspelt_name(value: str, question: Question) -> Span | None:
-    """A name of the question that differs from a value's in one letter.
-
-    Args:
-        value: The name in gold.
-        question: What is asked.
-
-    >>> (
-    ...     find_misspelt_name("Tokyo", Question("A room in Tokio")),
-    ...     find_misspelt_name("Oslo", Question("A room in Osla"))
-    ... )
-    ((10, 15), None)
-    """
-    names = [
-        word.plain
-        for word in words(value)
-        if len(word.plain) >= MIN_NAME_LETTERS and value[word.span[0]].isupper()
-    ]
-    for word in islice(question.words, MAX_MENTIONS) if names else ():
-        if question.text[word.span[0]].isupper() and any(
-            is_misspelling(word.plain, name) for name in names[:MAX_MENTIONS]
-        ):
-            return word.span
-    return None
-
-
-def _is_known_alias(name: str) -> bool:
-    """Whether a name, or a part of it, is in the table of other names."""
-    forms = [word.form for word in words(name) if name[word.span[0]].isupper()]
-    return any(run in aliases() for run in _form_ngrams(forms))
-
-
-def _form_ngrams(forms: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    for start in range(len(forms)):
-        yield from (tuple(forms[start:end]) for end in range(start + 1, min(start + 4, len(forms) + 1)))
-
-
-def _overlaps(left: Span, right: Span) -> bool:
-    return left[0] < right[1] and right[0] < left[1]

@@ -7,7 +7,7 @@ without the call, the plan comes to the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
@@ -244,7 +244,15 @@ class _QuestionGroup:
 
 
 class TwinFinder:
-    """Records that go by, of which no more is kept than their names and shapes, and a sketch of each shape.
+    """Records whose plan has another shape than those of records with the same question, up to values.
+
+    Questions are alike as :func:`planner_eval.reading.files.files.question_template` says; shapes
+    are those of :class:`planner_eval.plan.canonical.EquivalenceClasses`, up to values. Where one shape is
+    that of more than half of a group, the others are doubtful: of three or more and at least three in
+    four that agree, ``medium``; of a smaller majority, and where there is none (all are then named),
+    ``low``. Never ``high``: a question up to values may ask for other calls where a value decides which;
+    of questions that are not in English always ``low``, for what is a name or a number is known of
+    English. No more is kept of records than their names and shapes, and a sketch of each shape.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> twins = TwinFinder()
@@ -288,40 +296,6 @@ class TwinFinder:
 
 def _drop_answer(plan: Plan) -> Plan:
     return replace(plan, answer=None)
-
-
-def find_differing_twins(items: Iterable[QuestionRecord]) -> dict[str, list[GoldFinding]]:
-    """Records whose plan has another shape than those of records with the same question, up to values.
-
-    Questions are alike as :func:`planner_eval.reading.files.questions.question_template` says; shapes
-    are those of :class:`planner_eval.plan.canonical.EquivalenceClasses`, up to values. Where one shape is
-    that of more than half of a group, the others are doubtful: of three or more and at least three in
-    four that agree, ``medium``; of a smaller majority, and where there is none (all are then named),
-    ``low``. Never ``high``: a question up to values may ask for other calls where a value decides which;
-    of questions that are not in English always ``low``, for what is a name or a number is known of
-    English.
-
-    Args:
-        items: The records of a data set.
-
-    Returns:
-        By record, in their order; records without a finding are left out.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> plans = {"a": "f(x=3)", "b": "f(x=5)", "c": "f(x=6)", "d": "g(x=7)"}
-    >>> asked = [QuestionRecord(name, f"Take {len(name)} off.", parse(plan)) for name, plan in plans.items()]
-    >>> for name, (found,) in find_differing_twins(asked).items(): print(name, found.confidence,
-    ...     found.message)
-    d medium the question matches a, b, c, up to values, whose plans make the calls f; this one makes g
-    """
-    twins, names = TwinFinder(), list[str]()
-    for number, item in enumerate(items):
-        names.append(item.record)
-        twins.add(number, item)
-    findings: dict[str, list[GoldFinding]] = {}
-    for number, finding in sorted(twins.found(), key=lambda pair: pair[0]):
-        findings.setdefault(names[number], []).append(finding)
-    return findings
 
 
 def _find_odd_plans(

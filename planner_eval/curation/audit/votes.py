@@ -264,25 +264,6 @@ def _read_number(value: Value) -> Value:
     return float(number) if isinstance(number, (int, float)) and not isinstance(value, bool) else value
 
 
-def find_outvoted_records(
-    gold: Mapping[str, Plan], answers: Mapping[str, Sequence[Answer]], policy: Policy = DEFAULT_POLICY
-) -> dict[str, list[GoldFinding]]:
-    """:func:`find_outvoted_gold` of all records with gold and answers; those without a finding are left out.
-
-    Args:
-        gold: The gold plans by record.
-        answers: What the runs said, by record.
-        policy: How values compare.
-
-    >>> find_outvoted_records({}, {})
-    {}
-    """
-    findings = {
-        record: [*find_outvoted_gold(plan, answers.get(record, ()), policy)] for record, plan in gold.items()
-    }
-    return {record: record_findings for record, record_findings in findings.items() if record_findings}
-
-
 def _are_equal(plan: Plan | None, other: Plan | None, policy: Policy) -> bool:
     """Whether two plans are one under a policy, whichever is taken for gold."""
     if plan is None or other is None:

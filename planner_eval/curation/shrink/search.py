@@ -218,24 +218,6 @@ class Shrunk(NamedTuple):
     ended: str
 
 
-def smaller_pairs(pair: Pair) -> Iterator[Pair]:
-    """Every pair that is one single step smaller.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> one = parse("f(#x='1')")
-    >>> [tuple(map(len, each)) for each in smaller_pairs(Pair(strip_source(one), strip_source(one)))][:3]
-    [(0, 0), (1, 0), (0, 1)]
-    """
-    digests, least = {_digest(pair)}, pair_size(pair)
-    partners = _match_calls(pair)
-    for kind in STEP_KINDS:
-        for unit in kind.units(pair, partners):
-            smaller_pair = kind.done(pair, [unit])
-            if (digest := _digest(smaller_pair)) not in digests and pair_size(smaller_pair) < least:
-                digests.add(digest)
-                yield smaller_pair
-
-
 def shrink(
     pair: Pair,
     shows: Callable[[Pair], bool],
@@ -254,7 +236,7 @@ def shrink(
         progress: Is told after each try how many there were, and the smallest pair so far.
 
     Returns:
-        A pair that shows it; where the search ended by itself, no pair of :func:`smaller_pairs` does.
+        A pair that shows it; where the search ended by itself, no pair does that is one step smaller.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> plan = parse("a = f(#x='Rome')\nb = g(#y='1')\nh(#z=b)")

@@ -3,50 +3,46 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from planner_eval.base.text import one_line_json
-from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type
-from planner_eval.catalogs.value_errors import ValueChecker, is_compatible
+from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
+from planner_eval.catalogs.value_errors import ValueChecker, format_path, is_compatible
 from planner_eval.curation.suggest.candidates import (
     ExpectedOutput,
-    NameIndex,
     Producers,
     are_opposites,
-    find_stray_words,
     name_similarity,
-    words,
 )
 from planner_eval.curation.suggest.faults import AS_TEXT, NO_APP, Fault, text_reference
 from planner_eval.curation.suggest.queries import find_named_values, plan_literals
+from planner_eval.curation.suggest.tool_names import (
+    MAX_NAME_CHARACTERS,
+    MAX_TOOLS,
+    MIN_LETTER_SIMILARITY,
+    ToolIndex,
+    are_names_alike,
+    argument_fit,
+    describe_stray_words,
+    is_meaningless_name,
+    is_numbered_otherwise,
+    is_other_word,
+    name_at_same_position,
+    strip_number,
+)
 from planner_eval.curation.suggest.values import Interpretation, find_interpretations
 from planner_eval.plan.graph import blocked_positions, generations
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.reading.dialects.notations.plan import value_data
 
-_MAX_TOOLS = 20
-"""Tools that are looked at for one that is unknown."""
-
-_MAX_NAME_CHARACTERS = 40
-"""Characters of a name in a sentence."""
-
 _MIN_NAME_SIMILARITY = 0.5
 """Names less alike than this share letters by chance."""
 
-_MIN_LETTER_SIMILARITY = 0.4
-"""How alike names are before it is told, and before it says which is which."""
-
-_MIN_WORD_SIMILARITY = 0.8
-"""How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
-
 _DOUBT_FACTOR = 0.6
 """What a score is times where the names say another thing: it is then less than what a patch takes."""
-
-_MAX_SHARING_TOOLS = 500
-"""An argument that more tools than this take tells no tool."""
 
 
 class Fix(NamedTuple):
@@ -65,47 +61,6 @@ class Fix(NamedTuple):
     reason: str
     score: float
     source: str = "catalog"
-
-
-class ToolIndex:
-    """The tools of a catalog, by what their names and arguments are like.
-
-    Args:
-        catalog: The tools.
-
-    >>> [tool.name for tool in ToolIndex(Catalog((Tool("add"), Tool("divide")))).near(Call("1", "ad"))]
-    ['add']
-    """
-
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
-
-    @cached_property
-    def _names(self) -> NameIndex:
-        return NameIndex(tool.name for tool in self.catalog.tools)
-
-    @cached_property
-    def _takers(self) -> dict[str, list[int]]:
-        positions: dict[str, list[int]] = {}
-        for position, tool in enumerate(self.catalog.tools):
-            for parameter in tool.parameters:
-                positions.setdefault(parameter.name, []).append(position)
-        return positions
-
-    def near(self, call: Call) -> list[Tool]:
-        """The tools that a call of an unknown one may mean: by name, and by the arguments it gives."""
-        candidates = dict.fromkeys(self._names.nearest(call.name, _MAX_TOOLS))
-        if call.app:
-            candidates |= dict.fromkeys(self._names.nearest(call.tool, 3))
-        votes: Counter[int] = Counter()
-        for name, _ in call.arguments[:_MAX_TOOLS]:
-            takers = self._takers.get(name, ())
-            votes.update(takers if len(takers) <= _MAX_SHARING_TOOLS else ())
-        candidates |= dict.fromkeys(
-            position
-            for position, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:_MAX_TOOLS]
-        )
-        return [self.catalog.tools[position] for position in candidates]
 
 
 class FixFinder:
@@ -150,11 +105,11 @@ class FixFinder:
     # ------------------------------------------------------------ tools
     def _other_tool(self, fault: Fault) -> Iterator[Fix]:
         call = self._call(fault)
-        used_paths = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:_MAX_TOOLS]
+        used_paths = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:MAX_TOOLS]
         for tool in self.tools.near(call):
             name = max(name_similarity(call.name, tool.name), name_similarity(call.tool, tool.full_name))
-            fit = _argument_fit(call, tool)
-            paths = [*used_paths, *((returned,) for returned in call.returns[:_MAX_TOOLS])]
+            fit = argument_fit(call, tool)
+            paths = [*used_paths, *((returned,) for returned in call.returns[:MAX_TOOLS])]
             gives = sum(tool.output(path) is not None for path in paths) / len(paths) if paths else 0.5
             app = 0.06 if call.app and tool.app == call.app else 0.0
             score = 0.62 * name + 0.24 * fit + 0.1 * gives + app
@@ -168,7 +123,7 @@ class FixFinder:
             if are_opposites(call.name.rpartition(".")[2], tool.name):
                 score *= _DOUBT_FACTOR
                 reasons += ["but means the opposite"]
-            elif name < 1 and (difference := _find_stray_words(call, tool)):
+            elif name < 1 and (difference := describe_stray_words(call, tool)):
                 score *= _DOUBT_FACTOR
                 reasons += [difference]
             reasons += ["it has these arguments"] if fit == 1 and call.arguments else []
@@ -186,7 +141,7 @@ class FixFinder:
             likeness = name_similarity(call.app or "", tool.app or "") if call.app else 0.0
             score = (
                 0.62
-                + 0.2 * _argument_fit(call, tool)
+                + 0.2 * argument_fit(call, tool)
                 + 0.08 * likeness
                 + (0.05 if fitting[tool.app or ""] else 0.0)
             )
@@ -197,12 +152,12 @@ class FixFinder:
     def _same_name(self, fault: Fault) -> Iterator[Fix]:
         """The tool of that name which another app offers, where the arguments are its."""
         call, tool = self._call(fault), self._tool(fault)
-        if tool is None or tool.app is None or _argument_fit(call, tool) == 1:
+        if tool is None or tool.app is None or argument_fit(call, tool) == 1:
             return
         # An app that takes all that is given may be the right one, and a value be left out
         score = 0.57 if all(_has_parameter(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
-            if other.app not in (None, tool.app) and _argument_fit(call, other) == 1:
+            if other.app not in (None, tool.app) and argument_fit(call, other) == 1:
                 yield self._renamed(fault, other, f"call it of {other.app}", "it has these arguments", score)
 
     def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Fix:
@@ -222,15 +177,15 @@ class FixFinder:
             return
         value = dict(call.arguments)[name]
         needed = [p for p in tool.parameters if p.required and p.name not in given_names]
-        misnamed = [key for key in given_names if not _has_parameter(tool, key)][:_MAX_TOOLS]
+        misnamed = [key for key in given_names if not _has_parameter(tool, key)][:MAX_TOOLS]
         other_misnamed = [key for key in misnamed if key != name]
-        free = [p.name for p in tool.parameters if p.name not in given_names][:_MAX_TOOLS]
-        counted_apart = _is_numbered_otherwise(misnamed, free)
-        stem = _strip_number if counted_apart else str
+        free = [p.name for p in tool.parameters if p.name not in given_names][:MAX_TOOLS]
+        counted_apart = is_numbered_otherwise(misnamed, free)
+        stem = strip_number if counted_apart else str
         targets = free if len(needed) != len(misnamed) else [p.name for p in needed]
         in_place = (
-            _name_at_same_position(name, misnamed, targets)
-            if counted_apart or not _are_names_alike(misnamed, targets)
+            name_at_same_position(name, misnamed, targets)
+            if counted_apart or not are_names_alike(misnamed, targets)
             else None
         )
         renames: list[Fix] = []
@@ -252,11 +207,11 @@ class FixFinder:
                 for key in other_misnamed
             ):
                 score *= _DOUBT_FACTOR  # another one is rather meant by it
-            elif likeness >= _MIN_LETTER_SIMILARITY and _is_other_word(stem(name), stem(parameter.name)):
+            elif likeness >= MIN_LETTER_SIMILARITY and is_other_word(stem(name), stem(parameter.name)):
                 score = min(_DOUBT_FACTOR * score, 0.45)  # return_date is not departure_date
             reason = (
                 f"the names are {likeness:.0%} similar"
-                if likeness >= _MIN_LETTER_SIMILARITY
+                if likeness >= MIN_LETTER_SIMILARITY
                 else "it is required and missing"
             )
             if parameter.name == in_place:
@@ -271,10 +226,14 @@ class FixFinder:
         yield from renames
         rank = 0.5 if not needed else 0.25
         rank = min([rank, *(0.9 * mend.score for mend in renames)])  # what was chosen is kept where it can be
-        unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
         if len(set(given_names)) == len(given_names):
-            says = f"remove {name[:_MAX_NAME_CHARACTERS]}"
-            yield Fix((unset,), says, f"{tool.full_name} has no argument with this name", rank)
+            yield self._removed(fault, f"{tool.full_name} has no argument with this name", rank)
+
+    def _removed(self, fault: Fault, reason: str, score: float) -> Fix:
+        """A call without an argument."""
+        name = fault.argument or ""
+        unset = {"op": "unset", "id": self._call(fault).id, "argument": name, "why": fault.code}
+        return Fix((unset,), f"remove {name[:MAX_NAME_CHARACTERS]}", reason, score)
 
     def _moved(
         self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float
@@ -291,7 +250,7 @@ class FixFinder:
             pairs = tuple(
                 (to.name, reading.value) if key == name else (key, old) for key, old in call.arguments
             )
-            says, why = f"rename {name[:_MAX_NAME_CHARACTERS]} to {to.name}", reason
+            says, why = f"rename {name[:MAX_NAME_CHARACTERS]} to {to.name}", reason
             if reading.reason:
                 says, why = (
                     f"{says}, set {to.name} = {self._told(reading.value)}",
@@ -347,7 +306,7 @@ class FixFinder:
         seen = self._elsewhere(fault, name, kind)
         for value in [*seen.values()][:5]:
             score = 0.86 if len(seen) == 1 else 0.6
-            reason = f"other calls pass {name[:_MAX_NAME_CHARACTERS]} this way"
+            reason = f"other calls pass {name[:MAX_NAME_CHARACTERS]} this way"
             yield self._set(fault, value, reason, score, "plan")
 
     def _is_elsewhere(self, fault: Fault, parameter: Parameter, value: Value) -> bool:
@@ -358,7 +317,7 @@ class FixFinder:
     def _elsewhere(self, fault: Fault, name: str, kind: Type) -> dict[str, Value]:
         call = self._call(fault)
         seen: dict[str, Value] = {}
-        if _is_meaningless_name(name):
+        if is_meaningless_name(name):
             return seen
         for position, other in enumerate(self.plan.calls[:500]):
             for key, value in other.arguments if position != fault.call and other.name != call.name else ():
@@ -388,24 +347,17 @@ class FixFinder:
             ref = text_reference(self.plan, value, fault.call or 0, self.catalog, bare=True)
             if ref is not None:
                 yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
-            for candidate in self.producers.candidates(
-                ExpectedOutput(fault.call or 0, name, parameter.type, *_read_text_reference(value))
-            )[:4]:
-                yield self._set(
-                    fault,
-                    candidate.ref,
-                    f"a reference instead of the text: {candidate.reason}",
-                    0.75 * candidate.unasked.score,
-                    "plan",
-                )
+            expected = ExpectedOutput(fault.call or 0, name, parameter.type, *_read_text_reference(value))
+            for candidate in self.producers.candidates(expected)[:4]:
+                reason = f"a reference instead of the text: {candidate.reason}"
+                yield self._set(fault, candidate.ref, reason, 0.75 * candidate.unasked.score, "plan")
         if self.query and not isinstance(value, (list, dict)):
             for meaning in self._asked(fault, parameter)[:4]:
                 yield self._set(fault, meaning.value, meaning.reason, 0.55 * meaning.score, "query")
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
-            unset = {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
             empty = value is None or (isinstance(value, str) and not value.strip())
             reason = "the tool does not require it" + (", and it is empty" if empty else "")
-            yield Fix((unset,), f"remove {name[:_MAX_NAME_CHARACTERS]}", reason, 0.9 if empty else 0.2)
+            yield self._removed(fault, reason, 0.9 if empty else 0.2)
 
     # ------------------------------------------------------------ references
     def _referred(self, fault: Fault) -> Iterator[Fix]:
@@ -413,19 +365,12 @@ class FixFinder:
         value = dict(self._call(fault).arguments)[fault.argument or ""]
         ref = text_reference(self.plan, _value_at_path(value, fault.at), fault.call or 0, self.catalog)
         if ref is not None:
-            paths = [ref.path]
-            outputs = list(self.producers.outputs(ref.call)) if not self._there(ref) else []
-            for number, path in enumerate([*paths, *outputs]):
-                output_ref = replace(ref, path=path)
-                if self._there(output_ref):
-                    reason = "the whole text is the name of this output"
-                    yield self._set(
-                        fault,
-                        _replace_value(value, fault.at, output_ref),
-                        reason,
-                        0.93 - 0.1 * min(number, 3),
-                        "plan",
-                    )
+            outputs = [] if self._there(ref) else list(self.producers.outputs(ref.call))
+            reason = "the whole text is the name of this output"
+            for number, path in enumerate([ref.path, *outputs]):
+                if self._there(output := replace(ref, path=path)):
+                    referring = _replace_value(value, fault.at, output)
+                    yield self._set(fault, referring, reason, 0.93 - 0.1 * min(number, 3), "plan")
 
     def _there(self, ref: Ref) -> bool:
         tool = self.producers.tools[ref.call]
@@ -537,18 +482,15 @@ class FixFinder:
         pairs = [(key, value if key == name else old) for key, old in arguments]
         pairs += [] if is_given else [(name, value)]
         path, new_value = _find_difference(dict(arguments)[name], value) if is_given else ((), value)
-        target = f"{name[:_MAX_NAME_CHARACTERS]}{_format_path(path)[: 2 * _MAX_NAME_CHARACTERS]}"
+        target = format_path(name[:MAX_NAME_CHARACTERS], path)[: 3 * MAX_NAME_CHARACTERS]
         says = f"{'set' if is_given else 'give'} {target} = {self._told(new_value)}"
         return Fix(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
 
     def _told(self, value: Value) -> str:
         if isinstance(value, Ref):
-            return self._named(value)
+            call = self.plan.calls[value.call]
+            return f"{format_path(call.id, value.path)} ({call.name})"
         return one_line_json(value_data(value, self.plan), 60)
-
-    def _named(self, ref: Ref) -> str:
-        call = self.plan.calls[ref.call]
-        return f"{call.id}{_format_path(ref.path)} ({call.name})"
 
     def _given(
         self, fault: Fault, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
@@ -561,20 +503,18 @@ class FixFinder:
         if len({key for key, _ in call.arguments}) < len(call.arguments) or len(arguments) < len(pairs):
             listed = [[key, value_data(value, self.plan)] for key, value in pairs]
             return ({"op": "arguments", "id": call.id, "arguments": listed, "why": fault.code},)
-        operations: list[Mapping[str, Any]] = []
-        for name in names:
-            about = {"id": call.id, "argument": name}
-            if name in arguments:
-                operations.append(
-                    {"op": "set", **about, "value": value_data(arguments[name], self.plan), "why": fault.code}
-                )
-            else:
-                operations.append({"op": "unset", **about, "why": fault.code})
-        return tuple(operations)
-
-
-def _format_path(path: Path) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+        return tuple(
+            {
+                "op": "set",
+                "id": call.id,
+                "argument": name,
+                "value": value_data(arguments[name], self.plan),
+                "why": fault.code,
+            }
+            if name in arguments
+            else {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
+            for name in names
+        )
 
 
 def _find_difference(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
@@ -598,84 +538,8 @@ def _parameter_text(parameter: Parameter) -> str:
     return f"{parameter.name}\n{parameter.description}"
 
 
-def _argument_fit(call: Call, tool: Tool) -> float:
-    """How well the arguments of a call are those that a tool takes and needs."""
-    given_names = {name for name, _ in call.arguments}
-    parameter_names = {p.name for p in tool.parameters}
-    needed = {p.name for p in tool.parameters if p.required}
-    all_names = given_names | needed
-    if not all_names:
-        return 1.0
-    accepted = given_names if tool.open else given_names & parameter_names
-    return len(accepted) / len(all_names)
-
-
-def _find_stray_words(call: Call, tool: Tool) -> str | None:
-    """What a tool's name says that the call's does not, or the other way round; None where both say the same.
-
-    However many letters two names share: who calls ``get_order`` does not mean ``cancel_order``.
-    """
-    bare = call.name.rpartition(".")[2]
-    pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
-    strays_by_pair = [find_stray_words(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
-    if ((), ()) in strays_by_pair:
-        return None
-    call_words, tool_words = (
-        strays_by_pair[1] if len(strays_by_pair) > 1 and bare != call.name else strays_by_pair[0]
-    )
-    call_text, tool_text = (
-        " ".join(word_list)[:_MAX_NAME_CHARACTERS] for word_list in (call_words, tool_words)
-    )
-    if call_words and tool_words:
-        return f"but {call_text!r} is not {tool_text!r}"
-    return f"but nothing mentions {tool_text!r}" if tool_words else f"but it does not mention {call_text!r}"
-
-
 def _parameter(tool: Tool | None, name: str) -> Parameter | None:
     return next((p for p in tool.parameters if p.name == name), None) if tool is not None else None
-
-
-def _is_meaningless_name(name: str) -> bool:
-    """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
-    bare = "".join(word for word in words(name) if not word.isdecimal())
-    return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
-
-
-def _is_other_word(name: str, other: str) -> bool:
-    """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
-    name_words, other_words = find_stray_words(name, other)
-    return bool(other_words) and any(
-        max(name_similarity(word, other_word) for other_word in other_words) < _MIN_WORD_SIMILARITY
-        for word in name_words
-    )
-
-
-def _strip_number(name: str) -> str:
-    """A name without the number at its end."""
-    return name.rstrip("0123456789")
-
-
-def _is_numbered_otherwise(names: Sequence[str], other_names: Sequence[str]) -> bool:
-    """Whether both are one name with numbers that count otherwise: ``var_1, var_2`` and ``arg_0, arg_1``.
-
-    A number then says nothing: the first of these is the first of those.
-    """
-    if len(names) < 2 or any(len({*map(_strip_number, series)}) != 1 for series in (names, other_names)):
-        return False
-    counts = [{n[len(_strip_number(n)) :] for n in series} for series in (names, other_names)]
-    return all(map(all, counts)) and not counts[0] <= counts[1]
-
-
-def _are_names_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
-    """Whether a name says which of others it means."""
-    return any(
-        name_similarity(name, other) >= _MIN_LETTER_SIMILARITY for name in names for other in other_names
-    )
-
-
-def _name_at_same_position(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
-    """Which of others stands where a name stands, where there are several."""
-    return other_names[names.index(name)] if 1 < len(names) <= len(other_names) else None
 
 
 def _has_parameter(tool: Tool, name: str) -> bool:

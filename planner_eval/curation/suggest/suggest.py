@@ -30,7 +30,8 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.patch import SCHEMA, apply_operations
 from planner_eval.curation.suggest.faults import Fault, FaultKey, count_faults, fault_key, faults
-from planner_eval.curation.suggest.proposals import Fix, FixFinder, ToolIndex
+from planner_eval.curation.suggest.proposals import Fix, FixFinder
+from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data, value_data
 from planner_eval.reading.parse import Source, parse

@@ -452,12 +452,11 @@ def begun(path: str, seed: int | str, facts: Sequence[Sequence[Mapping[str, Any]
     return World(Path(path), seed=seed, facts=facts)
 
 
-def read_facts(path: str | PlanFile, *, dialect: str | None = None) -> list[list[dict[str, Any]]]:
+def read_facts(path: str | PlanFile) -> list[list[dict[str, Any]]]:
     """The facts of all plans in a file; a record that holds no readable plan says nothing.
 
     Args:
         path: A plan, or a file of records with plans; gold plans where a file holds both. Or what was read.
-        dialect: The plans' dialect; recognised when None.
 
     Raises:
         InputError: the file is missing or unreadable.
@@ -470,7 +469,7 @@ def read_facts(path: str | PlanFile, *, dialect: str | None = None) -> list[list
     file = read_path(path, role="gold") if isinstance(path, str) else path
     for record in file.records:
         try:
-            facts += facts_of([read_plan(record, dialect=dialect)])
+            facts += facts_of([read_plan(record)])
         except ParseError:
             facts.append([])  # so that the others keep their numbers
     return facts

@@ -527,8 +527,8 @@ def _number_check(low: float, high: float = math.inf) -> Callable[[Any], bool]:
     return lambda value: type(value) in (int, float) and math.isfinite(value) and low <= value <= high
 
 
-def _integer_check(low: float = -math.inf, high: float = math.inf) -> Callable[[Any], bool]:
-    return lambda value: type(value) is int and low <= value <= high
+def _integer_check(low: float = -math.inf) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and low <= value
 
 
 def _is_texts(value: Any) -> bool:

@@ -133,10 +133,12 @@ class Shape(NamedTuple):
         form: What a row's ``sign`` is looked for in: "text", the beginning of a text; "texts", each of a
             list of texts; else the text of JSON data. Its dialects say by ``fits`` whether "calls", or
             "others" of which not everything looks like a call, are in them; "data" says nothing by itself.
+        required: The fields that its rows must have.
     """
 
     module: str
     form: Literal["text", "texts", "data", "calls", "others"] = "text"
+    required: tuple[str, ...] = ()
 
 
 SHAPES: dict[str, Shape] = {
@@ -146,10 +148,10 @@ SHAPES: dict[str, Shape] = {
     "complexfuncbench": Shape("notations.json_rows", "others"),
     "keyed": Shape("notations.json_rows", "others"),
     "call-texts": Shape("programs.python_calls", "texts"),
-    "sections": Shape("notations.framed"),
-    "named": Shape("notations.framed"),
-    "xml": Shape("notations.tagged"),
-    "gemma": Shape("notations.tagged"),
+    "sections": Shape("notations.framed", required=("open",)),
+    "named": Shape("notations.framed", required=("head", "middle")),
+    "xml": Shape("notations.tagged", required=("call", "parameter")),
+    "gemma": Shape("notations.tagged", required=("open", "close", "quote")),
     "python": Shape("programs.python_calls"),
     "python-list": Shape("programs.python_calls"),
     "code-block": Shape("programs.python_calls", "data"),
@@ -171,14 +173,6 @@ SHAPES: dict[str, Shape] = {
     "mlflow": Shape("conversations.traces", "others"),
 }
 """The shapes by name."""
-
-REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
-    "sections": ("open",),
-    "named": ("head", "middle"),
-    "xml": ("call", "parameter"),
-    "gemma": ("open", "close", "quote"),
-}
-"""Shape → the fields that its rows must have."""
 
 
 @cache

@@ -278,12 +278,13 @@ def _read(
     try:
         refuse_too_many_calls(source, limits)
         is_json = source.lstrip()[:1] in ("[", "{")
-        broken = False
         if not located and dialect is None:
             values = loads_if_json(source, limits) if is_json and values is None else values
-            broken = is_json and values is None
-            is_json = is_json and not broken
-            whole_read = read_call_list(source, limits) if broken else read_whole_text(source, limits, values)
+            if is_json and values is None:
+                values, is_json = [], False
+                whole_read = read_call_list(source, limits)
+            else:
+                whole_read = read_whole_text(source, limits, values)
             if whole_read is not None:
                 return whole_read
         talk = _find_conversation(source, limits, values, located=located) if is_json else None
@@ -294,7 +295,7 @@ def _read(
             return RecognisedPlan(dialect, raw)
         from planner_eval.reading.dialects.finding.find import find_plan
 
-        result = find_plan(source, limits, repair=repair, located=located, broken=broken)
+        result = find_plan(source, limits, repair=repair, located=located, values=values)
     except AnswerError:
         raise
     except ParseError as error:

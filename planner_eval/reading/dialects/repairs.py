@@ -30,7 +30,7 @@ REPAIR_MEANINGS = {
     "quotes": "wrong quotation marks, or quotes around a tool's name",
     "python_literals": "True, False or None in JSON",
     "trailing_comma": "a comma before a closing bracket",
-    "missing_comma": "no comma between two calls or arguments",
+    "missing_comma": "no comma between two calls, arguments or keys",
     "missing_bracket": "an unmatched bracket",
     "markdown_escape": "Markdown backslashes",
     "escaped_newline": "escaped line ends and quotes",
@@ -308,10 +308,10 @@ _QUOTED_OBJECT = lazy_pattern(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
 
 
 _COMMA_GAP = lazy_pattern(
-    r"(?:(?<=[\"')\]}\d])|(?<=True|None|true|null)|(?<=False|false))"
-    r"(?:\s++(?=[^\W\d][\w\-.]*+\s*+=(?!=))|(?P<key>\s*+)(?=([\"'])[^\"'\\\n]*+\2\s*+:))"
+    r"(?:[\"')\]}\d]|\b(?:True|False|None|true|false|null))"
+    r"(?:(?P<argument>\s++)(?=[^\W\d][\w\-.]*+\s*+=(?!=))|(?P<key>\s*+)(?=([\"'])[^\"'\\\n]*+\3\s*+:))"
 )
-"""What stands after a value and before the next argument's name, or an object's next key."""
+"""What stands between a value and the next argument's name, or an object's next key."""
 
 
 def _repair_commas(text: str) -> list[RepairEdit]:
@@ -324,9 +324,10 @@ def _repair_commas(text: str) -> list[RepairEdit]:
     last = i = 0
     for match in tokens(text, 0, len(text)):
         while i < len(gaps) and gaps[i].end() <= match.start():
-            gap = gaps[i]
-            if gap.start() >= last and waiting[-1] == ("(" if gap["key"] is None else "{"):
-                fixes.append(RepairEdit("missing_comma", TextEdit(gap.start(), gap.start(), ",")))
+            kind = gaps[i].lastgroup if gaps[i]["key"] is None else "key"
+            start = gaps[i].start(kind or 0)
+            if start >= last and waiting[-1] == ("{" if kind == "key" else "("):
+                fixes.append(RepairEdit("missing_comma", TextEdit(start, start, ",")))
             i += 1
         if match.lastgroup == "quote":  # where a text ends is a guess
             return []

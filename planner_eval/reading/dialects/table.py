@@ -22,7 +22,7 @@ from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.resources import read, service
 from planner_eval.plan.model import Plan, RawPlan
-from planner_eval.reading.dialects.dialect import REQUIRED_FIELDS, Data, Dialect, json_grammar_reader
+from planner_eval.reading.dialects.dialect import SHAPES, Data, Dialect, json_grammar_reader
 
 if TYPE_CHECKING:
     from planner_eval.base.json_text import ObjectSpans
@@ -254,7 +254,7 @@ def make_row(item: Mapping[str, Any], source: str) -> Wrapper:
     where = f"{source}: dialect {name!r}" if isinstance(name, str) else f"{source}: a row without a name"
     Row.check(item, where)
     row = _build_row(item)
-    for key in REQUIRED_FIELDS.get(row.shape, ()):
+    for key in SHAPES[row.shape].required:
         if not getattr(row, key):
             raise InputError(f"{where}: the shape {row.shape!r} needs {key!r}")
     return row

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.json_text import JSON_WHITESPACE, loads_if_json
@@ -74,7 +75,12 @@ class FoundPlan:
 
 
 def find_plan(
-    source: str, limits: Limits, *, repair: bool = False, located: bool = False, broken: bool = False
+    source: str,
+    limits: Limits,
+    *,
+    repair: bool = False,
+    located: bool = False,
+    values: list[Any] | None = None,
 ) -> FoundPlan:
     r"""The plan in a text, whatever its notation and whatever stands around it.
 
@@ -83,7 +89,7 @@ def find_plan(
         limits: Bounds on size and nesting.
         repair: Apply the repairs of :mod:`planner_eval.reading.dialects.repairs` where strict reading fails.
         located: Take the places of JSON calls too, which costs a reading by the grammar.
-        broken: The text is known to be no JSON.
+        values: The JSON values of the text, where they are known; none where it is known to be no JSON.
 
     Raises:
         ParseError: something begins like a plan and cannot be read.
@@ -95,8 +101,8 @@ def find_plan(
     search = Search(
         BlockReader(source, limits, _prose_reader(limits, repair=repair), repair=repair, located=located)
     )
-    if broken:
-        search.reader.broken = source.strip(JSON_WHITESPACE)
+    if values is not None:
+        search.reader.decoded = source.strip(JSON_WHITESPACE), values or None
     try:
         return _find_plan(source, search)
     except CutError as error:

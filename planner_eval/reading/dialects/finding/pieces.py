@@ -104,10 +104,10 @@ class PieceReader(ABC):
         located: Take the places of JSON calls too.
         words: Reads what an assistant says in a conversation that stands in the source.
 
-    Without leave to repair, `parts` says whether a search with it may have gone another way so far. `broken`
-    is the last text that turned out to be no JSON, which is not decoded again. `taken` is how many calls were
-    read before, in pieces that count; `held` is what their variables hold, but for those of `bound`, which
-    no piece was read after yet.
+    Without leave to repair, `parts` says whether a search with it may have gone another way so far. `decoded`
+    is the last text that was decoded, without white space around it, and its values, if it is JSON. `taken`
+    is how many calls were read before, in pieces that count; `held` is what their variables hold, but for
+    those of `bound`, which no piece was read after yet.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class PieceReader(ABC):
         self.parts = False
         self.taken = 0
         self.budget = 8 * len(source) + 1_000_000
-        self.broken = ""
+        self.decoded: tuple[str, list[Any] | None] = "", None
         self.held: dict[str, Value | Unknown] = {}
         self.bound: list[PieceVariables] = []
         self.pieces = 0
@@ -167,12 +167,10 @@ class PieceReader(ABC):
         raise LimitError(f"the text nests deeper than {self.limits.depth} levels")  # it is no JSON itself
 
     def _values(self, text: str) -> list[Any] | None:
-        if text.strip(JSON_WHITESPACE) == self.broken:
-            return None
-        values = loads_if_json(text, self.limits)
-        if values is None:
-            self.broken = text.strip(JSON_WHITESPACE)
-        return values
+        stripped = text.strip(JSON_WHITESPACE)
+        if stripped != self.decoded[0]:
+            self.decoded = stripped, loads_if_json(text, self.limits)
+        return self.decoded[1]
 
     def data(self, values: list[Any], view: TextView, *, located: bool = True) -> ReadCalls | NoCalls:
         """The calls of JSON values; `located` where the view is their text, in JSON.

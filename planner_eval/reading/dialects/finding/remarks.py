@@ -55,7 +55,7 @@ def note_ignored_text(
     told = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
     inside: list[Span] = sorted([*told, *(place for item in read for place in item.places())])
     python = all(item.dialect in PYTHON_DIALECTS for item in read)
-    offset = total = 0
+    offset = total = gaps = 0
     first: Span | None = None
     unread_span: Span | None = None
     for start, end in [*inside, (len(source), len(source))]:
@@ -65,11 +65,12 @@ def note_ignored_text(
         if gap and not _NO_WORDS.fullmatch(gap):
             total += len(gap)
             first = first or (offset, start)
+            gaps += 1
             if unread_span is None:
                 unread_span = find_unread_assignment(reader, offset, start, noted)
+            if unread_span is None and gaps <= _MAX_NOTED_SPANS:
                 is_noted = any(offset <= span[0] < start for span in noted[:_MAX_NOTED_SPANS])
-                if unread_span is None and not is_noted:
-                    unread_span = find_lost_call(source, offset, start, reader.defined)
+                unread_span = None if is_noted else find_lost_call(source, offset, start, reader.defined)
         offset = max(offset, end)
     if first is None:
         return
@@ -92,7 +93,7 @@ _MAX_MARKER_LENGTH = 40
 """Characters that the markers of two lines have at most, with what ends the line before them."""
 
 _MAX_NOTED_SPANS = 100
-"""Places of other notes that are looked at: for each of many they would take quadratic time."""
+"""Places of other notes, and gaps, that are looked at: for each of many they would take quadratic time."""
 
 _ASSIGNED_CALL = lazy_pattern(rf"=[ \t]*+(?:await[ \t]++)?+(?P<tool>{NAME})\([^\n]*+")
 _ASSIGNED_VARIABLE = lazy_pattern(rf"(?<![\w.=!<>\[\](,])([^\W\d]\w*+)(?:\s*+:\s*+{TYPE})?+[ \t]*+\Z")
@@ -262,18 +263,25 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
 
 
 _OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
-_TOKEN_AND_OBJECT = r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]"
-_ARGUMENTS_OR_TAG = lazy_pattern(
-    rf"(?m:^)[ \t]*+(?:\d{{1,3}}[.)][ \t]*+)?(?:{_TOOL_NAME}\s*+)?\{{\s*+\"[^\"\n]{{1,60}}\"\s*+:"
-    rf"|(?<![\w.])\[?{_TOOL_NAME}\(\s*+#?\w++\s*+=\s*+[\"'\[{{\d]|<[^<>\n]{{0,12}}(?:param|invoke|function|arg|tool)\w*+"
-    rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
+_TOKEN_AND_OBJECT = (
+    r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]|\w\{\w++:"
 )
-"""Data, a call or a tag in text beside calls that were read."""
+_LOST_CALLS = (
+    (":", lazy_pattern(r"\"[^\"\n]{1,60}\"\s*+:(?!\s*+(?:\n|\Z))")),
+    ("=", lazy_pattern(rf"(?<![\w.\-\\])({_TOOL_NAME})\(\s*+#?\w++\s*+=(?!=)\s*+[\"'\[{{\d]")),
+    ("", lazy_pattern(
+        r"<[^<>\n]{0,12}(?:param|invoke|function|arg|tool)\w*+"
+        rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
+    )),
+)  # fmt: skip
+"""Data, a call or a tag in text beside calls that were read, each with a sign that stands where it does."""
 
+_NO_LOST_CALL = lazy_pattern(rf"\bObservation\b|{_DEFINITION_WORDS}")
 _PYTHON_WORDS = lazy_pattern(r"\b(?:None|True|False)\b")
 _NO_DATA = lazy_pattern(rf"\.\.\.|\u2026|{_DEFINITION_WORDS}")
 """What data has that stands for other data, or describes a tool."""
 
+_SCHEMA_KEYS = lazy_pattern(r"[\"'](?:description|properties)[\"']\s*+:")
 _FRAMED_OBJECT = lazy_pattern(_TOKEN_AND_OBJECT)
 _DATA_START = lazy_pattern(r"\s*+[\[{]++\s*+[\"{\[]")
 
@@ -283,6 +291,8 @@ def _find_broken_object(text: str) -> re.Match[str] | None:
     start = _DATA_START.match(text)
     if start is not None:
         return None if _is_json(_PYTHON_WORDS.sub("null", text)) else start
+    if _SCHEMA_KEYS.search(text):
+        return None
     end = 0
     for match in _OBJECT_KEY.finditer(text) if "{" in text else ():
         if match.start() < end:
@@ -312,18 +322,21 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
     ((7, 13), None)
     """
     stop = min(end, start + _MAX_SEARCHED_LENGTH)
-    match = _ARGUMENTS_OR_TAG.search(text, start, stop)
-    if match is None or TOOL_ANSWER.search(text, start, stop) or _TOOL_DEFINITION.search(text, start, stop):
+    matches = (
+        pattern.search(text, start, stop)
+        for sign, pattern in _LOST_CALLS
+        if text.find(sign, start, stop) >= 0
+    )
+    match = next(filter(None, matches), None)
+    if match is None or _NO_LOST_CALL.search(text, start, stop) or TOOL_ANSWER.search(text, start, stop):
         return None
-    call = match.group().strip("[ \t")
-    name = call.partition("(")[0]
-    is_own = name in own_names or name.split(".")[0] in BUILTINS
-    if "(" in call and (
-        is_own or call in text[:start] or call in text[end:] or is_mention(text, *match.span())
-    ):
-        return None
+    if match.re.groups:  # a call, which may have been read elsewhere
+        call = match.group()
+        is_told = text.find(call, 0, start) >= 0 or text.find(call, end) >= 0
+        if is_told or not _is_tool_call(text, match, own_names):
+            return None
     line = text.find("\n", match.end(), end)
-    return match.start() + len(match.group()) - len(match.group().lstrip()), end if line < 0 else line
+    return match.start(), end if line < 0 else line
 
 
 def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:

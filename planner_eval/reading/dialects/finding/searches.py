@@ -388,7 +388,7 @@ _LIST_IN_SENTENCE = lazy_pattern(rf"\s[`\"'*(]{{0,3}}+(?P<list>\[)(?={NAME}\(\s*
 def read_lists_in_sentences(text: str, search: Search) -> Iterator[ReadCalls]:
     """The lists of calls that stand in sentences, as in `The answer is [f(a=1)]`."""
     reader, end = search.reader, 0
-    if reader.error is not None:
+    if reader.error is not None or "[" not in text:
         return
     for match in islice(_LIST_IN_SENTENCE.finditer(text), _MAX_SENTENCE_LISTS):
         start = match.start("list")

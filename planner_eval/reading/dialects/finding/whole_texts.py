@@ -32,6 +32,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_plain_call,
 )
 from planner_eval.reading.dialects.dialect import Data, RecognisedPlan
+from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, SELF_NAMES
 
 _PLAIN_CALL_KEYS = frozenset({"name", "arguments"})
@@ -75,7 +76,7 @@ _CALL_NAME = r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+"
 _PLAIN_TEXT = r"[^'\"\\\[\]{}<>`#\n\r\x1b]*+"
 _PLAIN_SCALAR = rf"(?:'{_PLAIN_TEXT}'|\"{_PLAIN_TEXT}\"|-?\d{{1,15}}+(?:\.\d{{1,15}}+)?+|True|False|None)"
 _PLAIN_ARGUMENT = rf"\w++=(?:{_PLAIN_SCALAR}|\[(?:{_PLAIN_SCALAR}(?:, ?)?+)*+\])"
-_CALL_LIST = lazy_pattern(rf"\[(?:{_CALL_NAME}\((?:{_PLAIN_ARGUMENT}(?:, ?)?+)*+\)(?:, ?)?+)++\]\s*+")
+_CALL_LIST = lazy_pattern(rf"\s*+\[(?:{_CALL_NAME}\((?:{_PLAIN_ARGUMENT}(?:, ?)?+)*+\)(?:, ?)?+)++\]\s*+")
 """A list of Python calls with plain values, on one line: nothing in it means anything to another notation."""
 
 
@@ -93,11 +94,12 @@ def read_call_list(source: str, limits: Limits) -> RecognisedPlan | None:
 
     if may_be_other_notation(source):
         return None
-    tree = parse_syntax(source)
+    view = TextView(source).strip()
+    tree = parse_syntax(view.text)
     if tree is None or isinstance(tree, SyntaxError):
         return None
     try:
-        raw = follow(tree, source, (), limits)
+        raw = view.place(follow(tree, view.text, (), limits))
     except ParseError:  # the search says it of the whole text
         return None
     whole = len(raw.calls) == source.count("(") and not raw.notes

@@ -359,6 +359,9 @@ def read_named(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     while match is not None:
         _refuse_broken(row, text, end, match.start())
         name, start = match[1], match.end()
+        if name[0] in "=:" or name[-1] in "=:":
+            reason = f"found {name!r}, expected a tool's name"
+            raise ParseError(reason, text=text, offset=match.start(1), dialect=row.name)
         try:
             value, position = read_json_value(text, start, limits)
         except ValueError as error:

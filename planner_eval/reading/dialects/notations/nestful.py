@@ -40,6 +40,7 @@ ANSWER_NAME = "var_result"
 
 REFERENCE = re.compile(r"\$([A-Za-z_]\w*+)((?:\.[^$.\[\]]++|\[\d++\])*+)\$")
 _PATH_STEP = re.compile(r"\.([^$.\[\]]++)|\[(\d++)\]")
+_UNCLOSED_REFERENCE = re.compile(r"\$([^\s$.\[\]]++)(?:[.\[][^\s$]*+)?")
 _BROKEN_REFERENCE = re.compile(r"([A-Za-z_]\w*+)(?:\.[^$.\[\]\s]++)*+\$")
 
 
@@ -175,12 +176,16 @@ def _bind_label(call: RawCall, texts: _TextReaders) -> RawCall:
 def _note_broken(
     calls: tuple[RawCall, ...], notes: list[Diagnostic], broken: Callable[[str], str | None]
 ) -> None:
-    """Report texts that end like a reference and begin with a label but lack the first dollar sign."""
+    """Report texts that hold a label as a reference does, but lack one of the two dollar signs."""
     labels = {call.label for call in calls if call.label is not None}
     for i, call in enumerate(calls):
         for k, (argument, value) in enumerate(call.arguments):
-            if type(value) is str and value[-1:] == "$" and broken(value) in labels:
-                message = f"{argument!r} of call {i + 1} is {value!r}: a reference without its first '$'?"
+            if type(value) is not str or "$" not in (value[:1], value[-1:]):
+                continue
+            unclosed = _UNCLOSED_REFERENCE.fullmatch(value)
+            if (unclosed and unclosed[1] in labels) or (value[-1] == "$" and broken(value) in labels):
+                which = "last" if unclosed else "first"
+                message = f"{argument!r} of call {i + 1} is {value!r}: a reference without its {which} '$'?"
                 span = call.spans[k] if call.spans else None
                 notes.append(Diagnostic("reference.malformed", message, "error", i, argument, span))
 

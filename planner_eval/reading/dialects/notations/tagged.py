@@ -74,15 +74,14 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
 def note_swallowed_tags(row: Wrapper, raw: RawPlan) -> RawPlan:
     """The calls with a remark on each value that holds tags of its own notation: one may not be closed."""
     stems = {text.split("$")[0].strip().lstrip("<") for text in (*row.parameter, *row.call)} - {"", "/"}
-    notes = [
-        Diagnostic(
-            "value.tag", f"the value of {key!r} holds {stem!r}: a tag may not be closed", "warning", i, key
-        )
-        for i, call in enumerate(raw.calls)
-        for key, value in call.arguments
-        for stem in stems
-        if isinstance(value, str) and stem in value
-    ]
+    tag = re.compile("|".join(map(re.escape, sorted(stems, key=len, reverse=True))))
+    notes = []
+    for i, call in enumerate(raw.calls):
+        for key, value in call.arguments:
+            held = tag.search(value) if isinstance(value, str) else None
+            if held is not None:
+                message = f"the value of {key!r} holds {held.group()!r}: a tag may not be closed"
+                notes.append(Diagnostic("value.tag", message, "warning", i, key))
     return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from lark import Token, Transformer
 
+from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import RawComputed
 from planner_eval.reading.dialects.programs.syntax import (
@@ -141,18 +142,14 @@ class ProgramTransformer(Transformer[Token, Any]):
         return self._called(name, _nodes(items), span, way)
 
     def _called(self, name: str, arguments: list[Any], span: Span, way: Token | None = None) -> Any:
-        """A call; what stands without a name behind a named argument has its position for one."""
-        positional: list[Any] = []
-        keywords: list[Any] = []
-        for argument in arguments:
-            if isinstance(argument, KeywordNode):
-                keywords.append(argument)
-            elif keywords:
-                keywords.append(KeywordNode(str(len(positional)), argument))
-                positional.append(None)
-            else:
-                positional.append(argument)
-        plain = [argument for argument in positional if argument is not None]
+        """A call, its named arguments last."""
+        count = next((i for i, item in enumerate(arguments) if isinstance(item, KeywordNode)), len(arguments))
+        plain, keywords = arguments[:count], arguments[count:]
+        loose = next((item for item in keywords if not isinstance(item, KeywordNode)), None)
+        if loose is not None:
+            error = ParseError("found a value without a name after named arguments, expected name=value")
+            error.offset = position(loose)[0]
+            raise error
         node = CallNode(name, plain, keywords, *span)
         return node if way is None else _way(way, node, (span[0], way.end_pos or 0))
 

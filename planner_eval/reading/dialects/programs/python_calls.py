@@ -235,6 +235,7 @@ def read_grammar(
     try:
         tree = grammar.run(grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic")
     except ParseError as error:
+        error.text = error.text or text
         raise _explain_error(error) from None
     return follow(tree, text, defined, limits, 0, before, own_variables)
 

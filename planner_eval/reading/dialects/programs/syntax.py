@@ -300,7 +300,7 @@ def has_keyword_arguments(node: ast.AST) -> bool:
 
 
 # ---------------------------------------------------------------- comprehensions over literals
-_MAX_ELEMENTS = 100
+_MAX_ELEMENT_NODES = 10_000
 _ELEMENT_NODES = (
     ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Attribute,
 )  # fmt: skip
@@ -316,7 +316,7 @@ def expand_comprehension(value: Any) -> list[ast.expr] | None:
     if not is_plain or not all(isinstance(node, _ELEMENT_NODES) for node in ast.walk(value.elt)):
         return None
     values = _literal_values(generator.iter)
-    if values is None or len(values) > _MAX_ELEMENTS:
+    if values is None or len(values) * sum(1 for _ in ast.walk(value.elt)) > _MAX_ELEMENT_NODES:
         return None
     name = target.id  # type: ignore[attr-defined]
     return [_Substitution(name, item).visit(deepcopy(value.elt)) for item in values]
@@ -332,8 +332,9 @@ def _literal_values(node: ast.expr) -> Sequence[Any] | None:
     if not is_range:
         return values
     try:
-        return range(*values)
-    except (TypeError, ValueError):
+        numbers = range(*values)
+        return numbers if len(numbers) <= _MAX_ELEMENT_NODES else None
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

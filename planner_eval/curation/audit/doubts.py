@@ -1,0 +1,237 @@
+"""Doubts about gold as they are kept for a set: schema faults told once, and a baseline of known ones."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.json_files import read_json
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import format_count, shorten
+from planner_eval.catalogs.check import find_tool
+from planner_eval.curation.audit.subject import AuditedRecord
+from planner_eval.plan.model import Plan
+from planner_eval.results.findings import CONFIDENCES, LEVELS, Confidence, Finding, GoldFinding, digests
+
+_SCHEMA_CODES = ("gold.missing_argument", "gold.unknown_argument", "gold.wrong_type", "gold.unknown_output")
+_MIN_SCHEMA_RECORDS, _MIN_SCHEMA_SHARE = 5, 0.9
+"""A fault of so many records, and of this share of those that use a tool so, is one of its schema."""
+
+
+class GoldDoubt(NamedTuple):
+    """A doubt about the gold of one record of a set.
+
+    Args:
+        record: The record's id, else its place counted from 1.
+        found: The doubt: code, message, confidence, and its place in the plan.
+        shown: The same for CI servers: its level, and the file, line and column where they are known.
+        query: What the record asks, where that is known.
+    """
+
+    record: str | int
+    found: GoldFinding
+    shown: Finding
+    query: str | None = None
+
+    def weighed(self, confidence: Confidence) -> GoldDoubt:
+        """The same as sure as `confidence` says."""
+        level = LEVELS[CONFIDENCES.index(confidence)]
+        found = self.found._replace(confidence=confidence)
+        return self._replace(found=found, shown=self.shown._replace(level=level))
+
+
+class SchemaFault(NamedTuple):
+    """What a plan contradicts in a tool: a check's code, the tool by name and declaration, the argument."""
+
+    code: str
+    tool: str
+    declared: str
+    argument: str | None
+
+
+class KeptDoubt(NamedTuple):
+    """A doubt with the number of its record.
+
+    Args:
+        position: The record's.
+        doubt: The doubt.
+        unreferenced: How sure it is in a set whose plans write no references.
+        fault: What it contradicts in a tool; None where it does not.
+    """
+
+    position: int
+    doubt: GoldDoubt
+    unreferenced: Confidence
+    fault: SchemaFault | None = None
+
+    def weighed(self, confidence: Confidence) -> KeptDoubt:
+        """The same as sure as `confidence` says."""
+        return self._replace(doubt=self.doubt.weighed(confidence))
+
+    def as_schema_fault(self, records: int, uses: int) -> KeptDoubt:
+        """The same about the tool: so many records have it of those that use the tool so."""
+        found, shown = self.doubt.found, self.doubt.shown
+        code = "gold.tool_schema"
+        message = f"{found.message} (in {records} of {format_count(uses, 'record')}: the schema may be wrong)"
+        doubt = self.doubt._replace(
+            found=found._replace(code=code, message=message, operations=()),
+            shown=shown._replace(code=code, message=message),
+        )
+        return self._replace(doubt=doubt)
+
+
+def tool_uses(plan: Plan) -> set[tuple[str, str | None]]:
+    """The tools that a plan calls, and these with each argument that it gives them.
+
+    Args:
+        plan: The plan.
+    """
+    calls = {(call.tool, None) for call in plan.calls}
+    return calls | {(call.tool, name) for call in plan.calls for name, _ in call.arguments}
+
+
+def find_schema_fault(subject: AuditedRecord, finding: GoldFinding) -> SchemaFault | None:
+    """What a finding contradicts in a tool that is known; None of another.
+
+    Args:
+        subject: The record.
+        finding: The finding.
+    """
+    if finding.code not in _SCHEMA_CODES or finding.call is None or subject.catalog is None:
+        return None
+    call = subject.plan.calls[finding.call]
+    tool = find_tool(call, subject.catalog)
+    return SchemaFault(finding.code, call.tool, repr(tool), finding.argument) if tool is not None else None
+
+
+def fold_schema_faults(
+    doubts: Sequence[KeptDoubt], uses: Mapping[tuple[str, str | None], int]
+) -> list[KeptDoubt]:
+    """Doubts, with a fault that nearly all records have which use a tool, or an argument, told once.
+
+    Args:
+        doubts: The doubts of a set.
+        uses: In how many records a tool is called, and with which arguments: see :func:`tool_uses`.
+    """
+    groups: dict[SchemaFault, dict[int, KeptDoubt]] = {}
+    for kept in doubts:
+        if kept.fault is not None:
+            groups.setdefault(kept.fault, {}).setdefault(kept.position, kept)
+    folded: dict[SchemaFault, tuple[KeptDoubt, KeptDoubt]] = {}
+    for fault, by_record in groups.items():
+        # an argument that is lacking is one of every call of the tool
+        argument = fault.argument if fault.code != "gold.missing_argument" else None
+        count = uses[fault.tool, argument]
+        if len(by_record) >= _MIN_SCHEMA_RECORDS and len(by_record) >= _MIN_SCHEMA_SHARE * count:
+            surest = min(by_record.values(), key=lambda kept: CONFIDENCES.index(kept.doubt.found.confidence))
+            folded[fault] = surest, surest.as_schema_fault(len(by_record), count)
+    return [
+        kept if kept.fault not in folded else folded[kept.fault][1]
+        for kept in doubts
+        if kept.fault not in folded or kept is folded[kept.fault][0]
+    ]
+
+
+# ----------------------------------------------------------------------
+# A baseline: what was found before, and does not count again.
+SCHEMA = "planeval.baseline/1"
+
+
+class Baseline(NamedTuple):
+    """What was found before.
+
+    Args:
+        doubts: What each doubt is known by; no place in a file is part of it.
+        irregularities: How often each code was found.
+        imperfect: The records of a data set that were not perfect against themselves, by variant.
+    """
+
+    doubts: frozenset[str] = frozenset()
+    irregularities: Mapping[str, int] = {}
+    imperfect: Mapping[str, frozenset[str]] = {}
+
+    def new(self, doubts: Sequence[GoldDoubt]) -> tuple[GoldDoubt, ...]:
+        """The doubts that are not known."""
+        if not self.doubts:
+            return tuple(doubts)
+        named = digests([doubt.shown for doubt in doubts])
+        return tuple(doubt for doubt, name in zip(doubts, named, strict=True) if name not in self.doubts)
+
+
+def baseline_data(
+    doubts: Sequence[GoldDoubt], irregularities: Mapping[str, int], imperfect: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """What was found as JSON data, which :func:`read_baseline` reads.
+
+    Args:
+        doubts: The doubts.
+        irregularities: How often each code was found.
+        imperfect: The records that are not perfect against themselves, by variant.
+
+    >>> sorted(baseline_data([], {"dataset.type": 2}, {}))
+    ['findings', 'imperfect', 'irregularities', 'schema']
+    """
+    named = zip(doubts, digests([doubt.shown for doubt in doubts]), strict=True)
+    rows = sorted((doubt.found.code, str(doubt.record), name) for doubt, name in named)
+    return {
+        "schema": SCHEMA,
+        "findings": [{"code": code, "record": record, "digest": name} for code, record, name in rows],
+        "irregularities": dict(sorted(irregularities.items())),
+        "imperfect": {variant: sorted(names) for variant, names in sorted(imperfect.items())},
+    }
+
+
+def read_baseline(source: Any) -> Baseline:
+    """A baseline, from its file or as data.
+
+    Args:
+        source: The path of the file, what :meth:`DatasetCheck.baseline` gave, or None for none.
+
+    Raises:
+        InputError: there is no such file, or it is no baseline; says what was found.
+
+    >>> read_baseline(baseline_data([], {"dataset.type": 2}, {})).irregularities
+    {'dataset.type': 2}
+    """
+    if source is None:
+        return Baseline()
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+        data = _read_file(name)
+    else:
+        name, data = "the baseline", source
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        schema = data.get("schema") if isinstance(data, dict) else data
+        description = shorten(repr(schema), 40) if schema is not None else "none"
+        raise InputError(
+            f"{name}: expected a baseline, whose schema is {SCHEMA!r}, found {description}; "
+            "--write-baseline writes one"
+        )
+    try:
+        return Baseline(
+            frozenset(str(row["digest"]) for row in data["findings"]),
+            {str(code): int(count) for code, count in data["irregularities"].items()},
+            {str(variant): frozenset(map(str, names)) for variant, names in data["imperfect"].items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise InputError(
+            f"{name}: not as --write-baseline writes it ({type(problem).__name__}: {problem}); write it again"
+        ) from None
+
+
+def _read_file(name: str) -> Any:
+    try:
+        text = Path(name).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"--baseline {name}: no such file; --write-baseline {name} writes one") from None
+    except UnicodeDecodeError:
+        raise InputError(f"--baseline {name}: not UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"--baseline {name}: {error.strerror}") from None
+    try:
+        return read_json(text)
+    except ParseError as error:
+        raise InputError(f"{name}, {error.brief}") from None

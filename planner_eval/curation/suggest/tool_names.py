@@ -1,0 +1,143 @@
+"""Which tools and arguments a name may mean, and what names say of one another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.curation.suggest.candidates import NameIndex, find_stray_words, name_similarity, words
+from planner_eval.plan.model import Call
+
+MAX_TOOLS = 20
+"""Tools that are looked at for one that is unknown."""
+
+MAX_NAME_CHARACTERS = 40
+"""Characters of a name in a sentence."""
+
+MIN_LETTER_SIMILARITY = 0.4
+"""How alike names are before it is told, and before it says which is which."""
+
+_MIN_WORD_SIMILARITY = 0.8
+"""How alike the words of arguments' names are that may be one, with a letter left out of a short one."""
+
+_MAX_SHARING_TOOLS = 500
+"""An argument that more tools than this take tells no tool."""
+
+
+class ToolIndex:
+    """The tools of a catalog, by what their names and arguments are like.
+
+    Args:
+        catalog: The tools.
+
+    >>> [tool.name for tool in ToolIndex(Catalog((Tool("add"), Tool("divide")))).near(Call("1", "ad"))]
+    ['add']
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+
+    @cached_property
+    def _names(self) -> NameIndex:
+        return NameIndex(tool.name for tool in self.catalog.tools)
+
+    @cached_property
+    def _takers(self) -> dict[str, list[int]]:
+        positions: dict[str, list[int]] = {}
+        for position, tool in enumerate(self.catalog.tools):
+            for parameter in tool.parameters:
+                positions.setdefault(parameter.name, []).append(position)
+        return positions
+
+    def near(self, call: Call) -> list[Tool]:
+        """The tools that a call of an unknown one may mean: by name, and by the arguments it gives."""
+        candidates = dict.fromkeys(self._names.nearest(call.name, MAX_TOOLS))
+        if call.app:
+            candidates |= dict.fromkeys(self._names.nearest(call.tool, 3))
+        votes: Counter[int] = Counter()
+        for name, _ in call.arguments[:MAX_TOOLS]:
+            takers = self._takers.get(name, ())
+            votes.update(takers if len(takers) <= _MAX_SHARING_TOOLS else ())
+        candidates |= dict.fromkeys(
+            position
+            for position, _ in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0]))[:MAX_TOOLS]
+        )
+        return [self.catalog.tools[position] for position in candidates]
+
+
+def argument_fit(call: Call, tool: Tool) -> float:
+    """How well the arguments of a call are those that a tool takes and needs."""
+    given_names = {name for name, _ in call.arguments}
+    parameter_names = {p.name for p in tool.parameters}
+    needed = {p.name for p in tool.parameters if p.required}
+    all_names = given_names | needed
+    if not all_names:
+        return 1.0
+    accepted = given_names if tool.open else given_names & parameter_names
+    return len(accepted) / len(all_names)
+
+
+def describe_stray_words(call: Call, tool: Tool) -> str | None:
+    """What a tool's name says that the call's does not, or the other way round; None where both say the same.
+
+    However many letters two names share: who calls ``get_order`` does not mean ``cancel_order``.
+    """
+    bare = call.name.rpartition(".")[2]
+    pairs = ((call.name, tool.name), (bare, tool.name), (call.tool, tool.full_name))
+    strays_by_pair = [find_stray_words(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
+    if ((), ()) in strays_by_pair:
+        return None
+    call_words, tool_words = (
+        strays_by_pair[1] if len(strays_by_pair) > 1 and bare != call.name else strays_by_pair[0]
+    )
+    call_text, tool_text = (
+        " ".join(word_list)[:MAX_NAME_CHARACTERS] for word_list in (call_words, tool_words)
+    )
+    if call_words and tool_words:
+        return f"but {call_text!r} is not {tool_text!r}"
+    return f"but nothing mentions {tool_text!r}" if tool_words else f"but it does not mention {call_text!r}"
+
+
+def is_meaningless_name(name: str) -> bool:
+    """Whether an argument's name tells nothing of what it holds, as ``arg_0`` and ``x`` do."""
+    bare = "".join(word for word in words(name) if not word.isdecimal())
+    return len(bare) < 2 or bare in ("arg", "num", "value", "param", "input", "number", "text", "string")
+
+
+def is_other_word(name: str, other: str) -> bool:
+    """Whether a word of an argument's name stands for another one; no tool runs for a short word misspelt."""
+    name_words, other_words = find_stray_words(name, other)
+    return bool(other_words) and any(
+        max(name_similarity(word, other_word) for other_word in other_words) < _MIN_WORD_SIMILARITY
+        for word in name_words
+    )
+
+
+def strip_number(name: str) -> str:
+    """A name without the number at its end."""
+    return name.rstrip("0123456789")
+
+
+def is_numbered_otherwise(names: Sequence[str], other_names: Sequence[str]) -> bool:
+    """Whether both are one name with numbers that count otherwise: ``var_1, var_2`` and ``arg_0, arg_1``.
+
+    A number then says nothing: the first of these is the first of those.
+    """
+    if len(names) < 2 or any(len({*map(strip_number, series)}) != 1 for series in (names, other_names)):
+        return False
+    counts = [{n[len(strip_number(n)) :] for n in series} for series in (names, other_names)]
+    return all(map(all, counts)) and not counts[0] <= counts[1]
+
+
+def are_names_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
+    """Whether a name says which of others it means."""
+    return any(
+        name_similarity(name, other) >= MIN_LETTER_SIMILARITY for name in names for other in other_names
+    )
+
+
+def name_at_same_position(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
+    """Which of others stands where a name stands, where there are several."""
+    return other_names[names.index(name)] if 1 < len(names) <= len(other_names) else None
