@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.reading.dialects import table
-from planner_eval.reading.files import shapes
+from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs import worker
 from planner_eval.results.runs.folder import Input
@@ -131,7 +131,7 @@ def main() -> int:
 
         how["engine"] = RayRunner(address or None)
     if (notations := how.pop("notations", None)) is not None:
-        shapes.add_file(notations)
+        frameworks.add_file(notations)
     try:
         with run(job, pairs, inputs=inputs, unchanged=unchanged, **how) as finished:
             sys.stdout.buffer.write(Path(finished.rows).read_bytes())

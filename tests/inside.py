@@ -15,7 +15,7 @@ from pathlib import Path
 from unittest import mock
 
 from planner_eval.reading.dialects import table
-from planner_eval.reading.files import shapes
+from planner_eval.reading.files import frameworks
 
 
 def planeval(
@@ -27,7 +27,7 @@ def planeval(
     typed = text if isinstance(text, bytes) else text.encode()
     streams = (sys.argv, sys.stdin, sys.stdout, sys.stderr)
     thresholds = gc.get_threshold()
-    tables = [(rows, dict(rows)) for rows in (table._added, shapes._added_frameworks)]
+    tables = [(rows, dict(rows)) for rows in (table._added, frameworks._added_frameworks)]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment):
         sys.argv, sys.stdin = ["planeval", *map(str, argv)], io.TextIOWrapper(io.BytesIO(typed), "utf-8")

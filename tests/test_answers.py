@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.base.errors import CODES, AnswerError, InputError, ParseError
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.wrappers import (
+from planner_eval.reading.dialects.conversations.answer_states import (
     CUT_REASONS,
     FAILURE_REASONS,
     REFUSAL_REASONS,

@@ -13,7 +13,7 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects import table
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
-from planner_eval.reading.files import shapes
+from planner_eval.reading.files import frameworks
 from tests.conftest import ROOT
 from tests.inside import planeval
 
@@ -35,7 +35,7 @@ CALL = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(table, "_added", {})
-    monkeypatch.setattr(shapes, "_added_frameworks", {})
+    monkeypatch.setattr(frameworks, "_added_frameworks", {})
     file = tmp_path / "own.toml"
     file.write_text(OWN, encoding="utf-8")
     return file
@@ -45,7 +45,7 @@ def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
     done = planeval("parse", "--wrappers", str(own), "-", text=CALL)
     assert done.stdout.startswith("own-model: the token '<call>'"), done.stderr
     assert planeval("parse", "--wrappers", "missing.toml", "-", text="x").returncode == 2
-    assert shapes.add_file(str(own)) == ("own-model",)
+    assert frameworks.add_file(str(own)) == ("own-model",)
     plan = parse(f"I call {CALL}")
     assert (plan.dialect, write(plan, "own-model")) == ("own-model", CALL)
     assert "own-model" in dialects.names()
@@ -61,7 +61,7 @@ def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
 def test_a_row_that_cannot_be_used_says_why(own: Path, change: tuple[str, str], message: str) -> None:
     own.write_text(OWN.replace(*change), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        shapes.add_file(str(own))
+        frameworks.add_file(str(own))
 
 
 def test_parse_says_what_it_ignored_and_repairs_only_when_asked() -> None:

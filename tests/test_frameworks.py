@@ -18,7 +18,7 @@ import zstandard
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.reading.files import shapes as record_shapes
+from planner_eval.reading.files import frameworks as framework_table
 from planner_eval.reading.files.record import Store
 from planner_eval.reading.parse import read
 from tests.conftest import ROOT
@@ -151,7 +151,7 @@ LAYOUTS |= {
 LAYOUTS["deepeval-latest"] = {"testRunData": LAYOUTS["deepeval-run"]}
 LAYOUTS["adk-results-camel"] = camel(LAYOUTS["adk-results"])
 LAYOUTS["adk-eval-set-camel"] = camel(LAYOUTS["adk-eval-set"])
-ROWS = record_shapes.frameworks()
+ROWS = framework_table.frameworks()
 
 
 def write(folder: Path, name: str) -> Path:
@@ -162,7 +162,7 @@ def write(folder: Path, name: str) -> Path:
 
 def test_every_row_has_a_layout_here_and_a_first_sign_that_is_looked_for() -> None:
     assert LAYOUTS.keys() == ROWS.keys()
-    assert {row.sign[0].split(".")[0] for row in ROWS.values()} == record_shapes.FIRST_SIGNS
+    assert {row.sign[0].split(".")[0] for row in ROWS.values()} == framework_table.FIRST_SIGNS
     assert all(row.source and row.title and (row.answer or row.gold) for row in ROWS.values())
     assert len(tomllib.loads((ROOT / "data/frameworks.toml").read_text("utf-8"))["framework"]) == len(ROWS)
 

@@ -24,7 +24,7 @@ from planner_eval.plan.model import Plan, RawPlan, RawRef, RawTemplate, referenc
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.notations.nestful import _find_broken_label, _strip_label, read_references
 from planner_eval.reading.dialects.programs import grammars
-from planner_eval.reading.dialects.programs.grammars import JavaScriptTransformer, PythonTransformer
+from planner_eval.reading.dialects.programs.program_grammars import JavaScriptTransformer, PythonTransformer
 from planner_eval.reading.dialects.read import parse, write
 from tests.conftest import ROOT, examples, reference_folder
 from tests.inside import planeval

@@ -37,30 +37,32 @@ ROOMS = (
 
 DEFERRED: dict[str, str] = {
     "only arguments that a library wrote as Python text need it: 4 ms":
-        "reading.dialects.programs.python_long",
+        "reading.dialects.programs.literals",
     "a text in free form alone needs them; finding takes 38 ms":
         "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens "
         "reading.dialects.finding.answers",
     "conversations and answers of APIs alone need them: 3 and 40 ms":
-        "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
+        "reading.dialects.conversations.turn_collector reading.dialects.conversations.turns "
+        "reading.dialects.conversations.wrappers",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
-        "reading.dialects.table reading.dialects.dialect reading.files.shapes",
+        "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
     "a notation is loaded when it is first met: 4 to 15 ms each":
         "reading.dialects.notations.appbench reading.dialects.programs.python_ast "
+        "reading.dialects.programs.call_in_name "
         "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
         "reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
     "only conversations of several turns need them: 4 ms each":
         "comparison.turn_by_turn reading.conversation benchmarks.turns results.conversations "
         "results.trials models.predict.trials",
-    "only traces need them: 4 ms": "reading.trace_times",
+    "only traces need them: 4 ms": "reading.trace_times reading.trace_findings",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
         "plan.inference catalogs.record_tools "
         "reading.dialects.notations.plan reading.dialects.conversations.prompts "
         "reading.dialects.reference_reading reading.dialects.round_trip",
     "they are made with Lark, which takes 17 ms; errors and places alone need it":
         "base.grammar reading.dialects.programs.grammars base.json_places "
-        "reading.dialects.programs.grammars",
+        "reading.dialects.programs.program_grammars",
     "only a policy with rules needs them: 1 and 4 ms of each diff":
         "comparison.matching.rules comparison.policy.values",
     "only plans that differ need them, with what finds words for that: 2 ms of each diff":
@@ -101,7 +103,7 @@ DEFERRED: dict[str, str] = {
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
     "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.tables",
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
-        "reading.files.disk_records",
+        "reading.files.disk_records reading.files.disk_pairs reading.files.record_index",
     "one way of writing a drawing is wanted: 3 to 25 ms each":
         "results.drawing.terminal results.drawing.layout results.drawing.dot results.drawing.mermaid",
     "a worker starts from here, and starts often: 1 to 27 ms each":

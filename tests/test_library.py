@@ -103,8 +103,8 @@ ALLOWED = {
     "plan": "model statistics",
     "reading": "conversation dialects dialects.conversations.turns dialects.detect dialects.finding.find "
     "dialects.listing "
-    "dialects.notations.plan dialects.read files.fields files.files files.pairing files.record "
-    "files.several files.shapes parse",
+    "dialects.notations.plan dialects.read files.fields files.pairing files.record "
+    "files.demonstrations files.frameworks files.questions files.several files.states parse",
     "catalogs": "check formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
     "rows turns",

@@ -115,7 +115,7 @@ def test_users_files_are_decoded_by_one_reader() -> None:
     plain = {file for file in plain if not file.startswith(own_files)}
     ours = {"benchmarks/datasets/published.py", "results/scored.py", "results/selftest.py"}
     ours |= {
-        "reading/files/disk_records.py",
+        "reading/files/record_index.py",
         "reading/files/lines.py",
     }  # an index, and rows that were written down
     assert plain == ours | {"execution/worlds/world.py"}, "files of our own, and a copy of a value"

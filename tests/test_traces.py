@@ -14,9 +14,10 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
+from planner_eval.reading.critical_path import critical_path, describe_critical_path
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.record import IN_MEMORY, Store
-from planner_eval.reading.trace_times import Run, Span, critical_path, describe_critical_path, read_run
+from planner_eval.reading.trace_times import Run, Span, read_run
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_stored import damaged, tried

@@ -34,11 +34,11 @@ TABLES = {
     PROGRAM + "_READING_METHODS": ("x = f(a=1)\nx.•(by=1)\ng(b=2)",),
     PROGRAM + "METHOD_OPTIONS": ("x = f(a=1)\nx.get(•=1)",),
     PROGRAM + "KNOWN_PACKAGES": ("import •\nx = •.go(a=1)\nf(b=x)",),
-    PARTS + "programs.program._KEYWORD_METHODS": ("x = f(a=1)\nx.•(zeta=1)\ng(b=1)",),
+    PARTS + "programs.expressions._KEYWORD_METHODS": ("x = f(a=1)\nx.•(zeta=1)\ng(b=1)",),
     PARTS + "programs.python_ast._ORDINALS": ("•, f(a=1)\n•: g(b=2)", "•\nf(a=1)"),
-    PARTS + "programs.grammars._ESCAPED_CHARACTERS": ("x = f(a='1\\•2')", "[f(a='1\\•2')]"),
-    PARTS + "programs.grammars._JS_ESCAPED_CHARACTERS": ("const x = await f({a: '1\\•2'});",),
-    PARTS + "programs.grammars._LITERAL_WORDS": ("[f(a=•)]", "f(a=[•])"),
+    PARTS + "programs.program_grammars._ESCAPED_CHARACTERS": ("x = f(a='1\\•2')", "[f(a='1\\•2')]"),
+    PARTS + "programs.program_grammars._JS_ESCAPED_CHARACTERS": ("const x = await f({a: '1\\•2'});",),
+    PARTS + "programs.program_grammars._LITERAL_WORDS": ("[f(a=•)]", "f(a=[•])"),
     PARTS + "finding.blocks._SCRIPT_LANGUAGES": ("```•\nif (x { f(1)\n```",),
     PARTS + "finding.blocks._HEADING_WORDS": (f"•: {CALL}", f"•\n{CALL}", f"**•:** {CALL}"),
     PARTS + "finding.segments._SCRIPT_KEYWORDS": ("```js\n•(a) { ]\n```",),
@@ -59,7 +59,7 @@ TABLES = {
     TALK + "messages._NO_CALL_TYPES": (
         f'[{{"type": "•", {CALL[1:]}]', '{"role": "assistant", "content": [{"type": "•", "k": 1}]}'),
     TALK + "messages.NON_ASSISTANT_ROLES": (f'{{"calls": [{{"role": "•", {CALL[1:]}]}}',),
-    TALK + "messages._ANSWER_ID_KEYS": (
+    TALK + "recorded_answers._ANSWER_ID_KEYS": (
         f'[{{"role": "assistant", "tool_calls": [{{"id": "k", {CALL[1:]}, {{"id": "j", {CALL[1:]}]}},'
         ' {"role": "tool", "•": "j", "content": "7"}]',),
     TALK + "messages._ANSWER_TYPES": (
@@ -77,9 +77,9 @@ TABLES = {
     TALK + "wrappers._NON_CALL_ITEMS": (
         f'{{"output": [{{"type": "•", {CALL[1:]}]}}', '[{"type": "•", "id": "k"}]'),
     TALK + "wrappers._EVENTS": ('{"type": "•"}', '[{"type": "•", "index": 0, "delta": {}}]'),
-    TALK + "wrappers.CUT_REASONS": (f'{{"choices": [{{"message": {SAID}, "finish_reason": "•"}}]}}',),
-    TALK + "wrappers.REFUSAL_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
-    TALK + "wrappers.FAILURE_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
+    TALK + "answer_states.CUT_REASONS": (f'{{"choices": [{{"message": {SAID}, "finish_reason": "•"}}]}}',),
+    TALK + "answer_states.REFUSAL_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
+    TALK + "answer_states.FAILURE_REASONS": ('{"choices": [{"message": {}, "finish_reason": "•"}]}',),
     TALK + "wrappers.REASON_KEYS": ('{"text": "f(a=1", "•": "length"}',),
     TALK + "spans._SPAN_HOLDER_KEYS": (
         '{"•": [{"name": "execute_tool f", "attributes": {"gen_ai.tool.name": "f"}}]}',),
@@ -87,12 +87,14 @@ TABLES = {
     FILES + "fields.ANSWER_FIELDS": ('[{"id": 1, "•": "f()"}]', '[{"id": 1, "•": "f()", "outputs": "g()"}]'),
     FILES + "fields.GOLD_FIELDS": ('[{"id": 1, "•": "f(a=1)", "output": "g()"}]',),
     FILES + "fields.CONVERSATION_FIELDS": ('[{"id": 1, "•": []}]',),
-    FILES + "shapes._TEXT_PART_KEYS": ('[{"type": "output_text", "text": "f(a=1)", "•": []}]',),
-    FILES + "shapes._SILENT_TYPES": ('[{"type": "•", "text": "x"}, {"type": "text", "text": "f(a=1)"}]',),
+    FILES + "message_parts._TEXT_PART_KEYS": ('[{"type": "output_text", "text": "f(a=1)", "•": []}]',),
+    FILES + "message_parts._SILENT_TYPES": (
+        '[{"type": "•", "text": "x"}, {"type": "text", "text": "f(a=1)"}]',
+    ),
     FILES + "shapes.FINAL_ANSWER_FIELDS": (
         '{"•": "done", "steps": [{"tool": "f", "tool_input": {"a": 1}}]}',),
     FILES + "shapes._RUN_TOOL_KEYS": ('{"response": "f(a=1)", "steps": [{"•": "f"}]}',),
-    FILES + "shapes.FIRST_SIGNS": ('[{"•": [{"name": "f"}]}]',),
+    FILES + "frameworks.FIRST_SIGNS": ('[{"•": [{"name": "f"}]}]',),
 }  # fmt: skip
 
 

@@ -330,7 +330,8 @@ def check(
         )
     diagnostics: list[Diagnostic] = []
     if recorded:
-        from planner_eval.reading.trace_times import findings, read_run, recorded_run
+        from planner_eval.reading.trace_findings import findings
+        from planner_eval.reading.trace_times import read_run, recorded_run
 
         talk = data_of(plan) if talk is None else talk
         run = read_run(trace, read) if trace is not None else recorded_run(read, talk)

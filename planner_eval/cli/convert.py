@@ -200,7 +200,7 @@ class _ConvertJob(PlansJob):
 
 def _dialects_text(name: str | None, form: str) -> str:
     """The notations and the frameworks whose files are known, or one notation with its example."""
-    from planner_eval.reading.files.shapes import layout_rows
+    from planner_eval.reading.files.frameworks import layout_rows
 
     entries = pe.list_dialects(name)
     if form == "md" and name is None:

@@ -112,7 +112,7 @@ def effects_of(
     """
     from planner_eval.comparison.rows import STATES
     from planner_eval.execution.run import initial_state_of
-    from planner_eval.reading.files.files import find_states
+    from planner_eval.reading.files.states import find_states
 
     states = find_states(initial, records)
     unknown = {"verdict": "unknown", "results_same": False}

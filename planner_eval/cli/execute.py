@@ -168,7 +168,7 @@ def command(
             "a record with --id"
         )
     from planner_eval.execution.program import Options
-    from planner_eval.reading.files.files import find_states
+    from planner_eval.reading.files.states import find_states
 
     states = find_states(initial, source.records)
     manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from planner_eval.execution.run import RecordRun
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.execution.trace import Trace
-    from planner_eval.reading.files.files import PlanFile, StateSource
+    from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
+    from planner_eval.reading.files.states import StateSource
     from planner_eval.results.runs.pairs import Pair
 
 

@@ -180,7 +180,7 @@ def wrappers_option(command: Callable[..., Any]) -> Callable[..., Any]:
     def add(context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
         context.meta["wrappers"] = files
         for file in files:
-            from planner_eval.reading.files.shapes import add_file
+            from planner_eval.reading.files.frameworks import add_file
 
             add_file(file)
 

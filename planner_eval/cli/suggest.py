@@ -247,11 +247,11 @@ def _open_judge(
 
 def _question_reader(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
     """What gives a record's question."""
-    from planner_eval.reading.files.files import question_text
+    from planner_eval.reading.files.questions import question_text
 
     if query is None:
         return lambda record: question_text(getattr(record.source, "query", None))
-    from planner_eval.reading.files.files import question_field
+    from planner_eval.reading.files.questions import question_field
 
     name, notes = question_field(query, source)
     for message in notes:

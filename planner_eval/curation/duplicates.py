@@ -27,7 +27,8 @@ from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
 from planner_eval.reading.dialects.read import TurnChoice
 from planner_eval.reading.files.fields import PLAN_FIELDS
-from planner_eval.reading.files.files import PlanFile, question_template, question_words
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.questions import question_template, question_words
 from planner_eval.reading.files.record import Record
 
 # ----------------------------------------------------------------------

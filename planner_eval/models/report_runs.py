@@ -14,8 +14,9 @@ from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.resolve import policy_of
 from planner_eval.comparison.rows import Reading
 from planner_eval.models.predict.folder import read_predicted_run, read_run_answers, select_asked_golds
-from planner_eval.reading.files.files import PlanFile, question_field
-from planner_eval.reading.files.shapes import add_file, unshipped_rows
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.frameworks import add_file, unshipped_rows
+from planner_eval.reading.files.questions import question_field
 from planner_eval.results.page.pairs import METRICS as STORED
 from planner_eval.results.page.pairs import PageJob, StoredJob
 from planner_eval.results.page.report import (

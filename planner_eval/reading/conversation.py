@@ -14,13 +14,13 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import join_messages
-from planner_eval.reading.dialects.conversations.wrappers import (
-    TOOL_ROLES,
+from planner_eval.reading.dialects.conversations.turn_collector import (
     Conversation,
     Heard,
     read_conversation,
     texts_of,
 )
+from planner_eval.reading.dialects.conversations.wrappers import TOOL_ROLES
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import JoinedTurns, Record
 

@@ -21,7 +21,7 @@ from planner_eval.models.predict.tasks import QUESTION_FIELDS, gold_words, keep_
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read
-from planner_eval.reading.files.files import question_template, question_words
+from planner_eval.reading.files.questions import question_template, question_words
 
 SELECTION_METHODS = ("query", "structure", "random", "first", "gold-apps")
 """How demonstrations are chosen; ``gold-apps`` looks at gold, as the published script of AppBench does."""

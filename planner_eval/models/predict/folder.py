@@ -26,16 +26,15 @@ from planner_eval.models.predict.run import Journal, Rows, has_failed_request, r
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
 from planner_eval.models.replies import Prices
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.wrappers import answer_state
-from planner_eval.reading.files.files import (
+from planner_eval.reading.dialects.conversations.answer_states import answer_state
+from planner_eval.reading.files.demonstrations import (
     DEMONSTRATIONS_FIELD,
     REPORT_FILE,
     ROWS_FILE,
     Demonstrations,
-    PlanFile,
     find_mark,
-    read_plan,
 )
+from planner_eval.reading.files.files import PlanFile, read_plan
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs.folder import Input, Run, claim

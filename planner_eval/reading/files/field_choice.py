@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE, find_marker_key, is_streamed
+from planner_eval.reading.files.broken_json import find_id
 from planner_eval.reading.files.fields import (
     CALL_LIST_FIELDS,
     EXPECTED_CONTENT,
@@ -25,9 +26,9 @@ from planner_eval.reading.files.fields import (
     id_text,
     value_at,
 )
-from planner_eval.reading.files.items import find_id
+from planner_eval.reading.files.frameworks import most_common_framework
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.shapes import ChosenFields, Item, most_common_framework
+from planner_eval.reading.files.shapes import ChosenFields, Item
 
 # ----------------------------------------------------------------------
 # Fields that list the values or calls that are right as well.

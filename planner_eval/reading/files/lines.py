@@ -20,8 +20,9 @@ from planner_eval.reading.files.encoding import BOMS, explain_item, mark_invalid
 from planner_eval.reading.files.field_choice import FieldDecision, has_several_choices
 from planner_eval.reading.files.fields import HEAD_SIZE, PLAN_FIELDS, id_text, non_null_fields, value_at
 from planner_eval.reading.files.frames import TableRow
+from planner_eval.reading.files.frameworks import is_trace_record
 from planner_eval.reading.files.items import is_message, is_trace_span, line_item, may_be_call, unfold_items
-from planner_eval.reading.files.shapes import Item, is_trace_record, shape_of
+from planner_eval.reading.files.shapes import Item, shape_of
 
 BROKEN, UNDECODABLE, PROSE, SEVERAL_ANSWERS = 1, 2, 4, 8
 """Of a line: it is no JSON; for a byte that is no UTF-8; its plan is words; it offers several answers."""

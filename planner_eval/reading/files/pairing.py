@@ -23,7 +23,7 @@ from planner_eval.reading.files.record import (
 )
 
 if TYPE_CHECKING:
-    from planner_eval.reading.files.disk_records import IndexFolder
+    from planner_eval.reading.files.record_index import IndexFolder
 
 
 # ----------------------------------------------------------------------
@@ -246,11 +246,11 @@ def pair(
 
 def _pair_stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | IndexFolder | None) -> Pairing:
     """The same of files of which one at least is read by its index."""
-    from planner_eval.reading.files import disk_records
+    from planner_eval.reading.files import disk_pairs
 
     if is_by_position(pred, gold, by):
-        return Pairing("position", disk_records.pair_by_position(pred.records, gold.records))
-    paired = disk_records.pair_by_id(pred.records, gold.records, folder)
+        return Pairing("position", disk_pairs.pair_by_position(pred.records, gold.records))
+    paired = disk_pairs.pair_by_id(pred.records, gold.records, folder)
     if paired is None:
         raise no_shared_ids_error(pred, gold)
     return Pairing("id", *paired)
@@ -450,9 +450,9 @@ def _format_first_files(files: list[str]) -> str:
 def _find_moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record] | None:
     """How many records stand elsewhere than the gold record of the same id, and the first of them."""
     if is_stored(pred) or is_stored(gold):
-        from planner_eval.reading.files import disk_records
+        from planner_eval.reading.files import disk_pairs
 
-        return disk_records.find_moved_predictions(pred, gold)
+        return disk_pairs.find_moved_predictions(pred, gold)
     gold_ids = {record.id for record in gold} - {None}
     gold_order = (*(record.id for record in gold), *[None] * (len(pred) - len(gold)))
     moved = [

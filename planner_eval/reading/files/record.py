@@ -14,7 +14,9 @@ from planner_eval.reading.dialects.read import TurnChoice
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
-    from planner_eval.reading.files.disk_records import IndexFolder, LazyPairs, LazyRecords, Shards
+    from planner_eval.reading.files.disk_pairs import LazyPairs
+    from planner_eval.reading.files.disk_records import LazyRecords, Shards
+    from planner_eval.reading.files.record_index import IndexFolder
 
 
 # ----------------------------------------------------------------------

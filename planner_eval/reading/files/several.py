@@ -11,7 +11,8 @@ from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.files.files import PlanFile, find_mark, read_file
+from planner_eval.reading.files.demonstrations import find_mark
+from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.opening import bare_name
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import (
@@ -180,7 +181,7 @@ def _choose_store(files: Sequence[str], store: Store) -> Store:
     """Where each of several files is kept: the larger ones on disk where all are large together."""
     if store.limit is None or sum(_size(file) for file in files) <= store.limit:
         return IN_MEMORY
-    from planner_eval.reading.files.disk_records import open_folder
+    from planner_eval.reading.files.record_index import open_folder
 
     return store._replace(folder=open_folder(store.folder), limit=min(store.limit, _IN_MEMORY_BYTES))
 
@@ -195,7 +196,8 @@ def _size(file: str) -> int:
 def _records_of(path: str, file_parts: Sequence[FilePart], store: Store) -> Sequence[Record]:
     """The records of all files, held in memory where those of each file are."""
     if any(is_lazy(file_part.records) for file_part in file_parts):
-        from planner_eval.reading.files.disk_records import join_shards, open_folder
+        from planner_eval.reading.files.disk_records import join_shards
+        from planner_eval.reading.files.record_index import open_folder
 
         return join_shards(path, file_parts, open_folder(store.folder))
     return tuple(file_part.called(record) for file_part in file_parts for record in file_part.records)

@@ -15,8 +15,8 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import find_write_problem, write
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
 from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
-from planner_eval.reading.files.shapes import unshipped_rows
 from planner_eval.results.runs.pairs import Job, Part
 from planner_eval.results.runs.stored import (
     SCHEMA,

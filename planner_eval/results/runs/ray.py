@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.reading.files import shapes
+from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.pairs import Part
 from planner_eval.results.runs.run import ProgressCallback, run_in_workers, worker_error
 from planner_eval.results.runs.work import read_mark
@@ -175,7 +175,7 @@ def run_parts(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | N
         What a worker answers: how many pairs failed, or the error that ends the run.
     """
     what = Task(*task)
-    shapes.add_rows(what.notations)
+    frameworks.add_rows(what.notations)
     try:
         left = [chunk for chunk in map(Part._make, chunks) if read_mark(what.folder, chunk) is None]
         run_in_workers(what, left, jobs=1, deadline=deadline, tell=_ignore_progress)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from planner_eval.base import errors
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_seconds
-from planner_eval.reading.files import shapes
+from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.folder import Input, Run, RunFolder
 from planner_eval.results.runs.pairs import Job, Pairs, Part
 from planner_eval.results.runs.stored import refuse_store
@@ -482,7 +482,7 @@ class _ActiveRun:
         tell(0, 0)
         locks = () if home.lock is None else (home.lock,)
         try:
-            task = Task(self.job, self.pairs, home.parts, shapes.added_rows())
+            task = Task(self.job, self.pairs, home.parts, frameworks.added_rows())
             engine(task, left, jobs=jobs, deadline=home.run.deadline, tell=tell, closed=locks)
         finally:
             home.sweep()

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import PlanevalError
 from planner_eval.execution.sandbox.lockdown import die_with_parent
-from planner_eval.reading.files import shapes
+from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.pairs import Job, Pairs, Part
 from planner_eval.results.runs.work import BrokenPair, run_part
 
@@ -42,7 +42,7 @@ class Task(NamedTuple):
     job: Job
     pairs: Pairs
     folder: str
-    notations: tuple[shapes.UserRow, ...] = ()
+    notations: tuple[frameworks.UserRow, ...] = ()
 
 
 class PipeEnds(NamedTuple):
@@ -119,7 +119,7 @@ def started(arguments: str) -> None:
     try:
         with mmap.mmap(pickled, 0, access=mmap.ACCESS_READ) as data:
             task = Task(*pickle.loads(data))
-        shapes.add_rows(task.notations)
+        frameworks.add_rows(task.notations)
     except Exception as error:
         _send_answer(ends, error_data(error))
         raise

@@ -11,7 +11,7 @@ from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall
-from planner_eval.reading.dialects.conversations.messages import decode_answer
+from planner_eval.reading.dialects.conversations.recorded_answers import decode_answer
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 
 # ----------------------------------------------------------------------

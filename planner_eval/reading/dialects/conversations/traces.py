@@ -12,7 +12,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan
-from planner_eval.reading.dialects.conversations.messages import Answer, assign_answers, decode_answer
+from planner_eval.reading.dialects.conversations.recorded_answers import Answer, assign_answers, decode_answer
 from planner_eval.reading.dialects.conversations.spans import (
     are_linked,
     attributes_of,

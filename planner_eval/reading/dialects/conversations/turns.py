@@ -14,12 +14,9 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import (
-    assign_recorded_answers,
-    call_items,
-    join_messages,
-)
-from planner_eval.reading.dialects.conversations.wrappers import Conversation, Turn, read_conversation
+from planner_eval.reading.dialects.conversations.messages import call_items, join_messages
+from planner_eval.reading.dialects.conversations.recorded_answers import assign_recorded_answers
+from planner_eval.reading.dialects.conversations.turn_collector import Conversation, Turn, read_conversation
 from planner_eval.reading.dialects.detect import detect_data
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import remove_call_spans

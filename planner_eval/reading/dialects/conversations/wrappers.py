@@ -1,251 +1,33 @@
 """Conversations and answers of APIs as turns of the assistant, whatever wraps them.
 
 To know a further kind, write its line of :data:`KINDS` and, where none fits, how it is taken
-(``openers.py``); tests/cases/answers has a case of each.
+; tests/cases/answers has a case of each.
 """
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shorten
 from planner_eval.plan.model import Diagnostic
-from planner_eval.reading.dialects.conversations import spans
-from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, format_value, is_call
-from planner_eval.reading.dialects.conversations.spans import messages_of, refuse_several_runs
-
-# ----------------------------------------------------------------------
-# Answers that are no whole answer: cut at a limit, refused, failed; read from what each API says of it.
-CUT_REASONS = frozenset({
-    "length", "max_tokens", "max_output_tokens", "max_completion_tokens", "model_length", "incomplete",
-    "model_context_window_exceeded", "limit", "pause_turn", "in_progress", "queued",
-})  # fmt: skip
-"""Reasons to stop at which the answer has no end."""
-REFUSAL_REASONS = frozenset({
-    "refusal", "content_filter", "content_filtered", "guardrail_intervened", "safety", "recitation",
-    "language", "blocklist", "prohibited_content", "spii", "image_safety", "model_armor", "jailbreak",
-})  # fmt: skip
-"""Reasons to stop at which the model, or a filter, gave no answer."""
-FAILURE_REASONS = frozenset({
-    "error", "errored", "failed", "cancelled", "canceled", "expired", "abort", "other",
-    "malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "malformed_tool_use", 
-    "malformed_model_output", "network_error", "insufficient_system_resource",
-})  # fmt: skip
-"""Reasons to stop at which the API, not the model, ended the answer."""
-REASON_KEYS = (
-    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "native_finish_reason",
-    "stop_type",
-)  # fmt: skip
-"""Keys under which an answer says why it stops."""
-METADATA_KEYS = ("response_metadata", "responseMetadata", "generation_info", "additional_kwargs", "details")
-"""Keys under which a message holds what the API said of it."""
-STATE_KEYS = frozenset({*REASON_KEYS, *METADATA_KEYS, "refusal", "error"})
-"""All keys under which an answer may say that it is not whole."""
-
-_REASON_MESSAGES = (
-    (CUT_REASONS, "answer.cut", "the answer was cut off"),
-    (REFUSAL_REASONS, "answer.refused", "the answer was refused"),
-    (FAILURE_REASONS, "answer.failed", "no answer but an error"),
+from planner_eval.reading.dialects.conversations.answer_states import (
+    REASON_KEYS,
+    STATE_KEYS,
+    answer_state,
+    failure_state,
+    refusal_state,
+    stop_reason_state,
 )
+from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, format_value, is_call
 
-
-_NO_PLAN_CODES = frozenset({"max_turns", "max_steps", "no_route", "left_record"})
-"""Codes of errors in rows of planeval predict whose model did answer."""
-
-
-class AnswerState(NamedTuple):
-    """Why an answer is no whole answer: a code of :data:`planner_eval.base.errors.CODES`, and a sentence."""
-
-    code: str
-    reason: str
-
-
-def stop_reason_state(value: Any, key: str) -> AnswerState | None:
-    """What a reason to stop says; None where it says that the answer is whole, or nothing that is known.
-
-    Args:
-        value: What the API gives, in any case.
-        key: The key it stands under, for the sentence.
-
-    >>> stop_reason_state("MAX_TOKENS", "finishReason").reason
-    "the answer was cut off: finishReason is 'MAX_TOKENS'"
-    >>> stop_reason_state("stop", "finish_reason")
-    """
-    if not isinstance(value, str):
-        return None
-    stop_reason = value.rpartition(".")[2].lower()  # an enumeration's member may be written with its class
-    for stop_reasons, code, sentence in _REASON_MESSAGES:
-        if stop_reason in stop_reasons:
-            return AnswerState(code, f"{sentence}: {key} is {shorten(value, 40)!r}")
-    return None
-
-
-def answer_state(message: Mapping[str, Any]) -> AnswerState | None:
-    r"""Why a message, a record, or the answer around either, is not whole; None where nothing says so.
-
-    >>> answer_state({"role": "assistant", "content": None, "refusal": "I can't."}).reason
-    'the answer was refused: "I can\'t."'
-    >>> answer_state({"content": "", "response_metadata": {"finish_reason": "length"}}).code
-    'answer.cut'
-    >>> answer_state({"result": "[f()]", "valid": False, "error": ["Wrong number of functions."]})
-    """
-    if STATE_KEYS.isdisjoint(message):
-        return None
-    for holder in (message, *(message[key] for key in METADATA_KEYS if isinstance(message.get(key), dict))):
-        refusal, error = holder.get("refusal"), holder.get("error")
-        if isinstance(refusal, str) and refusal:
-            return refusal_state(refusal)
-        for key in REASON_KEYS:
-            state = stop_reason_state(holder.get(key), key)
-            if state is not None:
-                return state
-        if isinstance(holder.get("valid"), bool):  # what BFCL's evaluator says of an answer that is there
-            continue
-        if error and isinstance(error, (str, dict, list, bool)):
-            return failure_state(error)
-    return None
-
-
-def refusal_state(words: str) -> AnswerState:
-    """The state of an answer that the model refused in so many words."""
-    return AnswerState("answer.refused", f"the answer was refused: {_format_json(words)}")
-
-
-def failure_state(error: Any) -> AnswerState:
-    """The state of an answer in whose place an API gives an error.
-
-    >>> failure_state({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
-    'no answer but an error: "Overloaded"'
-    """
-    code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
-    if isinstance(code, str) and code in _NO_PLAN_CODES and isinstance(message, str):
-        return AnswerState("answer.failed", f"no answer: {_format_json(message)}")
-    for _ in range(3):
-        if isinstance(error, dict):
-            error = next(
-                (
-                    error[key]
-                    for key in ("error", "message", "errorMessage", "code", "type")
-                    if error.get(key)
-                ),
-                error,
-            )
-    return AnswerState("answer.failed", f"no answer but an error: {_format_json(error)}")
-
-
-def _format_json(value: Any) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False, default=str), 120)
-
-
-# ----------------------------------------------------------------------
-# The pieces of one answer that was streamed, kept as a list: which of them make the answer.
-#
-# Events that add to an answer letter by letter are put together by the vendors' packages, and refused here.
-# Two
-# streams say the whole: OpenAI's Responses end in an event that holds the answer, and of Gemini's each piece
-# is an answer with the next parts of it.
-_END_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.done"})
-
-
-def are_answer_pieces(items: list[Any]) -> bool:
-    """Whether objects are the pieces of one answer: several of them, and no two that are whole answers.
-
-    Args:
-        items: The objects, in the order in which they came.
-
-    >>> are_answer_pieces([{"type": "response.created"}, {"type": "response.completed", "response": {}}])
-    True
-    """
-    return _are_events(items) or _are_chunks(items)
-
-
-def join_answer_pieces(items: list[Any]) -> list[Any]:
-    """The answer that the pieces of a stream make; the objects themselves where they make none, or are none.
-
-    >>> said = [[{"content": {"parts": [{"text": part}]}}] for part in "ab"]
-    >>> said[-1][0]["finishReason"] = "STOP"
-    >>> (joined,) = join_answer_pieces([{"candidates": one, "responseId": "r"} for one in said])
-    >>> joined["candidates"]
-    [{'content': {'role': 'model', 'parts': [{'text': 'ab'}]}, 'finishReason': 'STOP'}]
-    """
-    if len(items) < 2 or not isinstance(items[0], dict):
-        return items
-    if "candidates" in items[0]:
-        return [_join_chunks(items)] if _are_chunks(items) else items
-    if "type" in items[0] and _are_events(items) and items[-1]["type"] in _END_EVENTS:
-        return items[-1:]
-    return items
-
-
-def _are_events(items: list[Any]) -> bool:
-    """Whether objects are the events of one of OpenAI's Responses, of which the last may hold the answer."""
-    kinds = [item.get("type") if isinstance(item, dict) else None for item in items]
-    if len(kinds) < 2 or not all(isinstance(kind, str) and kind.startswith("response.") for kind in kinds):
-        return False
-    return _END_EVENTS.isdisjoint(kinds[:-1])
-
-
-def _are_chunks(items: list[Any]) -> bool:
-    """Whether objects are pieces of one of Gemini's answers: of one id, or only the last says why it ends."""
-    if len(items) < 2 or not all(
-        isinstance(item, dict) and _first_candidate(item) is not None for item in items
-    ):
-        return False
-    ids = {_response_id(item) for item in items}
-    if len(ids) > 1 or any(len(item["candidates"]) != 1 for item in items):
-        return False
-    ended = [_has_finish_reason(item) for item in items]
-    return not any(ended[:-1]) and (ended[-1] or ids != {None})
-
-
-def _response_id(item: dict[str, Any]) -> str | None:
-    response_id = item.get("responseId", item.get("response_id"))
-    return response_id if isinstance(response_id, str) else None
-
-
-def _first_candidate(item: dict[str, Any]) -> dict[str, Any] | None:
-    candidates = item.get("candidates")
-    return (
-        candidates[0]
-        if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict)
-        else None
-    )
-
-
-def _has_finish_reason(item: dict[str, Any]) -> bool:
-    candidate = _first_candidate(item) or {}
-    return bool(candidate.get("finishReason", candidate.get("finish_reason")))
-
-
-def _join_chunks(items: list[dict[str, Any]]) -> dict[str, Any]:
-    """The pieces of an answer of Gemini's as one: their parts in order, words that follow words joined."""
-    joined_parts: list[Any] = []
-    for item in items:
-        content = item["candidates"][0].get("content")
-        content_parts = content.get("parts") if isinstance(content, dict) else None
-        for content_part in content_parts if isinstance(content_parts, list) else ():
-            if _is_text_part(content_part) and joined_parts and _is_text_part(joined_parts[-1]):
-                joined_parts[-1] = {"text": joined_parts[-1]["text"] + content_part["text"]}
-            else:
-                joined_parts.append(content_part)
-    last = items[-1]["candidates"][0]
-    return {**items[-1], "candidates": [{**last, "content": {"role": "model", "parts": joined_parts}}]}
-
-
-def _is_text_part(content_part: Any) -> bool:
-    return (
-        isinstance(content_part, dict)
-        and content_part.keys() == {"text"}
-        and isinstance(content_part["text"], str)
-    )
-
+if TYPE_CHECKING:
+    from planner_eval.reading.dialects.conversations.turn_collector import TurnCollector
 
 # ----------------------------------------------------------------------
 # How what vendors and frameworks put around a message is undone, a function for each kind of object.
@@ -524,14 +306,6 @@ def _find_kind(item: dict[str, Any]) -> tuple[str, TakeFunction] | None:
     return None
 
 
-def _is_constructor(item: dict[str, Any]) -> bool:
-    return "lc" in item and isinstance(item["kwargs"], dict)
-
-
-def _is_blocked(item: dict[str, Any]) -> bool:
-    return "promptFeedback" in item or "prompt_feedback" in item
-
-
 def _is_error(item: dict[str, Any]) -> bool:
     is_plain_object = item.keys().isdisjoint(("jsonrpc", "span_data", "attributes", "spans", "name"))
     return is_plain_object and bool(item["error"]) and isinstance(item["error"], (str, dict))
@@ -543,10 +317,6 @@ _NON_CALL_ITEMS = frozenset({
     "file_search_call", "computer_call", "code_interpreter_call", "image_generation_call",
     "local_shell_call", "shell_call", "apply_patch_call", "mcp_list_tools", "compaction",
 })  # fmt: skip
-
-
-def _is_item(item: dict[str, Any]) -> bool:
-    return isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS
 
 
 _EVENTS = frozenset({
@@ -578,20 +348,9 @@ def is_streamed(item: Any) -> bool:
     )
 
 
-def _is_framework(item: dict[str, Any]) -> bool:
-    return isinstance(item["type"], str) and item["type"] in FRAMEWORK_ROLES and "content" in item
-
-
-def _is_wrapped(item: dict[str, Any]) -> bool:
-    return (
-        isinstance(item["data"], dict)
-        and isinstance(item.get("type"), str)
-        and item["type"] in FRAMEWORK_ROLES
-    )
-
-
-def _is_shared(item: dict[str, Any]) -> bool:
-    return isinstance(item["from"], str) and "value" in item
+def _speaks(item: dict[str, Any]) -> bool:
+    """Whether the type of an object says who speaks."""
+    return isinstance(item.get("type"), str) and item["type"] in FRAMEWORK_ROLES
 
 
 def _is_response(item: dict[str, Any]) -> bool:
@@ -603,20 +362,6 @@ def _is_response(item: dict[str, Any]) -> bool:
         and (item.get("type") == "function_call" or find_take_function(item) is not None)
         for item in output
     )
-
-
-def _is_converse(item: dict[str, Any]) -> bool:
-    return isinstance(item["output"], dict) and "message" in item["output"]
-
-
-def _is_result(item: dict[str, Any]) -> bool:
-    result = item["result"]
-    return isinstance(result, dict) and result.get("type") in ("succeeded", "errored", "canceled", "expired")
-
-
-def _is_message(item: dict[str, Any]) -> bool:
-    message = item["message"]
-    return isinstance(message, dict) and not message.keys().isdisjoint(("role", "content", *CALL_LIST_KEYS))
 
 
 def _is_answer_without_role(item: dict[str, Any]) -> bool:
@@ -649,95 +394,55 @@ class WrapperKind(NamedTuple):
     opener: TakeFunction
 
 
-KINDS = (
-    WrapperKind("from", "ShareGPT: a message of `from` and `value`", _is_shared, take_shared),
-    WrapperKind(
-        "data",
-        "LangChain's `messages_to_dict`: `type` and `data`",
-        _is_wrapped,
-        take_wrapped,
-    ),
-    WrapperKind(
-        "kwargs", "LangChain's `dumpd`: a message's constructor", _is_constructor, take_inside("kwargs")
-    ),
-    WrapperKind(
-        "raw_item",
-        "OpenAI Agents SDK: an item of a run",
-        _has_type_at(dict, "raw_item"),
-        take_inside("raw_item"),
-    ),
-    WrapperKind("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
-    WrapperKind("type", "LangChain: a message, by `model_dump()`", _is_framework, take_framework),
-    WrapperKind("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item", _is_item, take_item),
-    WrapperKind(
-        "choices",
-        "OpenAI ChatCompletion, and what answers like it",
-        _has_type_at(list, "choices"),
-        take_choices,
-    ),
-    WrapperKind(
-        "candidates",
-        "Gemini, in both spellings of its keys",
-        _has_type_at(list, "candidates"),
-        take_candidates,
-    ),
-    WrapperKind("candidates", "Gemini: a prompt that was blocked", _is_blocked, take_candidates),
-    WrapperKind(
-        "promptFeedback",
-        "Gemini: a prompt that was blocked",
-        _has_type_at(dict, "promptFeedback"),
-        take_candidates,
-    ),
-    WrapperKind("output", "OpenAI Responses", _is_response, take_response),
-    WrapperKind("output", "Bedrock Converse", _is_converse, take_converse),
-    WrapperKind("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
-    WrapperKind(
-        "status_code",
-        "OpenAI Batch: `status_code` and `body`",
-        _has_type_at(int, "status_code"),
-        take_batch,
-    ),
-    WrapperKind(
-        "response",
-        "a line of OpenAI's or Gemini's batches",
-        _holds_message("response"),
-        take_inside("response"),
-    ),
-    WrapperKind(
-        "modelOutput",
-        "a line of a batch of Bedrock's",
-        _holds_message("modelOutput"),
-        take_inside("modelOutput"),
-    ),
-    WrapperKind("result", "Anthropic message batches: a result", _is_result, take_result),
-    WrapperKind(
-        "messages",
-        "a conversation; LangGraph's state",
-        _has_type_at(list, "messages"),
-        take_inside("messages"),
-    ),
-    WrapperKind(
-        "conversations",
-        "ShareGPT: a conversation",
-        _has_type_at(list, "conversations"),
-        take_inside("conversations"),
-    ),
-    WrapperKind(
-        "conversation", "a conversation", _has_type_at(list, "conversation"), take_inside("conversation")
-    ),
-    WrapperKind(
-        "contents", "Gemini: a conversation", _has_type_at(list, "contents"), take_inside("contents")
-    ),
-    WrapperKind("message", "Ollama: an answer of one message", _is_message, take_alone),
-    *(
-        WrapperKind(key, "a message without a role that calls nothing", _is_answer_without_role, take_alone)
-        for key in CALL_LIST_KEYS
-    ),
-    *(
-        WrapperKind(key, "a text that a server gave, and why it stops", _is_text_answer, take_text)
-        for key in REASON_KEYS
-    ),
-)
+_RESULT_TYPES = ("succeeded", "errored", "canceled", "expired")
+KINDS = tuple(itertools.starmap(WrapperKind, (
+    ("from", "ShareGPT: a message of `from` and `value`",
+     lambda item: isinstance(item["from"], str) and "value" in item, take_shared),
+    ("data", "LangChain's `messages_to_dict`: `type` and `data`",
+     lambda item: isinstance(item["data"], dict) and _speaks(item), take_wrapped),
+    ("kwargs", "LangChain's `dumpd`: a message's constructor",
+     lambda item: "lc" in item and isinstance(item["kwargs"], dict), take_inside("kwargs")),
+    ("raw_item", "OpenAI Agents SDK: an item of a run", _has_type_at(dict, "raw_item"),
+     take_inside("raw_item")),
+    ("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
+    ("type", "LangChain: a message, by `model_dump()`",
+     lambda item: _speaks(item) and "content" in item, take_framework),
+    ("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item",
+     lambda item: isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS, take_item),
+    ("choices", "OpenAI ChatCompletion, and what answers like it", _has_type_at(list, "choices"),
+     take_choices),
+    ("candidates", "Gemini, in both spellings of its keys", _has_type_at(list, "candidates"),
+     take_candidates),
+    ("candidates", "Gemini: a prompt that was blocked",
+     lambda item: "promptFeedback" in item or "prompt_feedback" in item, take_candidates),
+    ("promptFeedback", "Gemini: a prompt that was blocked", _has_type_at(dict, "promptFeedback"),
+     take_candidates),
+    ("output", "OpenAI Responses", _is_response, take_response),
+    ("output", "Bedrock Converse",
+     lambda item: isinstance(item["output"], dict) and "message" in item["output"], take_converse),
+    ("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
+    ("status_code", "OpenAI Batch: `status_code` and `body`", _has_type_at(int, "status_code"), take_batch),
+    ("response", "a line of OpenAI's or Gemini's batches", _holds_message("response"),
+     take_inside("response")),
+    ("modelOutput", "a line of a batch of Bedrock's", _holds_message("modelOutput"),
+     take_inside("modelOutput")),
+    ("result", "Anthropic message batches: a result",
+     lambda item: isinstance(item["result"], dict) and item["result"].get("type") in _RESULT_TYPES,
+     take_result),
+    ("messages", "a conversation; LangGraph's state", _has_type_at(list, "messages"),
+     take_inside("messages")),
+    ("conversations", "ShareGPT: a conversation", _has_type_at(list, "conversations"),
+     take_inside("conversations")),
+    ("conversation", "a conversation", _has_type_at(list, "conversation"), take_inside("conversation")),
+    ("contents", "Gemini: a conversation", _has_type_at(list, "contents"), take_inside("contents")),
+    ("message", "Ollama: an answer of one message",
+     lambda item: isinstance(item["message"], dict)
+     and not item["message"].keys().isdisjoint(("role", "content", *CALL_LIST_KEYS)), take_alone),
+    *((key, "a message without a role that calls nothing", _is_answer_without_role, take_alone)
+      for key in CALL_LIST_KEYS),
+    *((key, "a text that a server gave, and why it stops", _is_text_answer, take_text)
+      for key in REASON_KEYS),
+)))  # fmt: skip
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""
 
 MARKER_KEYS = frozenset({"role", *(kind.key for kind in KINDS)})
@@ -761,239 +466,3 @@ def may_hold_conversation(text: str) -> bool:
     return (
         re.search(_CONVERSATION_HINT, text) is not None
     )  # compiled where it is first asked: every command imports this
-
-
-# ----------------------------------------------------------------------
-# Conversations and answers of APIs as turns of the assistant, whatever wraps them.
-#
-# What vendors and frameworks put around the calls is undone here: choices, candidates, batches, messages in
-# the form of each framework. The objects that hold the calls stay as they are, and the dialects read them.
-_MAX_DEPTH = 8
-"""How deep the wrappings of one answer may nest."""
-
-
-class Turn(NamedTuple):
-    """One turn of the assistant.
-
-    Args:
-        items: What holds its calls: messages and items that the dialects know.
-        words: What it says.
-        spoken: Whether its words must hold calls, even where other turns list theirs.
-        answers: The messages that follow it, with what the tools answered.
-        state: Why it is no whole answer, where it is none.
-    """
-
-    items: tuple[Any, ...]
-    words: str = ""
-    spoken: bool = False
-    answers: tuple[Any, ...] = ()
-    state: AnswerState | None = None
-
-
-class Heard(NamedTuple):
-    """What somebody other than the assistant said.
-
-    Args:
-        who: The speaker, as written.
-        message: The message.
-        after: How many turns of the assistant stand before it.
-    """
-
-    who: str
-    message: Mapping[str, Any]
-    after: int
-
-
-class Conversation(NamedTuple):
-    """A conversation, or an answer: its turns, and what stood around them.
-
-    Args:
-        turns: Those of the assistant.
-        notes: What is worth saying.
-        heard: What others said, in order.
-    """
-
-    turns: tuple[Turn, ...]
-    notes: tuple[Diagnostic, ...] = ()
-    heard: tuple[Heard, ...] = ()
-
-
-def may_be_conversation(data: Any) -> bool:
-    """Whether data may be a conversation or an answer: a cheap look at the keys of its objects.
-
-    >>> may_be_conversation([{"name": "f", "arguments": {}}]), may_be_conversation({"role": "user"})
-    (False, True)
-    """
-    signed = False
-    for item in data if isinstance(data, list) else (data,):
-        if not isinstance(item, dict):
-            return False
-        signed = signed or not _CONVERSATION_KEYS.isdisjoint(item)
-    return signed
-
-
-_CONVERSATION_KEYS = MARKER_KEYS | spans.TRACE_KEYS
-
-
-def read_conversation(data: Any) -> Conversation | None:
-    """The turns of a conversation or of an API's answer; None where data is neither.
-
-    Args:
-        data: Structure that is JSON already.
-
-    Raises:
-        AnswerError: there is no turn of the assistant.
-        ParseError: a part of it is of another shape than its kind has; or its spans are of several traces.
-
-    >>> read_conversation({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]}).turns[
-    ...     0].words
-    'No.'
-    >>> read_conversation([{"name": "f", "arguments": {}}])
-    """
-    if not may_be_conversation(data):
-        return None
-    items = join_answer_pieces(data) if isinstance(data, list) else [data]
-    if not any(find_take_function(item) is not None or _item_state(item) is not None for item in items):
-        messages = messages_of(items)
-        if messages is None:
-            return None
-        refuse_several_runs(items)
-        items = messages
-    walk = TurnCollector()
-    walk.all(items, 0)
-    if not walk.turns:
-        who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
-        raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
-    return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
-
-
-class _OpenTurn:
-    """A turn that is being read."""
-
-    def __init__(self, state: AnswerState | None = None) -> None:
-        self.items: list[Any] = []
-        self.words: list[str] = []
-        self.spoken = False
-        self.answers: list[Any] = []
-        self.state = state
-
-    def made(self) -> Turn:
-        words = "\n".join(text for text in self.words if text.strip())
-        return Turn(tuple(self.items), words, self.spoken, tuple(self.answers), self.state)
-
-
-class TurnCollector:
-    """The turns met so far, in order."""
-
-    def __init__(self) -> None:
-        self.turns: list[_OpenTurn] = []
-        self.joins = False
-        self.notes: list[Diagnostic] = []
-        self.others: list[Heard] = []
-
-    def all(self, items: list[Any], depth: int) -> None:
-        """Take the messages, items or answers of a list."""
-        for item in items:
-            if not isinstance(item, dict):
-                raise wrong_shape_error(item, "a message: an object with a role and content")
-            self.take(item, depth + 1)
-
-    def take(self, item: dict[str, Any], depth: int) -> None:
-        """Take one message, item or answer."""
-        opened = find_take_function(item) if depth <= _MAX_DEPTH else None
-        if opened is not None:
-            opened(self, item, depth)
-        else:
-            self.part(item)
-
-    def turn(self, state: AnswerState | None = None) -> _OpenTurn:
-        """A new turn of the assistant."""
-        self.turns.append(_OpenTurn(state))
-        self.joins = False
-        return self.turns[-1]
-
-    def part(self, item: dict[str, Any]) -> None:
-        """Take a call, or another part of an answer, that stands beside messages and not in one."""
-        if not (self.joins and self.turns):
-            self.turn()
-        self.joins = True
-        turn = self.turns[-1]
-        turn.items.append(item)
-        turn.state = turn.state or _item_state(item)
-
-    def heard(self, message: dict[str, Any], who: str) -> None:
-        """Take what a tool or a person says."""
-        self.joins = False
-        self.others.append(Heard(who, message, len(self.turns)))
-        if self.turns:
-            self.turns[-1].answers.append(message)
-
-    def said(self, message: dict[str, Any], state: AnswerState | None) -> None:
-        """Take a message of the assistant."""
-        if message.get("content") is None and isinstance(message.get("items"), list):  # Semantic Kernel's
-            message = {**message, "content": message["items"]}
-        content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
-        if not isinstance(content, (str, list, type(None))):
-            raise wrong_shape_error(content, "the content of a message: a text, or parts")
-        state = state or answer_state(message) or _item_state(message) or _part_state(content)
-        if not (self.joins and message.get("type") == "message"):
-            self.turn()
-        turn = self.turns[-1]
-        turn.state = turn.state or state
-        turn.items.append(_normalize_call_lists(message))
-        turn.words += texts_of(content)
-
-
-# ---------------------------------------------------------------- what a message holds
-def _normalize_call_lists(message: dict[str, Any]) -> dict[str, Any]:
-    """The message with its calls in lists; some write one call, or the list's JSON text."""
-    present = [key for key in CALL_LIST_KEYS if key in message]
-    texts = [key for key in present if isinstance(message[key], str) and message[key].strip()]
-    read: dict[str, Any] = {key: decode_json(message[key]) for key in texts}
-    for key, value in read.items():
-        if not isinstance(value, (list, dict)):
-            raise wrong_shape_error(message[key], f"the {key!r} of a message: a list of calls")
-    for key in present:
-        value = read.get(key, message[key])
-        if isinstance(value, (bool, int, float)):
-            raise wrong_shape_error(value, f"the {key!r} of a message: a list of calls")
-        if isinstance(value, dict) and key != "function_call":
-            read[key] = [value]
-    return {**message, **read} if read else message
-
-
-def _item_state(item: dict[str, Any]) -> AnswerState | None:
-    """The state that an item of the Responses API says of itself; one that failed is the tool's affair."""
-    status = item.get("status")
-    halted = isinstance(status, str) and status in CUT_REASONS and item.get("type") in _TYPES_WITH_STATUS
-    return stop_reason_state(status, "status") if halted else None
-
-
-_TYPES_WITH_STATUS = ("function_call", "custom_tool_call", "mcp_call", "message")
-
-
-def _part_state(content: Any) -> AnswerState | None:
-    """The state that a part of a message's content says."""
-    for item in content if isinstance(content, list) else ():
-        if not isinstance(item, dict):
-            continue
-        if item.get("type") == "refusal":
-            return refusal_state(str(item.get("refusal", "")))
-        inner = item.get("toolInvocation")
-        state = (inner if isinstance(inner, dict) else item).get("state")
-        if state in ("input-streaming", "partial-call"):
-            return AnswerState("answer.cut", f"the answer was cut off: the state of a call is {state!r}")
-    return None
-
-
-def texts_of(content: Any) -> Iterator[str]:
-    """The words of a message's content: a text, or parts that are texts and no thoughts."""
-    if isinstance(content, str):
-        yield content
-    for item in content if isinstance(content, list) else ():
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, dict) and item.get("thought") is not True:
-            text = item.get("text", item.get("content") if item.get("type") == "text" else None)
-            if isinstance(text, str):
-                yield text

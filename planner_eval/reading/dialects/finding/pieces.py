@@ -27,12 +27,12 @@ from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_patte
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates
+from planner_eval.reading.dialects.conversations.turn_collector import Conversation, read_conversation
 from planner_eval.reading.dialects.conversations.turns import (
     ConversationSource,
     ProseReader,
     read_whole_answer,
 )
-from planner_eval.reading.dialects.conversations.wrappers import Conversation, read_conversation
 from planner_eval.reading.dialects.detect import ambiguity_error, detect_data, is_schema
 from planner_eval.reading.dialects.finding.cut_texts import CutError, find_cut_call, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextView, unescape_view

@@ -20,14 +20,16 @@ from planner_eval.reading.dialects.conversations.messages import (
     CALL_METADATA_KEYS,
     ID_KEYS,
     WRAPPER_KEYS,
-    assign_recorded_answers,
     call_items,
-    decode_answer,
     find_name_key,
     is_call,
     is_plain_call,
     plain_call_label,
     tool_of_ui_part,
+)
+from planner_eval.reading.dialects.conversations.recorded_answers import (
+    assign_recorded_answers,
+    decode_answer,
 )
 from planner_eval.reading.dialects.dialect import Dialect, json_grammar_reader
 
@@ -129,7 +131,7 @@ def _split_call_name(
     """A tool's name and its arguments, which may both stand in the place of the name."""
     if arguments or "(" not in name:
         return name, arguments
-    from planner_eval.reading.dialects.programs.python_ast import read_call_in_name
+    from planner_eval.reading.dialects.programs.call_in_name import read_call_in_name
 
     call = read_call_in_name(name, position, notes)
     return (name, arguments) if call is None else (call.name, call.arguments)

@@ -25,7 +25,7 @@ from planner_eval.plan.model import (
     Value,
     map_leaves,
 )
-from planner_eval.reading.dialects.conversations.messages import decode_answer
+from planner_eval.reading.dialects.conversations.recorded_answers import decode_answer
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView

@@ -13,8 +13,8 @@ from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import Limits
 from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
-from planner_eval.reading.dialects.programs.program import Machine
-from planner_eval.reading.dialects.programs.values import UnassignedName, Unknown
+from planner_eval.reading.dialects.programs.python_ast import follow
+from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.references import refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper
 
@@ -73,26 +73,14 @@ def read(
     >>> read('const r = await f({a: 1});\ng({b: r.x, c: `at ${r.y}`});', Limits()).calls[1].arguments[0]
     ('b', RawRef(name='@0', path=('x',)))
     """
-    from planner_eval.reading.dialects.programs.grammars import JavaScriptTransformer
+    from planner_eval.reading.dialects.programs.program_grammars import JavaScriptTransformer
 
     check_depth(text, limits)
     names = {name for match in _DEFINITION.finditer(text) for name in match.groups() if name}
-    items = grammar.run(
+    tree = grammar.run(
         grammar.load("javascript", JavaScriptTransformer), text, TERMINAL_DESCRIPTIONS, "openai-programmatic"
     )
-    machine = Machine(text, {*defined, *names}, mappings=True, limits=limits, before=before)
-    machine.is_program = True
-    for kind, targets, node in items:
-        if kind == "show":
-            machine.statement(node)
-        elif kind == "declaration":
-            machine.bind(targets[0], UnassignedName(targets[0]))
-        else:
-            keys = targets if kind == "unpack_object" else ()
-            machine.assign(targets, node, unpack=kind != "assign", keys=keys)
-    if own_variables is not None:
-        own_variables.update(machine.settled())
-    return machine.finish()
+    return follow(tree, text, {*defined, *names}, limits, 0, before, own_variables)
 
 
 # ---------------------------------------------------------------- writing

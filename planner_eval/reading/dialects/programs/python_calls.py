@@ -38,7 +38,7 @@ from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.finding.edited_text import extent, tokens
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations.json_calls import read_values
-from planner_eval.reading.dialects.programs.program import Machine, Variables, shift_names
+from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_long import BrokenPart
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, Unknown
@@ -230,34 +230,14 @@ def read_grammar(
     Raises:
         ParseError: with the place and what was expected there.
     """
-    from planner_eval.reading.dialects.programs.grammars import PythonTransformer
+    from planner_eval.reading.dialects.programs.program_grammars import PythonTransformer
 
     try:
-        items = grammar.run(
-            grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic"
-        )
+        tree = grammar.run(grammar.load("python", PythonTransformer), text, TERMINAL_DESCRIPTIONS, "pythonic")
     except ParseError as error:
         error.text = error.text or text
         raise _explain_error(error) from None
-    machine = Machine(text, defined, limits=limits, before=before)
-    for targets, node in items:
-        if targets:
-            machine.assign(targets, node, unpack=len(targets) > 1)
-        else:
-            machine.statement(node)
-            if isinstance(node, list) and machine.calls:
-                _refuse_texts(node, text)
-    if own_variables is not None:
-        own_variables.update(machine.settled())
-    return machine.finish()
-
-
-def _refuse_texts(items: list[Any], text: str) -> None:
-    """Refuse a text among the calls of a list: it would be lost."""
-    item = next((item for item in items if isinstance(item, str)), None)
-    if item is not None and any(not isinstance(other, str) for other in items):
-        reason = "found a text among the calls of a list, expected a call"
-        raise ParseError(reason, text=text, offset=max(text.find(item) - 1, 0))
+    return follow(tree, text, defined, limits, 0, before, own_variables)
 
 
 def _explain_error(error: ParseError) -> ParseError:
@@ -528,7 +508,3 @@ def format_value(value: Value, reference: Callable[[Ref], str]) -> str:
         text=lambda pieces: " + ".join(map(leaf, pieces)),
     )
     return text
-
-
-# ----------------------------------------------------------------------
-# A call as Python text that stands in the place of a tool's name, as in UltraTool's plans.

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any, NamedTuple, TypeAlias
 
+from planner_eval.base.errors import LimitError
 from planner_eval.plan.model import Path, RawRef, Value
 
 
 # ----------------------------------------------------------------------
 # What the variables of a program hold: values, what cannot be known, and what several ways make of them.
 class Unknown:
-    """What a variable holds that cannot be known."""
+    """What a variable holds that cannot be known.
+
+    Args:
+        of: What it may be a part of, as what an expression makes: a change of it is a change of these.
+    """
+
+    def __init__(self, of: Iterable[VariableValue] = ()) -> None:
+        self.of = tuple(value for value in of if isinstance(value, (RawRef, list, dict, Unknown)))
 
 
 UNKNOWN = Unknown()
@@ -35,6 +43,7 @@ class ImportedName(Unknown):
     """
 
     def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
 
 
@@ -46,31 +55,12 @@ class UnassignedName(Unknown):
     """
 
     def __init__(self, text: str) -> None:
+        super().__init__()
         self.text = text
 
 
 class OpaqueObject(Unknown):
-    """An object whose methods may be tools: of an imported class, or a part of what a call gave.
-
-    Args:
-        of: What it is a part of.
-    """
-
-    def __init__(self, of: VariableValue = None) -> None:
-        self.of = of
-
-
-class DerivedValue(Unknown):
-    """What an expression makes that is not followed: it may be a part of these.
-
-    Args:
-        of: What stands in the expression; a change of the part is a change of them.
-    """
-
-    def __init__(self, of: Iterable[VariableValue]) -> None:
-        self.of = tuple(
-            value for value in of if isinstance(value, (RawRef, list, dict, OpaqueObject, DerivedValue))
-        )
+    """An object whose methods may be tools: of an imported class, or a part of what a call gave."""
 
 
 class UnsureValue(Unknown):
@@ -78,36 +68,50 @@ class UnsureValue(Unknown):
 
     Args:
         reason: Which construct is to blame, for messages.
-        at: Where it stands.
+        offset: Where it stands.
         text: In which text.
-        of: The list or object that was changed; kept, so that no other has its identity.
-        either: What it may be, of which a change of it is one, too.
+        of: What it may be.
     """
 
-    def __init__(
-        self, reason: str, offset: int, text: str, of: Any = None, either: Iterable[VariableValue] = ()
-    ) -> None:
+    def __init__(self, reason: str, offset: int, text: str, of: Iterable[VariableValue] = ()) -> None:
+        super().__init__(of)
         self.reason = reason
         self.at = offset
         self.text = text
-        self.of = of
-        self.either = tuple(either)
-
-
-class ChangedContent(Unknown):
-    """What a list or an object holds after changes that are followed.
-
-    Args:
-        of: The list or object as it was made, which stands for it wherever it is held.
-        value: What it holds now.
-    """
-
-    def __init__(self, of: Any, value: Any) -> None:
-        self.of = of
-        self.value = value
 
 
 VariableValue: TypeAlias = Value | Unknown
+
+
+def count_values(value: Any, most: int) -> int:
+    """How many values a value holds at any depth; counting stops when there are more than `most`."""
+    count = 0
+    waiting = [value]
+    while waiting and count <= most:
+        item = waiting.pop()
+        count += 1
+        if isinstance(item, (dict, list)):
+            waiting += item.values() if isinstance(item, dict) else item
+    return count
+
+
+class NotKnown(NamedTuple):
+    """In the place of a value that cannot be known.
+
+    Args:
+        reason: Why.
+        at: The place to point to; None where the value stands.
+        holds: What a variable holds that is given it.
+    """
+
+    reason: str
+    at: int | None
+    holds: Unknown = UNKNOWN
+
+
+def stored_value(value: VariableValue | NotKnown) -> VariableValue:
+    """What a variable holds that is given what was read."""
+    return value.holds if isinstance(value, NotKnown) else value
 
 
 class Scope(ChainMap[str, VariableValue]):
@@ -116,10 +120,8 @@ class Scope(ChainMap[str, VariableValue]):
     What it declares ``global`` or ``nonlocal`` stands elsewhere, and is read and written there.
     """
 
-    def __init__(
-        self, local: MutableMapping[str, VariableValue], around: MutableMapping[str, VariableValue]
-    ) -> None:
-        super().__init__(local, around)
+    def __init__(self, *maps: MutableMapping[str, VariableValue]) -> None:
+        super().__init__(*maps)
         self.elsewhere: dict[str, MutableMapping[str, VariableValue]] = {}
 
     def __getitem__(self, name: str) -> VariableValue:
@@ -127,9 +129,6 @@ class Scope(ChainMap[str, VariableValue]):
 
     def __contains__(self, name: object) -> bool:
         return name in self.elsewhere[name] if name in self.elsewhere else super().__contains__(name)
-
-    def __setitem__(self, name: str, value: VariableValue) -> None:
-        self.elsewhere.get(name, self.maps[0])[name] = value
 
     def enclosing(self, name: str) -> MutableMapping[str, VariableValue]:
         """The variables of the nearest function around this one that has the name."""
@@ -139,9 +138,16 @@ class Scope(ChainMap[str, VariableValue]):
         return around if isinstance(around, Scope) else self.maps[1]
 
 
-_Slot: TypeAlias = tuple[MutableMapping[str, VariableValue], str]
-BranchWrites: TypeAlias = dict[tuple[int, str], tuple[_Slot, VariableValue]]
-"""What a way wrote: by the variable, its place and what it holds at the way's end."""
+class _Write(NamedTuple):
+    """A variable that was written, and a value of it: the one before, or the one at a way's end."""
+
+    scope: MutableMapping[str, VariableValue]
+    name: str
+    value: VariableValue
+
+
+BranchWrites: TypeAlias = dict[tuple[int, str], _Write]
+"""What a way wrote, by the variable."""
 
 
 class BranchLog:
@@ -151,7 +157,7 @@ class BranchLog:
     >>> mark = ways.part()
     >>> ways.put(held, "x", 2)
     >>> taken = ways.take(mark)
-    >>> held, [value for _, value in taken.values()]
+    >>> held, [write.value for write in taken.values()]
     ({'x': 1}, [2])
     >>> ways.meet([taken, {}], UnsureValue("depends on a branch", 0, ""))
     >>> held["x"].reason
@@ -160,13 +166,14 @@ class BranchLog:
 
     def __init__(self) -> None:
         self.open = 0
-        self.log: list[tuple[MutableMapping[str, VariableValue], str, VariableValue]] = []
+        self.log: list[_Write] = []
 
     def put(self, where: MutableMapping[str, VariableValue], name: str, value: VariableValue) -> None:
-        """Write a variable."""
+        """Write a variable where it is written that is given a value."""
+        while isinstance(where, Scope):
+            where = where.elsewhere.get(name, where.maps[0])
         if self.open:
-            where = _writing_scope(where, name)
-            self.log.append((where, name, where.get(name, ABSENT)))
+            self.log.append(_Write(where, name, where.get(name, ABSENT)))
         where[name] = value
 
     def part(self) -> int:
@@ -177,7 +184,8 @@ class BranchLog:
     def written(self, mark: int) -> BranchWrites:
         """What was written since a mark, as it is now."""
         return {
-            (id(where), name): ((where, name), where.get(name, ABSENT)) for where, name, _ in self.log[mark:]
+            (id(where), name): _Write(where, name, where.get(name, ABSENT))
+            for where, name, _ in self.log[mark:]
         }
 
     def take(self, mark: int) -> BranchWrites:
@@ -193,38 +201,19 @@ class BranchLog:
 
     def between(self, mark: int, unsure: UnsureValue) -> None:
         """Let what was written since a mark be as on a way that may have come so far, or not."""
-        first: dict[tuple[int, str], tuple[_Slot, VariableValue]] = {}
-        for where, name, before in self.log[mark:]:
-            first.setdefault((id(where), name), ((where, name), before))
-        for (where, name), before in first.values():
+        first = {(id(write.scope), write.name): write for write in reversed(self.log[mark:])}
+        for where, name, before in first.values():
             self.put(where, name, _merge_values(name, [where.get(name, ABSENT), before], unsure))
 
     def meet(self, ends: Iterable[BranchWrites], unsure: UnsureValue) -> None:
         """End what :meth:`part` began: ways meet, and what they wrote otherwise is unsure."""
         self.open -= 1
         ends = list(ends)
-        slots: dict[tuple[int, str], _Slot] = {}
-        values: dict[tuple[int, str], list[VariableValue]] = {}
-        for end in ends:
-            for key, (slot, value) in end.items():
-                slots[key] = slot
-                values.setdefault(key, []).append(value)
-        for key, (where, name) in slots.items():
-            if len(values[key]) < len(ends):
-                values[key].append(where.get(name, ABSENT))
-            met = _merge_values(name, values[key], unsure)
+        for key, (where, name, _) in {key: write for end in ends for key, write in end.items()}.items():
+            values = [end[key].value if key in end else where.get(name, ABSENT) for end in ends]
+            met = _merge_values(name, values, unsure)
             if met is not ABSENT:
                 self.put(where, name, met)
-
-
-def _writing_scope(
-    where: MutableMapping[str, VariableValue], name: str
-) -> MutableMapping[str, VariableValue]:
-    """Where a variable is written that is given a value."""
-    while isinstance(where, ChainMap):
-        elsewhere = where.elsewhere if isinstance(where, Scope) else {}
-        where = elsewhere[name] if name in elsewhere else where.maps[0]
-    return where
 
 
 def _merge_values(name: str, values: list[VariableValue], unsure: UnsureValue) -> VariableValue:
@@ -235,17 +224,14 @@ def _merge_values(name: str, values: list[VariableValue], unsure: UnsureValue) -
     if all(_is_same(value, values[0]) for value in values):
         return values[0]
     assigned = [value for value in values if value is not ABSENT]
-    unsure_value = next((value for value in values if isinstance(value, UnsureValue)), None)
-    if name[0] in "@[":
-        of = next((value.of for value in assigned if isinstance(value, ChangedContent)), None)
-        return unsure_value or UnsureValue(f"it {unsure.reason}", unsure.at, unsure.text, of)
-    if unsure_value is not None:
-        return UnsureValue(unsure_value.reason, unsure_value.at, unsure_value.text, None, assigned)
+    for value in assigned:
+        if isinstance(value, UnsureValue):
+            return UnsureValue(value.reason, value.at, value.text, assigned)
     if isinstance(assigned[0], (RawRef, ImportedName, OpaqueObject)) and all(
         _is_same(value, assigned[0]) for value in assigned
     ):
         return assigned[0]
-    return UnsureValue(f"{name!r} {unsure.reason}", unsure.at, unsure.text, None, assigned)
+    return UnsureValue(f"{name!r} {unsure.reason}", unsure.at, unsure.text, assigned)
 
 
 def _is_same(first: VariableValue, other: VariableValue) -> bool:
@@ -256,118 +242,114 @@ def _is_same(first: VariableValue, other: VariableValue) -> bool:
     return bool(first == other)
 
 
-class UnknownValueError(Exception):
-    """A value that cannot be known.
-
-    Args:
-        reason: Why.
-        at: The place to point to; None where the value stands.
-        holds: What a variable holds that is given it.
-    """
-
-    def __init__(self, reason: str, offset: int | None, holds: Unknown = UNKNOWN) -> None:
-        self.reason = reason
-        self.at = offset
-        self.holds = holds
-
-
 # ----------------------------------------------------------------------
 # What a program changes in place: lists, objects and the results of calls, under whatever name.
 #
-# A list or an object stands for itself by its identity, which aliases and what holds it share; a result by
-# its
-# reference. What was changed stands among the program's variables, under names that no variable has, so that
-# branches take it back, and later pieces of a text see it, as they do with variables.
-_ANY_CHANGE = "@"
-"""Stands among the variables where anything was changed."""
-_MAX_COPIED_ITEMS = 100
-"""Values of a list of which a copy is kept at each change that may be taken back."""
+# A list or an object is known by its identity, which aliases and what holds it share; a result by its
+# reference. A change that is not followed is for good: no way takes it back.
+MAX_VALUES = 1_000_000
+"""Values that variables may put into arguments, all together: a list of a list can double at each line."""
 _MAX_LIST_DEPTH = 100
 """Lists in lists that are followed."""
+
+
+ChangedFields: TypeAlias = dict[tuple[str, str | int | None], UnsureValue]
+CHANGED_RESULTS = "@"
+"""Stands among the variables for :class:`ChangedResults`; no variable has such a name."""
+
+
+class ChangedResults(Unknown):
+    """What was changed of calls' results, for later pieces of the text."""
+
+    def __init__(self, fields: ChangedFields) -> None:
+        super().__init__()
+        self.fields = fields
 
 
 class Changes:
     """The changes of one program.
 
     Args:
-        top: The variables of the program outside of functions, which hold the changes.
-        ways: Writes them.
         text: The program, for messages.
+        before: The results that the text before has changed, as :meth:`settle` notes them.
     """
 
-    def __init__(self, top: MutableMapping[str, VariableValue], routes: BranchLog, text: str) -> None:
-        self.top = top
-        self.ways = routes
+    def __init__(self, text: str, before: Any = None) -> None:
         self.text = text
-        self.any = _ANY_CHANGE in top
+        self.spent = 0
+        self.contents: dict[int, tuple[Any, Any]] = {}
+        """By identity the lists and objects that were changed, and what each holds now."""
+        self.results: ChangedFields = {**before.fields} if before is not None else {}
+        """Of a call's result the fields that were changed; None is all of it, "*" anything."""
 
-    def change(self, target: VariableValue, reason: str, offset: int, spend: Callable[[int], None]) -> None:
+    @property
+    def any(self) -> bool:
+        """Whether anything was changed."""
+        return bool(self.contents or self.results)
+
+    def spend(self, count: int, offset: int = 0) -> None:
+        """Count values that variables put into arguments.
+
+        Raises:
+            LimitError: there are too many.
+        """
+        self.spent += count
+        if self.spent > MAX_VALUES:
+            raise LimitError("the program's values grow too large", text=self.text, offset=offset)
+
+    def change(self, target: VariableValue, reason: str, offset: int) -> None:
         """Take what is held for changed in a way that is not followed.
 
         Args:
             target: What is changed; of a part of something all that this holds may be.
             reason: What changes it.
             offset: Where.
-            spend: As in :meth:`current`.
         """
-        waiting, seen = [target], set()
-        while waiting:
-            value = waiting.pop()
-            if isinstance(value, (DerivedValue, OpaqueObject)):
-                if id(value) not in seen:
-                    seen.add(id(value))
-                    spend(1)
-                    of = value.of if isinstance(value, DerivedValue) else (value.of,)
-                    waiting += self._all(of, seen, spend)
-            elif isinstance(value, UnsureValue):
-                if id(value) not in seen:
-                    seen.add(id(value))
-                    spend(1)
-                    waiting += value.either
-            elif isinstance(value, (list, dict)):
-                self._note(_cell_name(value), UnsureValue(reason, offset, self.text, value))
+        unsure = UnsureValue(reason, offset, self.text)
+        for value in self._reached(target) if isinstance(target, Unknown) else [target]:
+            if isinstance(value, (list, dict)):
+                self.contents[id(value)] = value, unsure
             elif isinstance(value, RawRef):
-                unsure = UnsureValue(reason, offset, self.text)
-                self._note(f"{value.name} *", unsure)
-                self._note(f"{value.name} {value.path[0]!r}" if value.path else f"{value.name} ", unsure)
+                self.results[value.name, "*"] = unsure
+                self.results[value.name, value.path[0] if value.path else None] = unsure
 
-    def _all(
-        self, of: Iterable[VariableValue], seen: set[int], spend: Callable[[int], None]
-    ) -> list[VariableValue]:
-        """These and what they hold at any depth, lists and objects once."""
-        values: list[VariableValue] = []
-        waiting = [*of]
+    def _reached(self, target: Unknown) -> Iterator[VariableValue]:
+        """What a thing may be a part of, at any depth, lists and objects once."""
+        waiting, seen = [*target.of], set[int]()
         while waiting:
             value = waiting.pop()
             if id(value) in seen:
                 continue
-            values.append(value)
-            now = self.content(value)
-            if isinstance(now, (list, dict)):
-                seen.add(id(value))
-                spend(len(now))
-                waiting += now.values() if isinstance(now, dict) else now
-        return values
+            seen.add(id(value))
+            yield value
+            content = value if isinstance(self.content(value), Unknown) else self.content(value)
+            if isinstance(content, Unknown):
+                inside: Iterable[Any] = content.of
+            else:
+                inside = (
+                    content.values()
+                    if isinstance(content, dict)
+                    else content
+                    if type(content) is list
+                    else ()
+                )
+            before = len(waiting)
+            waiting.extend(inside)
+            self.spend(1 + len(waiting) - before)
 
     def inside(self, value: Any, path: Path) -> Any:
         """What a way leads to, itself and no copy; a part of what is around it, where that is not sure."""
         for i, step in enumerate(path):
             if isinstance(value, RawRef):
                 return RawRef(value.name, (*value.path, *path[i:]))
-            now = self.content(value)
-            if not isinstance(now, (list, dict)):
-                return now if isinstance(now, Unknown) else UNKNOWN
+            content = self.content(value)
+            if not isinstance(content, (list, dict)):
+                return content if isinstance(content, Unknown) else UNKNOWN
             try:
-                value = now[step]  # type: ignore[index]
+                value = content[step]  # type: ignore[index]
             except (LookupError, TypeError):
-                return DerivedValue((value,))
+                return Unknown((value,))
         return value
-
-    def _note(self, name: str, unknown: Unknown) -> None:
-        if not self.any:
-            self.any = True
-            self.top[_ANY_CHANGE] = unknown
-        self.ways.put(self.top, name, unknown)
 
     def follow(
         self, target: Any, method: str, positional: list[VariableValue], named: Mapping[str, VariableValue]
@@ -377,135 +359,77 @@ class Changes:
         Returns:
             False where it is not simple.
         """
-        if any(isinstance(value, Unknown) for value in (*positional, *named.values())):
-            return False
-        cell = self.top.get(_cell_name(target))
-        if isinstance(cell, UnsureValue):
+        content, given = self.content(target), [self.content(value) for value in positional]
+        if isinstance(content, UnsureValue):
             return True  # and stays so
-        now = cell.value if isinstance(cell, ChangedContent) else target
-        if self.ways.open and len(now) > _MAX_COPIED_ITEMS:
+        if any(isinstance(value, Unknown) for value in (*given, *positional, *named.values())):
             return False
-        if self.ways.open or now is target:
-            now = now.copy()
+        now = content if content is not target else content.copy()
+        first = given[0] if len(given) == 1 else None
         if isinstance(now, list) and method in ("append", "push") and positional and not named:
-            now += positional if method == "push" else positional[:1]
-        elif (
-            isinstance(now, list)
-            and method == "extend"
-            and len(positional) == 1
-            and type(positional[0]) is list
-        ):
-            other = self.top.get(_cell_name(positional[0]))
-            if isinstance(other, UnsureValue) or positional[0] is target:
-                return False
-            now += other.value if isinstance(other, ChangedContent) else positional[0]
-        elif isinstance(now, dict) and method == "update" and not positional:
-            now |= named
-        elif (
-            isinstance(now, dict)
-            and method == "update"
-            and len(positional) == 1
-            and type(positional[0]) is dict
-        ):
-            other = self.top.get(_cell_name(positional[0]))
-            if isinstance(other, UnsureValue):
-                return False
-            now |= {**(other.value if isinstance(other, ChangedContent) else positional[0]), **named}
+            now.extend(positional if method == "push" else positional[:1])
+        elif isinstance(now, list) and method == "extend" and type(first) is list and not named:
+            now.extend([*first])
+        elif isinstance(now, dict) and method == "update" and (type(first) is dict or not given):
+            now.update(first or {}, **named)
         else:
             return False
-        self._note(_cell_name(target), ChangedContent(target, now))
+        self.contents[id(target)] = target, now
         return True
 
     def content(self, value: Any) -> Any:
         """What a list or an object holds now, itself and no copy; what is no such is given back."""
-        if not self.any or not isinstance(value, (list, dict)):
+        if not self.contents or not isinstance(value, (list, dict)):
             return value
-        cell = self.top.get(_cell_name(value))
-        return cell.value if isinstance(cell, ChangedContent) else value if cell is None else cell
+        return self.contents.get(id(value), (value, value))[1]
 
-    def put(self, target: Any, key: Any, value: VariableValue) -> bool:
-        """Give a key of an object another value; False where that is not simple."""
-        return type(target) is dict and type(key) is str and self.follow(target, "update", [{key: value}], {})
+    def current(self, value: Value, depth: int = 0) -> Value | NotKnown:
+        """A value as the changes leave it, where they can be known."""
+        if isinstance(value, RawRef):
+            return self.refused(value) or value
+        if not isinstance(value, (list, dict)) or not self.any:
+            return value
+        content = self.content(value)
+        if isinstance(content, UnsureValue):
+            return self.not_known(content)
+        if depth > _MAX_LIST_DEPTH:
+            return NotKnown(f"it nests lists deeper than {_MAX_LIST_DEPTH} levels", None)
+        self.spend(len(content))
+        items = content.values() if isinstance(content, dict) else content
+        now = [self.current(item, depth + 1) for item in items]
+        unknown = next((item for item in now if isinstance(item, NotKnown)), None)
+        return unknown or (dict(zip(content, now, strict=True)) if isinstance(content, dict) else now)
 
-    def current(self, value: Value, spend: Callable[[int], None], depth: int = 0) -> Value:
-        """A value as the changes leave it.
+    def refused(self, ref: RawRef) -> NotKnown | None:
+        """Why a reference to a result cannot be known, which was changed; None where it can."""
+        if not self.results or (ref.name, "*") not in self.results:
+            return None
+        steps = (None, ref.path[0]) if ref.path else ("*",)
+        unsure = next(
+            (self.results[ref.name, step] for step in steps if (ref.name, step) in self.results), None
+        )
+        return None if unsure is None else self.not_known(unsure)
+
+    def not_known(self, unsure: UnsureValue) -> NotKnown:
+        """What is said of an unsure value; the place of the change, where it stands in this text."""
+        return NotKnown(unsure.reason, unsure.at if unsure.text is self.text else None, unsure)
+
+    def settle(self, held: Mapping[str, VariableValue], own: MutableMapping[str, VariableValue]) -> None:
+        """Let later pieces of the text, which hold other lists, see of the variables what was changed.
 
         Args:
-            value: The value.
-            spend: Is told how many values lists and objects hold; it bounds them.
-            depth: How many lists are around it.
-
-        Raises:
-            CannotKnow: it was changed.
+            held: All variables.
+            own: Takes those that hold something else now.
         """
-        if isinstance(value, RawRef):
-            self.refuse(value)
-            return value
-        if not isinstance(value, (list, dict)):
-            return value
-        cell = self.top.get(_cell_name(value))
-        if isinstance(cell, UnsureValue):
-            raise self.cannot_know(cell)
-        if depth > _MAX_LIST_DEPTH:
-            raise UnknownValueError(f"it nests lists deeper than {_MAX_LIST_DEPTH} levels", None)
-        now = cell.value if isinstance(cell, ChangedContent) else value
-        spend(len(now))
-        items = now.values() if isinstance(now, dict) else now
-        items_now = [self.current(item, spend, depth + 1) for item in items]
-        if all(item is other for item, other in zip(items_now, items, strict=True)):
-            return value if now is value else now.copy()
-        return dict(zip(now, items_now, strict=True)) if isinstance(now, dict) else items_now
-
-    def refuse(self, ref: RawRef) -> None:
-        """Refuse a reference to a result that was changed.
-
-        Raises:
-            CannotKnow: it was.
-        """
-        if f"{ref.name} *" not in self.top:
-            return
-        unsure = None
-        if not ref.path:
-            unsure = self.top.get(f"{ref.name} *")
-        else:
-            unsure = self.top.get(f"{ref.name} ") or self.top.get(f"{ref.name} {ref.path[0]!r}")
-        if isinstance(unsure, UnsureValue):
-            raise self.cannot_know(unsure)
-
-    def cannot_know(self, unsure: UnsureValue) -> UnknownValueError:
-        """What is said of an unsure value; the place of the change, where it stands in this text."""
-        return UnknownValueError(unsure.reason, unsure.at if unsure.text is self.text else None, unsure)
-
-    def settle(self, own: MutableMapping[str, VariableValue]) -> None:
-        """Let later pieces of the text, which hold other lists, see of the variables what was changed."""
         if not self.any:
             return
-        checked: dict[int, Unknown | None] = {}
-        for name, value in own.items():
-            if isinstance(value, (list, dict)):
-                change = self._changed(value, checked)
-                if change is not None:
-                    own[name] = change
-
-    def _changed(self, value: Any, checked: dict[int, Unknown | None], depth: int = 0) -> Unknown | None:
-        """The first change of a list or an object, or of what it holds at any depth."""
-        if isinstance(value, (list, dict)):
-            if id(value) not in checked:
-                checked[id(value)] = None
-                change = self.top.get(_cell_name(value))
-                if isinstance(change, ChangedContent):
-                    change = UnsureValue("another part of the text changes it", 0, "")
-                items = value.values() if isinstance(value, dict) else value
-                if not isinstance(change, UnsureValue) and depth <= _MAX_LIST_DEPTH:
-                    inside = (self._changed(item, checked, depth + 1) for item in items)
-                    change = next((inner for inner in inside if inner is not None), None)
-                checked[id(value)] = change if isinstance(change, UnsureValue) else None
-            return checked[id(value)]
-        return None
-
-
-def _cell_name(value: Any) -> str:
-    return f"[] {id(value)}"
+        for name, value in [*held.items()]:
+            now = value if isinstance(value, (Unknown, RawRef)) else self.current(value)
+            if isinstance(now, NotKnown):
+                own[name] = now.holds
+            elif now != value:
+                own[name] = UnsureValue("another part of the text changes it", 0, "")
+        own[CHANGED_RESULTS] = ChangedResults(self.results)
 
 
 # ----------------------------------------------------------------------

@@ -1,0 +1,339 @@
+"""The transformers of grammars/python.lark and javascript.lark; apart, so that nothing else imports Lark."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from lark import Token, Transformer
+
+from planner_eval.base.errors import ParseError
+from planner_eval.base.limits import Span
+from planner_eval.plan.model import RawComputed
+from planner_eval.reading.dialects.programs.syntax import (
+    CallNode,
+    ComputedTemplate,
+    GrammarModule,
+    JavaScriptModule,
+    KeywordNode,
+    KnownNode,
+    ObjectNode,
+)
+
+_PATH_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
+_KEY = re.compile(r"([^\W\d][\w\-.]*+)\s*+=\s*+")
+_CALL_HEAD = re.compile(r"(?:await\b\s*+)?+([^\W\d]\w*+(?:[.\-][\w\-]++)*+)\(\s*+")
+_ARGUMENT = re.compile(
+    r"([^\W\d][\w\-.]*+)\s*+=\s*+(\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+'|[^\s,)]++)\s*+(?:,\s*+)?+",
+    re.S,
+)
+_ESCAPE = re.compile(
+    r"\\(?:(\r\n|\n)|([\\'\"abfnrtv])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|([0-7]{1,3}))"
+)
+_ESCAPED_CHARACTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_LITERAL_WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
+
+
+def unquote(text: str) -> str:
+    r"""A Python string literal's text.
+
+    >>> unquote("'it\\'s'"), unquote("r'a\\n'"), unquote('""' * 3)
+    ("it's", 'a\\n', '')
+    """
+    raw = text[0] in "rR"
+    body = text.lstrip("rRbB")
+    size = 3 if body[:3] in ('"""', "'''") and len(body) >= 6 else 1
+    body = body[size:-size]
+    return body if raw or "\\" not in body else _ESCAPE.sub(_unescape, body)
+
+
+def _unescape(match: re.Match[str]) -> str:
+    newline, plain, *codes, octal = match.groups()
+    if newline:
+        return ""
+    if plain:
+        return _ESCAPED_CHARACTERS.get(plain, plain)
+    return chr(int(octal, 8)) if octal else chr(int(next(code for code in codes if code), 16))
+
+
+def read_scalar(text: str) -> Any:
+    """A number, a word or a string literal as data."""
+    if text in _LITERAL_WORDS:
+        return _LITERAL_WORDS[text]
+    if text[-1] in "\"'":
+        return unquote(text)
+    plain = text.replace("_", "")
+    return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
+
+
+def token_span(token: Token) -> Span:
+    """Where a token stands."""
+    assert token.start_pos is not None
+    assert token.end_pos is not None
+    return token.start_pos, token.end_pos
+
+
+def place(node: Any, span: Span) -> Any:
+    """A node of a syntax tree with its place in the text."""
+    node.col_offset, node.end_col_offset = span
+    return node
+
+
+def _nodes(items: list[Any]) -> list[Any]:
+    """What is no token."""
+    return [item for item in items if not isinstance(item, Token)]
+
+
+def _way(text: str, root: Any, span: Span) -> Any:
+    """A way into what a node is, such as `.city[0]["id"]`."""
+    for match in _PATH_STEP.finditer(text):
+        field, position, single, double = match.groups()
+        if field:
+            root = place(ast.Attribute(root, field, ast.Load()), span)
+        else:
+            step = int(position) if position else single or double or ""
+            root = place(ast.Subscript(root, ast.Constant(step), ast.Load()), span)
+    return root
+
+
+def _name(text: str, span: Span) -> Any:
+    """A name and the way behind it."""
+    root = re.match(r"[\w$]+", text)
+    assert root is not None
+    return _way(text[root.end() :], place(ast.Name(root[0], ast.Load()), span), span)
+
+
+def _assigned(names: Sequence[str], value: Any, *, unpack: bool) -> Any:
+    """An assignment to names."""
+    targets = [place(ast.Name(name, ast.Store()), position(value)) for name in names]
+    target = ast.Tuple(targets, ast.Store()) if unpack else targets[0]
+    return ast.Assign([target], value)
+
+
+def position(node: Any) -> Span:
+    """Where a node stands that :func:`place` has placed."""
+    return node.col_offset, node.end_col_offset
+
+
+class ProgramTransformer(Transformer[Token, Any]):
+    """Gives the statements of a program, as of Python's own tree."""
+
+    module = GrammarModule
+
+    def start(self, items: list[Any]) -> ast.Module:
+        """Collect the statements."""
+        return self.module([item for item in items if item is not None], [])
+
+    def array(self, items: list[Any]) -> Any:
+        """Read a list or a tuple."""
+        return place(ast.List(_nodes(items), ast.Load()), (items[0].start_pos, items[-1].end_pos))
+
+    def object(self, items: list[Any]) -> Any:
+        """Read an object of pairs of key and value; the last one of a key counts."""
+        return ObjectNode(dict(_nodes(items)), items[0].start_pos, items[-1].end_pos)
+
+    def call(self, items: list[Any]) -> Any:
+        """Read a call, and the way into its result."""
+        head, way = items[0], items[-1] if items[-1].type == "WAY" else None
+        name = re.sub(r"\s+", "", re.sub(r"^await\s+", "", head.rstrip()[:-1]))
+        span = (head.start_pos, items[-2 if way else -1].end_pos)
+        return self._called(name, _nodes(items), span, way)
+
+    def _called(self, name: str, arguments: list[Any], span: Span, way: Token | None = None) -> Any:
+        """A call, its named arguments last."""
+        count = next((i for i, item in enumerate(arguments) if isinstance(item, KeywordNode)), len(arguments))
+        plain, keywords = arguments[:count], arguments[count:]
+        loose = next((item for item in keywords if not isinstance(item, KeywordNode)), None)
+        if loose is not None:
+            error = ParseError("found a value without a name after named arguments, expected name=value")
+            error.offset = position(loose)[0]
+            raise error
+        node = CallNode(name, plain, keywords, *span)
+        return node if way is None else _way(way, node, (span[0], way.end_pos or 0))
+
+
+class PythonTransformer(ProgramTransformer):
+    """The transformer of grammars/python.lark."""
+
+    def item(self, items: list[Any]) -> Any:
+        """Read a statement and its targets."""
+        if not isinstance(items[0], Token):
+            return ast.Expr(items[0])
+        names = [name.strip() for name in items[0].split("=")[0].split(",")]
+        return _assigned(names, items[-1], unpack=len(names) > 1)
+
+    list = ProgramTransformer.array
+
+    def pair(self, items: Any) -> Any:
+        """Read a dict's item."""
+        key = items[0]
+        return (unquote(key) if key.type == "STRING" else str(key)), items[-1]
+
+    def string(self, items: Any) -> Any:
+        """Read a text."""
+        return KnownNode(unquote(items[0]), *token_span(items[0]))
+
+    def number(self, items: Any) -> Any:
+        """Read a number."""
+        return KnownNode(read_scalar(items[0]), *token_span(items[0]))
+
+    def name(self, items: Any) -> Any:
+        """Read a name, or one of Python's and JSON's words."""
+        text, span = str(items[0]), token_span(items[0])
+        return KnownNode(_LITERAL_WORDS[text], *span) if text in _LITERAL_WORDS else _name(text, span)
+
+    def expression(self, items: Any) -> Any:
+        """Read an expression of numbers: its source text."""
+        return KnownNode(RawComputed(str(items[0])), *token_span(items[0]))
+
+    def scalar_argument(self, items: Any) -> Any:
+        """Read `a=1`, one token."""
+        match = _KEY.match(items[0])
+        assert match is not None
+        start, end = token_span(items[0])
+        value = KnownNode(read_scalar(items[0][match.end() :]), *(start + match.end(), end))
+        return KeywordNode(match[1], value)
+
+    def keyed_argument(self, items: Any) -> Any:
+        """Read `a=` and a value."""
+        return KeywordNode(items[0].split("=")[0].strip(), items[1])
+
+    def plain_argument(self, items: Any) -> Any:
+        """Read a positional argument."""
+        return items[0]
+
+    def flat(self, items: Any) -> Any:
+        """Read a call of plain named values, one token."""
+        token = items[0]
+        head = _CALL_HEAD.match(token)
+        assert head is not None
+        arguments = []
+        for match in _ARGUMENT.finditer(token, head.end()):
+            start, end = match.span(2)
+            value = KnownNode(read_scalar(match[2]), *(token.start_pos + start, token.start_pos + end))
+            arguments.append(KeywordNode(match[1], value))
+        return self._called(head[1], arguments, token_span(token))
+
+
+_JS_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
+_JS_ESCAPE = re.compile(
+    r"\\(?:(\r\n|\n)|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S
+)
+_JS_ESCAPED_CHARACTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+
+
+class JavaScriptTransformer(ProgramTransformer):
+    """The transformer of grammars/javascript.lark."""
+
+    module = JavaScriptModule
+
+    def ignore(self, items: list[Any]) -> None:
+        """Drop what says nothing."""
+        return None
+
+    def declaration(self, items: list[Any]) -> Any:
+        """Read `let x`: until something is assigned it is its name."""
+        name = re.findall(r"[\w$]+", items[0])[-1]
+        return _assigned([name], _name(name, token_span(items[0])), unpack=False)
+
+    def assign(self, items: list[Any]) -> Any:
+        """Read `x = value`."""
+        left = re.sub(r":\s*[\w.<>\[\]]+\s*$", "", items[0].rstrip().removesuffix("=").rstrip())
+        return _assigned(re.findall(r"[\w$]+", left)[-1:], items[1], unpack=False)
+
+    def unpack_array(self, items: list[Any]) -> Any:
+        """Read `[a, b] = value`."""
+        return _assigned(re.findall(r"[\w$]+", items[0])[1:], items[1], unpack=True)
+
+    def unpack_object(self, items: list[Any]) -> Any:
+        """Read `{a, b} = value`."""
+        statement = self.unpack_array(items)
+        statement.targets[0].keys = [target.id for target in statement.targets[0].elts]
+        return statement
+
+    def show(self, items: list[Any]) -> Any:
+        """Read a value on its own."""
+        return ast.Expr(items[-1])
+
+    def string(self, items: list[Token]) -> Any:
+        """Read a quoted text."""
+        return KnownNode(_unescape_js_text(items[0][1:-1]), *token_span(items[0]))
+
+    def template(self, items: list[Token]) -> Any:
+        """Read a text in backticks."""
+        return _read_template(str(items[0]), token_span(items[0]))
+
+    def number(self, items: list[Token]) -> Any:
+        """Read a number."""
+        text = items[0].lower().rstrip("dfl")
+        return KnownNode(int(text) if text.lstrip("+-").isdigit() else float(text), *token_span(items[0]))
+
+    def name(self, items: list[Token]) -> Any:
+        """Read a literal, or a name with a way into it."""
+        text, span = re.sub(r"^await\s+", "", items[0]).replace("?.", "."), token_span(items[0])
+        return KnownNode(_JS_LITERALS[text], *span) if text in _JS_LITERALS else _name(text, span)
+
+    def flat(self, items: list[Token]) -> Any:
+        """Read an object of scalars at once."""
+        pairs, span = {}, token_span(items[0])
+        for match in _PAIR.finditer(items[0]):
+            key, text = match.groups()
+            value = _JS_LITERALS[text] if text in _JS_LITERALS else _read_js_scalar(text)
+            pairs[_unescape_js_text(key[1:-1]) if key[0] == '"' else key] = KnownNode(value, *span)
+        return ObjectNode(pairs, *span)
+
+    def member(self, items: list[Any]) -> Any:
+        """Read `key: value`."""
+        key = items[0].rstrip()[:-1].rstrip()
+        return (_unescape_js_text(key[1:-1]) if key[0] in "\"'" else key), items[1]
+
+    def shorthand(self, items: list[Token]) -> Any:
+        """Read `{name}`."""
+        return str(items[0]), _name(items[0], token_span(items[0]))
+
+
+_PAIR = re.compile(
+    r'([^\W\d][\w$]*+|"(?:[^"\\\n]++|\\.)*+")\s*+:\s*+("(?:[^"\\\n]++|\\.)*+"|[^\s,}]++)', re.S
+)
+
+
+def _read_js_scalar(text: str) -> Any:
+    if text[0] == '"':
+        return _unescape_js_text(text[1:-1])
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+def _unescape_js_text(text: str) -> str:
+    return _JS_ESCAPE.sub(_unescape_js, text) if "\\" in text else text
+
+
+def _unescape_js(match: re.Match[str]) -> str:
+    newline, long, four, two, plain = match.groups()
+    if newline:
+        return ""
+    code = long or four or two
+    if code:
+        return chr(min(int(code, 16), 0x10FFFF))
+    return _JS_ESCAPED_CHARACTERS.get(plain, plain)
+
+
+_TEMPLATE_FIELD = re.compile(
+    r"\$\{\s*+([^\W\d][\w$]*+)((?:\??\.[^\W\d][\w$]*+|\[\s*+(?:\d++|\"[^\"]*+\"|'[^']*+')\s*+\])*+)\s*+\}"
+)
+
+
+def _read_template(text: str, span: Span) -> Any:
+    body = text[1:-1]
+    if "${" in _TEMPLATE_FIELD.sub("", body):
+        return place(ComputedTemplate(), span)
+    pieces: list[Any] = []
+    end = 0
+    for match in _TEMPLATE_FIELD.finditer(body):
+        pieces.append(KnownNode(_unescape_js_text(body[end : match.start()]), *span))
+        value = _name(match[1] + match[2].replace("?.", "."), span)
+        pieces.append(ast.FormattedValue(value, -1))
+        end = match.end()
+    pieces.append(KnownNode(_unescape_js_text(body[end:]), *span))
+    return place(ast.JoinedStr(pieces), span) if len(pieces) > 1 else pieces[0]

@@ -1,0 +1,350 @@
+"""The syntax tree of programs: names, ways and texts in it, and what the grammars make of the same kind."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from copy import deepcopy
+from inspect import Parameter, Signature
+from typing import Any
+
+from planner_eval.base.limits import Span
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import lazy_pattern
+from planner_eval.plan.model import Path
+from planner_eval.reading.dialects.programs.python_long import LINE_END
+from planner_eval.reading.dialects.programs.values import NotKnown
+
+
+class GrammarModule(ast.Module):
+    """A tree that a grammar has made: its columns are places in the text."""
+
+
+class JavaScriptModule(GrammarModule):
+    """One of JavaScript: one positional mapping is the named arguments."""
+
+
+class KnownNode(NamedTuple):
+    """A value that was read already; a node of Python's own takes four times as long to make."""
+
+    value: Any
+    col_offset: int = 0
+    end_col_offset: int = 0
+
+
+class ObjectNode(NamedTuple):
+    """An object that a grammar has read."""
+
+    fields: dict[str, Any]
+    col_offset: int
+    end_col_offset: int
+
+
+class CallNode(NamedTuple):
+    """A call that a grammar has read."""
+
+    name: str
+    args: list[Any]
+    keywords: list[KeywordNode]
+    col_offset: int
+    end_col_offset: int
+
+
+class KeywordNode(NamedTuple):
+    """A named argument that a grammar has read."""
+
+    arg: str
+    value: Any
+
+
+class ComputedTemplate(ast.expr):
+    """A text of JavaScript's with an expression in it."""
+
+
+class Argument(NamedTuple):
+    """An argument: its name, None of a positional one; its node, or what is known of it; its place."""
+
+    key: str | None
+    node: Any
+    span: Span
+
+
+class ToolCall(NamedTuple):
+    """A call as written, of a tool or of anything else that has a name."""
+
+    name: str
+    arguments: list[Argument]
+    span: Span
+
+    @property
+    def named(self) -> list[str]:
+        """The names of arguments that have one."""
+        return [argument.key for argument in self.arguments if argument.key is not None]
+
+    @property
+    def is_named_print(self) -> bool:
+        """Whether it is of a tool named ``print``: all that it is given has names, none of them Python's."""
+        keys = {argument.key for argument in self.arguments}
+        return self.name == "print" and bool(keys) and keys.isdisjoint((None, "sep", "end", "file", "flush"))
+
+    def bound_to(self, given: ast.arguments) -> dict[str, Any] | None:
+        """What it gives to a function's parameters, defaults too; None where that is open: stars."""
+        if given.vararg or given.kwarg or len({*self.named}) < len(self.named):
+            return None
+        if any(isinstance(argument.node, (NotKnown, ast.Starred)) for argument in self.arguments):
+            return None
+        plain, words = [*given.posonlyargs, *given.args], given.kwonlyargs
+        defaults = [
+            *[Parameter.empty] * (len(plain) - len(given.defaults)),
+            *given.defaults,
+            *given.kw_defaults,
+        ]
+        parameters = [
+            Parameter(
+                word.arg,
+                Parameter.KEYWORD_ONLY if place >= len(plain) else Parameter.POSITIONAL_OR_KEYWORD,
+                default=defaults[place] or Parameter.empty,
+            )
+            for place, word in enumerate([*plain, *words])
+        ]
+        try:
+            bound = Signature(parameters).bind(
+                *[argument.node for argument in self.arguments if argument.key is None],
+                **{argument.key: argument.node for argument in self.arguments if argument.key is not None},
+            )
+        except (TypeError, ValueError):
+            return None
+        bound.apply_defaults()
+        return bound.arguments
+
+
+ONE_STRING = lazy_pattern(
+    r"[A-Za-z]{0,2}+(?:\"\"\".*\"\"\"|'''.*'''"
+    r"|\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+')",
+    re.S,
+)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+DESCRIPTIONS: dict[type, str] = {
+    ast.Lambda: "a lambda", ast.Compare: "a comparison", ast.IfExp: "a conditional",
+    ast.BoolOp: "found 'and' or 'or'", ast.Set: "a set", ast.Starred: "a starred expression",
+    ComputedTemplate: "a computed template", **dict.fromkeys(COMPREHENSIONS, "a comprehension"),
+}  # fmt: skip
+IMPURE_NODES = (ast.Lambda, ast.Starred, ast.NamedExpr, ComputedTemplate, *COMPREHENSIONS)
+"""Expressions that are not told by their text, even if nothing in them depends on the program."""
+
+
+class PlacedTree:
+    """Where the nodes of a tree stand in its text.
+
+    Args:
+        tree: The tree.
+        text: The text.
+    """
+
+    def __init__(self, tree: ast.Module, text: str) -> None:
+        self.text = text
+        self.by_offset = isinstance(tree, GrammarModule)
+        self.starts = [] if self.by_offset else [0, *(match.end() for match in LINE_END.finditer(text))]
+        self.ascii = text.isascii()
+
+    def place(self, line: int, column: int) -> int:
+        """A character's place from ast's line and column, which counts bytes."""
+        start = self.starts[min(line, len(self.starts)) - 1]
+        end = self.starts[line] if line < len(self.starts) else len(self.text)
+        encoded = self.text[start:end].encode("utf-8", "surrogatepass")
+        return start + len(encoded[:column].decode("utf-8", "ignore"))
+
+    def span(self, node: Any) -> Span:
+        """Where a node stands."""
+        if self.by_offset:
+            return node.col_offset, node.end_col_offset
+        if self.ascii:  # as most: asked for each argument
+            starts, last = self.starts, len(self.starts)
+            return (
+                starts[min(node.lineno, last) - 1] + node.col_offset,
+                starts[min(node.end_lineno, last) - 1] + node.end_col_offset,
+            )
+        return self.place(node.lineno, node.col_offset), self.place(node.end_lineno, node.end_col_offset)
+
+    def source(self, node: Any) -> str:
+        """The text of a node."""
+        return self.text[slice(*self.span(node))]
+
+
+def position_of(node: Any) -> Span:
+    """The line and column of a node, which know it again: of long text nodes are made anew."""
+    return node.lineno, node.col_offset
+
+
+def dotted_name(node: ast.AST) -> str | None:
+    """A name with the fields behind it; None of anything else."""
+    if type(node) is ast.Name:
+        return node.id
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else None
+
+
+def call_name(node: Any) -> str | None:
+    """The name that a call calls, also in quotes; None where it is computed."""
+    if type(node) is CallNode:
+        return node.name
+    quoted = isinstance(node.func, ast.Constant) and isinstance(node.func.value, str)
+    return str(node.func.value) if quoted else dotted_name(node.func)
+
+
+def root_of(node: ast.expr) -> tuple[ast.expr, Path]:
+    """What fields and constant positions lead into, and the way; the node itself where a step is no constant.
+
+    >>> root_of(ast.parse("x.a[0]", mode="eval").body)[1]
+    ('a', 0)
+    """
+    path: list[str | int] = []
+    root = node
+    while isinstance(root, (ast.Attribute, ast.Subscript)):
+        step = root.attr if isinstance(root, ast.Attribute) else getattr(root.slice, "value", None)
+        if isinstance(root, ast.Subscript) and not isinstance(root.slice, ast.Constant):
+            return node, ()
+        if not isinstance(step, (str, int)):
+            return node, ()
+        path.append(step)
+        root = root.value
+    while path and isinstance(root, ast.Await):
+        root = root.value
+    return root, tuple(reversed(path))
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether an expression is text around values: an f-string without formats, or strings joined by '+'."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        if _is_string(node.right):
+            return True
+        node = node.left
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return True
+    return isinstance(node, ast.JoinedStr) and not any(
+        isinstance(item, ast.FormattedValue) and (item.format_spec or item.conversion not in (-1, 115))
+        for item in node.values
+    )
+
+
+def _is_string(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Constant) and isinstance(node.value, str)) or is_text(node)
+
+
+def text_parts(node: ast.expr) -> list[ast.expr]:
+    """The expressions that :func:`is_text` joins."""
+    if isinstance(node, ast.JoinedStr):
+        return [item.value if isinstance(item, ast.FormattedValue) else item for item in node.values]
+    assert isinstance(node, ast.BinOp)
+    return [node.left, node.right]
+
+
+def merge_texts(pieces: list[Any]) -> list[Any]:
+    """Pieces of a text, those that are texts joined where they follow one another."""
+    merged: list[Any] = []
+    for piece in filter(None, pieces):
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
+        else:
+            merged.append(piece)
+    return merged
+
+
+def inner_expressions(node: ast.AST) -> list[ast.expr]:
+    """The expressions inside of one; of a method's call what it is called on, then what it is given."""
+    children: list[ast.expr] = []
+    for child in ast.iter_child_nodes(node):
+        is_method = isinstance(node, ast.Call) and child is node.func and isinstance(child, ast.Attribute)
+        if is_method or isinstance(child, (ast.FormattedValue, ast.keyword)):
+            children.append(child.value)  # type: ignore[attr-defined]
+        elif isinstance(child, ast.expr):
+            children.append(child)
+    return children
+
+
+_PROSE_NODES = (
+    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Set, ast.Starred, ast.Attribute,
+    ast.Subscript,
+)  # fmt: skip
+
+
+def may_be_prose(node: ast.expr) -> bool:
+    """Whether an expression is none that is followed: words with signs between them may be as well."""
+    root = root_of(node)[0]
+    if isinstance(node, ast.Dict):
+        return not all(isinstance(key, ast.Constant) for key in node.keys)
+    if isinstance(root, ast.Call):
+        return call_name(root) is None and isinstance(root.func, ast.Attribute)
+    if root is not node:
+        return not isinstance(root, ast.Name)
+    return isinstance(node, _PROSE_NODES) and not is_text(node)
+
+
+def constant_step(node: ast.Attribute | ast.Subscript) -> str | int | None:
+    """A step of a way, where it is a field or a constant."""
+    step = node.attr if isinstance(node, ast.Attribute) else getattr(node.slice, "value", None)
+    is_constant = isinstance(node, ast.Attribute) or isinstance(node.slice, ast.Constant)
+    return step if is_constant and isinstance(step, (str, int)) else None
+
+
+def has_keyword_arguments(node: ast.AST) -> bool:
+    """Whether a call with named arguments stands in an expression: then it is surely of a tool."""
+    return any(
+        isinstance(part, ast.Call) and call_name(part) is not None and any(word.arg for word in part.keywords)
+        for part in ast.walk(node)
+    )
+
+
+# ---------------------------------------------------------------- comprehensions over literals
+_MAX_ELEMENT_NODES = 10_000
+_ELEMENT_NODES = (
+    ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Attribute,
+)  # fmt: skip
+"""What an element of a comprehension is made of that is repeated for each value."""
+
+
+def expand_comprehension(value: Any) -> list[ast.expr] | None:
+    """The elements of a comprehension over literal values; None where more is to be done."""
+    if not isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+        return None
+    generator, target = value.generators[0], value.generators[0].target
+    is_plain = len(value.generators) == 1 and not generator.ifs and isinstance(target, ast.Name)
+    if not is_plain or not all(isinstance(node, _ELEMENT_NODES) for node in ast.walk(value.elt)):
+        return None
+    values = _literal_values(generator.iter)
+    if values is None or len(values) * sum(1 for _ in ast.walk(value.elt)) > _MAX_ELEMENT_NODES:
+        return None
+    name = target.id  # type: ignore[attr-defined]
+    return [_Substitution(name, item).visit(deepcopy(value.elt)) for item in values]
+
+
+def _literal_values(node: ast.expr) -> Sequence[Any] | None:
+    """The values that a literal list or a range of literal numbers has; None for anything else."""
+    is_range = isinstance(node, ast.Call) and dotted_name(node.func) == "range" and not node.keywords
+    items = node.args if is_range else getattr(node, "elts", None)  # type: ignore[attr-defined]
+    if items is None or not all(isinstance(item, ast.Constant) for item in items):
+        return None
+    values = [item.value for item in items]
+    if not is_range:
+        return values
+    try:
+        numbers = range(*values)
+        return numbers if len(numbers) <= _MAX_ELEMENT_NODES else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+class _Substitution(ast.NodeTransformer):
+    """A literal in the place of a variable."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name = name
+        self.value = value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The literal, where the variable stands."""
+        return ast.copy_location(ast.Constant(self.value), node) if node.id == self.name else node
