@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from planner_eval.comparison.matching.likeness import is_similar_name, likeness
 from planner_eval.comparison.matching.pairing import Argument, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import Key, producers_of, value_key
-from planner_eval.plan.model import Call, Ref, Unresolved, Value
+from planner_eval.plan.model import Call, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 
@@ -231,37 +230,3 @@ def unpack_objects(pairing: Pairing) -> UnpackedPairing:
 
 def _make_argument(plan_calls: PlanCalls, value: Any) -> Argument:
     return plan_calls.shape(value), tuple(producers_of(value)), value
-
-
-# ----------------------------------------------------------------------
-# Operations whose operands may stand in either order: exchanging them is told, and does no harm.
-COMMUTATIVE_TOOLS = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
-"""How such operations are called in the arithmetic plans that benchmarks have."""
-
-OPERAND_COUNT = 2
-"""So many arguments such an operation takes."""
-
-_OPERAND_NAME = re.compile(r"[a-z]|[a-z]*_?[0-9]+")
-"""Names of operands, which say nothing but which one it is: ``a``, ``arg_0``, ``1``."""
-
-
-def is_commutative(call: Call) -> bool:
-    """Whether a call is such an operation, on two operands: numbers or results, under names that only count.
-
-    >>> both = (("arg_0", 80), ("arg_1", 20))
-    >>> is_commutative(Call("a", "add", both)), is_commutative(Call("a", "divide", both))
-    (True, False)
-    >>> is_commutative(Call("a", "add", (("item", "milk"), ("list", "shopping"))))
-    False
-    >>> is_commutative(Call("a", "add", (("start", 5), ("days", 3))))
-    False
-    """
-    return (
-        call.name.casefold() in COMMUTATIVE_TOOLS
-        and len(call.arguments) == OPERAND_COUNT
-        and all(_OPERAND_NAME.fullmatch(name) for name, _ in call.arguments)
-        and all(type(value) in _OPERAND_TYPES for _, value in call.arguments)
-    )
-
-
-_OPERAND_TYPES = (int, float, Ref, Unresolved)

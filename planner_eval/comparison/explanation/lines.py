@@ -12,7 +12,6 @@ from planner_eval.comparison.explanation.causes import change_key, find_lookups
 from planner_eval.comparison.explanation.edits import (
     Edit,
     Place,
-    kind_name,
     name_type_difference,
     name_writing_difference,
 )
@@ -416,18 +415,6 @@ def _propose_copied_values(roots: Roots) -> Iterator[Proposal]:
             yield _propose("copied value", ordered)
 
 
-def _propose_same_types(roots: Roots) -> Iterator[Proposal]:
-    """One argument of calls of a tool that is of another type in each, as a list for a text."""
-
-    def kinds(edit: Edit) -> Hashable:
-        if edit.code != "argument.type" or not _is_whole_argument(edit):
-            return None
-        return roots.argument(edit), kind_name(edit.pred_value), kind_name(edit.gold_value)
-
-    for group in roots.grouped(kinds):
-        yield _propose("same type", group)
-
-
 def _propose_missing_arguments(roots: Roots) -> Iterator[Proposal]:
     """One argument that calls of a tool leave out, all that one call leaves out, links without argument."""
 
@@ -538,7 +525,7 @@ def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
 
 
 BUNDLES: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
-    _propose_lookups, _propose_list_items, _propose_same_values, _propose_copied_values, _propose_same_types,
+    _propose_lookups, _propose_list_items, _propose_same_values, _propose_copied_values,
     _propose_missing_arguments, _propose_missing_answers, _propose_repeated_runs, _propose_tries,
     _propose_ends, _propose_tool_runs,
 )  # fmt: skip

@@ -1,28 +1,21 @@
-"""Mistakes that concern several calls or arguments: a list for calls, one call for a chain, exchanges."""
+"""Mistakes that concern several calls or arguments: a list for calls, exchanges, tries."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.likeness import likeness
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
+from planner_eval.comparison.matching.pairing import ALONE, Pairing
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import Key, value_key
 from planner_eval.plan.model import Value
 
 MAX_COMPARED_PAIRS = 10_000
 """Pairs of calls that are looked at for one that asks for several."""
-
-MAX_GATHERED_CALLS = 5
-"""So many calls at most are told to be made in one."""
-
-
-MAX_COLLECTED_CALLS = 100
-"""Of more missing calls it is not asked which of them a call of another tool holds in a list."""
 
 
 class ListedCalls(NamedTuple):
@@ -85,11 +78,6 @@ def find_listed_calls(
                 listed_calls = _match_list_items(
                     pairing, images, pred, gold, merged, candidates, as_explained
                 )
-                if listed_calls is None and as_explained:
-                    listed_calls = _match_parallel_arguments(pairing, pred, gold, merged, candidates)
-                    listed_calls = listed_calls or _match_several_lists(
-                        pairing, pred, gold, merged, candidates
-                    )
                 if listed_calls is not None:
                     lists[gold] = listed_calls
                     alone[merged][tool] = [
@@ -137,81 +125,6 @@ def _match_list_items(
     return ListedCalls(merged, tuple(members[1:]), names)
 
 
-def _match_parallel_arguments(
-    pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]
-) -> ListedCalls | None:
-    """Calls of `candidates` that ask with a partner, under one name, what the other holds beside one another.
-
-    So a call on 90 and 120 stands for one on 15 and 90 and one on 15 and 120, whatever these two share: all
-    that is wrong of it is where it holds what they differ in.
-    """
-    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
-    list_args = list_calls.arguments(pred if merged else gold)
-    first_args, *candidate_args = (single_calls.arguments(i) for i in (gold if merged else pred, *candidates))
-    wrong = pairing.differing(pred, gold, strict=True)
-    holders = {shape: name for name, (shape, _, _) in reversed(list_args.items()) if type(name) is str}
-    for name, (shape, producers, value) in first_args.items():
-        if producers or type(name) is not str or shape not in holders or not is_distinctive(value):
-            continue
-        names, members = [holders[shape]], []
-        for position, args in zip(candidates, candidate_args, strict=True):
-            differ = [
-                argument
-                for argument in {**first_args, **args}
-                if first_args.get(argument) != args.get(argument)
-            ]
-            if differ != [name] or name not in args or args[name][1] or not is_distinctive(args[name][2]):
-                continue
-            list_name = holders.get(args[name][0])
-            if list_name is not None and list_name not in names:
-                names.append(list_name)
-                members.append(position)
-        if members and {*wrong} <= {*names}:
-            pairs = [
-                (list_argument, name) if merged else (name, list_argument)
-                for list_argument in sorted(names, key=[*list_args].index)
-            ]
-            return ListedCalls(merged, tuple(members), tuple(pairs))
-    return None
-
-
-def _match_several_lists(
-    pairing: Pairing, pred: int, gold: int, merged: bool, candidates: list[int]
-) -> ListedCalls | None:
-    """Calls of `candidates` of which the other holds two arguments or more in lists.
-
-    What of them is in no list of its own items, as a rate written as per cent, is another mistake.
-    """
-    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
-    list_args = list_calls.arguments(pred if merged else gold)
-    first = gold if merged else pred
-    first_args = single_calls.arguments(first)
-    lists = {
-        name: [list_calls.shape(item) for item in value]
-        for name, (_, producers, value) in list_args.items()
-        if type(value) is list
-        and not producers
-        and name in first_args
-        and type(first_args[name][2]) is not list
-    }
-    if len(lists) < 2 or not {*pairing.differing(pred, gold, strict=True)} <= {*lists}:
-        return None
-    names = [name for name, items in lists.items() if type(name) is str and first_args[name][0] in items]
-    members = []
-    for position in candidates:
-        args = single_calls.arguments(position)
-        same = all(
-            name in list_args and (name in lists or args[name][:2] == list_args[name][:2]) for name in args
-        )
-        if same and all(name in args and args[name][0] in lists[name] for name in names):
-            members.append(position)
-    calls = [single_calls.arguments(position) for position in (first, *members)]
-    names = [name for name in names if {call[name][0] for call in calls} == {*lists[name]}]
-    if len(names) < 2 or not members:
-        return None
-    return ListedCalls(merged, tuple(members), tuple((name, name) for name in names))
-
-
 def _find_list_arguments(
     pairing: Pairing, pred: int, gold: int, merged: bool
 ) -> tuple[tuple[tuple[str, str], ...], dict[str, Key]] | None:
@@ -250,163 +163,6 @@ def _group_unpaired_by_tool(tools: Sequence[Any], partner: Sequence[int]) -> dic
 
 def _item_keys(value: Value, numbers: Any) -> Iterator[Key]:
     return (value_key(item, numbers) for item in (value if type(value) is list else [value]))
-
-
-def find_chain(pairing: Pairing, pred: int, gold: int) -> list[int]:
-    """Calls of gold, each of which alone takes the former's output, in whose place one call of pred stands.
-
-    All but `gold` are missing, and the call of pred has the producers of the first and the consumers of
-    the last, which are some: a plan that ends early has left calls out.
-
-    Args:
-        pairing: The pairing.
-        pred: A call of pred.
-        gold: Its partner, of another tool.
-
-    Returns:
-        The calls in their order; `gold` alone where there is no such chain.
-    """
-    gold_calls, images = pairing.gold, pairing.to_gold
-
-    def before(position: int) -> set[int]:
-        return {*gold_calls.numbered.producers(position)}
-
-    def after(position: int) -> set[int]:
-        return {use.consumer for use in gold_calls.users[position]}
-
-    def follow(onward: Callable[[int], set[int]], back: Callable[[int], set[int]]) -> list[int]:
-        calls = [gold]
-        while len(next_calls := onward(calls[-1])) == 1:
-            (next_call,) = next_calls
-            if (
-                next_call == len(gold_calls.tools)
-                or pairing.to_pred[next_call] >= 0
-                or back(next_call) != {calls[-1]}
-                or next_call in calls
-            ):
-                break
-            calls.append(next_call)
-        return calls
-
-    calls = [*follow(before, after)[:0:-1], *follow(after, before)]
-    ends = (
-        {images[producer] for producer in pairing.pred.numbered.producers(pred)},
-        {images[use.consumer] for use in pairing.pred.users[pred]},
-    )
-    if not ends[1] or ends != (before(calls[0]), after(calls[-1])):
-        return [gold]
-    return calls
-
-
-def find_gathered_calls(pairing: Pairing, pred: int, gold: int) -> list[int]:
-    """Calls of gold that join in one, in whose place one call of pred stands, which holds their values.
-
-    The call of pred takes from no other, its tool is none of gold's, and each value it has that says
-    something is of one of two or more calls of gold, which are all that gold's needs; none of them has a
-    partner of its own tool, nor feeds any other call, nor has a value more.
-
-    Args:
-        pairing: The pairing.
-        pred: A call of pred.
-        gold: The call in which gold's join.
-
-    Returns:
-        The calls in gold's order; `gold` alone where there are none such.
-    """
-    pred_calls, gold_calls = pairing.pred, pairing.gold
-    needed, waiting = {gold}, [gold]
-    while waiting and len(needed) <= MAX_GATHERED_CALLS:
-        more = {*gold_calls.numbered.producers(waiting.pop())} - needed
-        needed |= more
-        waiting += more
-    if not 2 < len(needed) <= MAX_GATHERED_CALLS or pred_calls.tools[pred] in gold_calls.tools:
-        return [gold]
-    if any(use.consumer not in needed for position in needed - {gold} for use in gold_calls.users[position]):
-        return [gold]
-    if any(gold_calls.tools[position] in pred_calls.tools for position in needed):
-        return [gold]
-    pred_values, gold_values = (
-        _count_distinctive_values(pred_calls, pred),
-        [_count_distinctive_values(gold_calls, position) for position in sorted(needed)],
-    )
-    if (
-        pred_calls.numbered.producers(pred)
-        or sum(map(bool, gold_values)) < 2
-        or pred_values != sum(gold_values, Counter())
-    ):
-        return [gold]
-    return sorted(needed)
-
-
-class CollectedCalls(NamedTuple):
-    """Calls of one tool that a call of a tool that gold has not holds in a list.
-
-    Args:
-        name: The argument that holds the list.
-        parts: The calls, by position in gold.
-    """
-
-    name: str
-    parts: tuple[int, ...]
-
-
-def find_collected_calls(
-    pairing: Pairing, pred: int, gold: int, missing: Sequence[int]
-) -> CollectedCalls | None:
-    """The calls, two or more, that differ by what another has as items of a list; None for none.
-
-    The tool of the call is none of gold's, it has all other arguments of theirs with equal values, at least
-    one of which says something, and the items are those of the calls, neither more nor less. The calls are
-    missing, but one may be its partner.
-
-    Args:
-        pairing: The pairing.
-        pred: A call of pred.
-        gold: Its partner.
-        missing: The calls of gold that are missing; of more than a hundred nothing is told.
-    """
-    pred_calls, gold_calls = pairing.pred, pairing.gold
-    if not 0 < len(missing) <= MAX_COLLECTED_CALLS or pred_calls.tools[pred] in gold_calls.tools:
-        return None
-    pred_args = pred_calls.arguments(pred)
-    alone: dict[Any, list[int]] = {}
-    for position in (*missing, gold):
-        alone.setdefault(gold_calls.tools[position], []).append(position)
-    for name, (_, producers, value) in pred_args.items():
-        if type(name) is not str or type(value) is not list or producers or len(value) < 2:
-            continue
-        items = {pred_calls.shape(item): index for index, item in enumerate(value) if is_distinctive(item)}
-        calls_by_item: dict[Any, dict[Key, int]] = {}
-        for tool, calls in alone.items() if len(items) == len(value) else ():
-            for position in calls:
-                gold_args = gold_calls.arguments(position)
-                other = [
-                    argument
-                    for argument in gold_args
-                    if argument not in pred_args or gold_args[argument][:2] != pred_args[argument][:2]
-                ]
-                shared = any(
-                    is_distinctive(gold_args[argument][2]) for argument in gold_args if argument not in other
-                )
-                if (
-                    len(other) == 1
-                    and shared
-                    and not gold_args[other[0]][1]
-                    and gold_args[other[0]][0] in items
-                ):
-                    calls_by_item.setdefault((tool, other[0]), {}).setdefault(
-                        gold_args[other[0]][0], position
-                    )
-        for members in calls_by_item.values():
-            if members.keys() == items.keys():
-                return CollectedCalls(name, tuple(sorted(members.values())))
-    return None
-
-
-def _count_distinctive_values(plan_calls: PlanCalls, position: int) -> Counter[Key]:
-    """The values of a call that say something, but for what it takes."""
-    arguments = plan_calls.arguments(position).values()
-    return Counter(shape for shape, needed, value in arguments if is_distinctive(value) and not needed)
 
 
 def find_exchange_cycles(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:

@@ -14,10 +14,7 @@ from planner_eval.comparison.explanation.argument_names import (
 from planner_eval.comparison.explanation.edits import Draft, Place, PlacePair, ValueData, ValueDiff
 from planner_eval.comparison.explanation.multi_call_edits import (
     ListedCalls,
-    find_chain,
-    find_collected_calls,
     find_exchange_cycles,
-    find_gathered_calls,
     find_listed_calls,
     find_nearest_call,
 )
@@ -88,11 +85,6 @@ class PrimitiveEdits:
         by_partner = sorted(range(len(self.pred.calls)), key=lambda pred: (self.to_gold[pred] >= 0, -pred))
         return {numbers[pred]: pred for pred in by_partner if numbers[pred] is not None}
 
-    @cached_property
-    def missing(self) -> list[int]:
-        """The calls of gold without a partner."""
-        return [gold for gold in range(len(self.gold.calls)) if self.to_pred[gold] < 0]
-
     def describe_extra(self, pred: int) -> Draft:
         """A call that gold does not make: a repeat, a try of another call, or neither."""
         twin = self.first_equals.get(self.pairing.pred.numbered.numbers[pred], pred)
@@ -109,7 +101,7 @@ class PrimitiveEdits:
         return Draft("try", "call.extra", Place(pred), data=(nearest.call, values))
 
     def compare_tools(self, pred: int, gold: int) -> Iterator[Draft]:
-        """The difference of the tools of two partners, and for what further calls the one stands."""
+        """The difference of the tools of two partners."""
         pred_call, gold_call = self.pred.calls[pred], self.gold.calls[gold]
         if (pred_call.app, pred_call.name) == (gold_call.app, gold_call.name):
             return
@@ -117,22 +109,10 @@ class PrimitiveEdits:
         if self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]:
             yield Draft("spelling", "name.spelling", *places, *tools)
             return
-        replaced = pred_call.name != gold_call.name
-        name, calls, list_name = "replaced call", [gold], None
-        if replaced and len(calls := find_chain(self.pairing, pred, gold)) > 1:
-            name = "call for a chain"
-        elif len(calls := find_gathered_calls(self.pairing, pred, gold)) > 1 and all(
-            self.to_pred[position] < 0 for position in calls if position != gold
-        ):
-            name = "call for several"
+        if pred_call.name == gold_call.name:
+            yield Draft("replaced call", "app.changed", *places, pred_call.app, gold_call.app)
         else:
-            calls = [gold]
-            if replaced and (collected := find_collected_calls(self.pairing, pred, gold, self.missing)):
-                name, calls, list_name = "call for a list", [*collected.parts], collected.name
-        values = tools if replaced else (pred_call.app, gold_call.app)
-        also = tuple((None, Place(position)) for position in calls if position != gold)
-        code = "call.replaced" if replaced else "app.changed"
-        yield Draft(name, code, *places, *values, also=also, data=(calls, list_name))
+            yield Draft("replaced call", "call.replaced", *places, *tools)
 
     def describe_list(self, pred: int, gold: int, listed_calls: ListedCalls) -> Draft:
         """A call that asks in lists what gold asks call by call, or the other way round."""
@@ -194,9 +174,9 @@ class PrimitiveEdits:
         pred_args, gold_args = self.pairing.arguments(pred, gold)
         gold_names = [name for name in gold_args if name in differing]
         if len(gold_names) > 1:
-            for circles in self.find_exchanges(pred_args, gold_args, gold_names):
-                yield self.describe_exchange(pred, gold, circles)
-                gold_names = [name for name in gold_names if not any(name in names for names in circles)]
+            for names in self.find_exchanges(pred_args, gold_args, gold_names):
+                yield self.describe_exchange(pred, gold, names)
+                gold_names = [name for name in gold_names if name not in names]
         yield from self.compare_names(pred, gold, differing, gold_names)
 
     def compare_names(
@@ -294,15 +274,11 @@ class PrimitiveEdits:
 
     def find_exchanges(
         self, pred_args: Arguments, gold_args: Arguments, gold_names: list[Any]
-    ) -> list[list[list[str]]]:
-        """Arguments whose values go round among them, those that take from the same calls together."""
+    ) -> list[list[str]]:
+        """Arguments whose values go round among them."""
         shared = [name for name in gold_names if name in pred_args and type(name) is str]
         pred_values = {name: self.key(pred_args[name]) for name in shared}
-        circles: dict[Any, list[list[str]]] = {}
-        for names in find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared}):
-            producers = frozenset(producer for name in names for producer in gold_args[name][1])
-            circles.setdefault(producers or names[0], []).append(names)
-        return [*circles.values()]
+        return [*find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared})]
 
     def find_linked_arguments(
         self,
@@ -337,14 +313,13 @@ class PrimitiveEdits:
                 producers[name] = position if in_pred else argument[2].call
         return {} if free else producers
 
-    def describe_exchange(self, pred: int, gold: int, circles: list[list[str]]) -> Draft:
+    def describe_exchange(self, pred: int, gold: int, names: list[str]) -> Draft:
         """Arguments of one call that have one another's values."""
-        names = [name for circle in circles for name in circle]
         value_pairs = {name: self.written_values(pred, gold, name, name) for name in names}
         first, *others = [self.places(pred, gold, name, name) for name in names]
         values = [{name: pair[side] for name, pair in value_pairs.items()} for side in (0, 1)]
         also = tuple(others)
-        return _of_argument("exchange", "arguments.swapped", first, *values, also=also, data=circles)
+        return _of_argument("exchange", "arguments.swapped", first, *values, also=also)
 
     def describe_lacking(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
         """An argument that gold gives and the prediction does not."""

@@ -9,7 +9,6 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from planner_eval.base.text import one_line, one_line_json
-from planner_eval.comparison.explanation.argument_names import is_commutative
 from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
@@ -385,20 +384,9 @@ class Wording:
         return f"{self.names.ours(_pred_call(draft))}, expected spelling {draft.gold_value}"
 
     def _replaced_call(self, draft: Draft) -> str:
-        (calls, list_name), gold_calls = draft.data, self.names.gold.calls
-        call_name, numbers = self.names.ours(_pred_call(draft)), calls_numbers(calls, "gold's ")
-        tools = [gold_calls[position].tool for position in calls]
         assert draft.gold is not None
-        gold_tool = gold_calls[draft.gold.call or 0].tool
-        if draft.name == "call for a chain":
-            return f"{call_name} is called, expected {' → '.join(tools)} ({numbers})"
-        if draft.name == "call for several":
-            return f"{call_name} is called, expected {', '.join(tools[:-1])} and {tools[-1]} ({numbers})"
-        if draft.name == "call for a list":
-            message = f"{call_name} holds in {list_name!r} what gold asks with {tools[0]} ({numbers})"
-            stands = draft.gold.call not in calls
-            return f"{message}, where {gold_tool} is expected" if stands else message
-        return f"{call_name} is called, expected {gold_tool}"
+        gold_tool = self.names.gold.calls[draft.gold.call or 0].tool
+        return f"{self.names.ours(_pred_call(draft))} is called, expected {gold_tool}"
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
@@ -433,15 +421,9 @@ class Wording:
         return f"the answer has an extra value {_argument_name(draft.pred)!r} = {value}"
 
     def _exchange(self, draft: Draft) -> str:
-        location, names = draft.pred or Place(), self.names
-        quoted = [[repr(name) for name in circle] for circle in draft.data]
-        names_text = ", ".join(f"{', '.join(circle[:-1])} and {circle[-1]}" for circle in quoted)
-        kind = "values" if location.call is None else "arguments"
-        message = f"{names.ours(location.call)}: {kind} {names_text} are swapped"
-        if location.call is None or draft.gold is None:
-            return message
-        calls = names.pred.calls[location.call], names.gold.calls[draft.gold.call or 0]
-        return f"{message}, which gives the same result" if all(map(is_commutative, calls)) else message
+        call = draft.pred and draft.pred.call
+        kind = "values" if call is None else "arguments"
+        return f"{self.names.ours(call)}: {kind} {_format_list(map(repr, draft.pred_value))} are swapped"
 
     def _missing_argument(self, draft: Draft) -> str | tuple[str, str | None]:
         if links := self.links(self.names.gold, draft.gold, draft.gold_value):
@@ -573,81 +555,37 @@ class Wording:
         return f" ({', '.join(notes)})" if notes else ""
 
     # ------------------------------------------------------------ compound edits
-    def _moved_step(self, draft: Draft) -> str:
-        how, call, first, then = draft.data
-        names = self.names.theirs
-        if how == "reversed":
-            tools = " → ".join(self.names.gold.calls[position].tool for position in (then, first))
-            return f"{names(first)} and {names(then)} are in the wrong order, expected {tools}"
-        if how == "last":
-            return f"{names(call)} comes last, expected before {names(then)}"
-        if how == "last in gold":
-            return f"{names(call)} comes before {names(first)}, expected last"
-        after = "first" if first is None else f"after {names(first)}"
-        return f"{names(call)} comes {after}, expected before {names(then)}"
-
-    def _joined_arguments(self, draft: Draft) -> str:
-        location, value, gold_names = draft.data
-        quoted = [repr(name) for name in gold_names]
-        holds = f"holds gold's {', '.join(quoted[:-1])} and {quoted[-1]} in one text"
-        return f"{self.place(location)} {holds}, {self.pred(value)}"
+    def _steps(self, draft: Draft) -> str:
+        names = [self.names.theirs(call) for call in draft.data]
+        if len(names) > 1:
+            tools = " → ".join(self.names.gold.calls[call].tool for call in draft.data)
+            return f"{_format_list(names)} are in the wrong order, expected {tools}"
+        place = next(pred for pred, gold in draft.places if gold is not None and gold.call == draft.data[0])
+        pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
+        after = f"after {self.names.ours(pred_value.call)}" if type(pred_value) is Ref else "first"
+        gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
+        return f"{names[0]} comes {after}, expected {gold_after}"
 
     def _swapped_results(self, draft: Draft) -> str:
-        call_pair, consumers = draft.data
-        names = self.names
-        first, second = sorted(call_pair, key=names.to_pred.__getitem__)
-        texts = [names.ours(call) for call in sorted(consumers, key=lambda call: (call is None, call or 0))]
-        more = len(texts) - MAX_NAMED_CALLS
-        where = ", ".join(texts[:MAX_NAMED_CALLS]) + (f" and {more} more" if more > 0 else "")
-        calls = f"{names.theirs(first)} and {names.theirs(second)}"
-        pred_labels = [names.pred.calls[names.to_pred[call]].returns for call in (first, second)]
-        gold_labels = [names.gold.calls[call].returns for call in (second, first)]
-        if pred_labels == gold_labels and pred_labels[0] != pred_labels[1]:
-            return f"the labels of {calls} are swapped, as seen in {where}"
-        return f"the results of {calls} are swapped in {where}"
+        calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
+        places = {pred.call: None for pred, _ in draft.places if pred is not None}
+        where = _format_list(map(self.names.ours, places))
+        return f"the results of {_format_list(map(self.names.theirs, calls))} are swapped in {where}"
 
     def _swapped_values(self, draft: Draft) -> str:
-        pairs: list[tuple[Draft, Draft]] = draft.data
-        calls = [self.names.ours(_pred_call(edit)) for edit in pairs[0]]
-        if all(_argument_name(first.pred) == _argument_name(second.pred) for first, second in pairs):
-            quoted = [repr(_argument_name(first.pred)) for first, _ in pairs]
-            names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
-            texts = [self.takes_pred(edit.pred_value) for edit in pairs[0]]
-            example = f": the first {texts[0]}, the second {texts[1]}" if len(pairs) == 1 else ""
-            return f"{calls[0]} and {calls[1]} have swapped {names_text}{example}"
-        pair_texts = (f"{self.place(first.pred)} and {self.place(second.pred)}" for first, second in pairs)
-        return f"{', '.join(pair_texts)} are swapped"
-
-    def _swapped_arguments(self, draft: Draft) -> str:
-        first, second, wrong, intended, unlike = draft.data
-        call_name, wrong_name = self.names.ours(_pred_call(first)), _argument_name(wrong.pred)
-        if unlike:
-            first_name, second_name = _argument_name(first.gold), _argument_name(second.gold)
-            takes = f"argument {_argument_name(first.pred)!r} {self.takes_gold(second.gold_value)}"
-            missing = f"{self.gold(first.gold_value)}, expected as {first_name!r}, is missing"
-            value = f"{wrong_name!r} is {self.pred(second.pred_value)}"
-            return f"{call_name}: {takes}, which is expected as {second_name!r}; {value}, and {missing}"
-        label = self.names.labelled(wrong.pred_value)
-        pred_text = self.takes_pred(wrong.pred_value) + (f"{label}," if label else "")
-        by_name = sorted((first, second), key=lambda edit: _argument_name(edit.pred))
-        names_text = " and ".join(repr(_argument_name(edit.gold)) for edit in by_name)
-        gold_text = f"gold's {_argument_name(intended.gold)!r} {self.takes_gold(intended.gold_value)}"
-        message = f"{call_name}: arguments {names_text} are swapped"
-        return f"{message}, and {wrong_name!r} {pred_text} where {gold_text}"
-
-    def _operand(self, draft: Draft) -> str:
-        literal = draft.code == "reference.literal"
-        pred_text = (
-            f"is the literal {self.pred(draft.pred_value)}" if literal else self.takes_pred(draft.pred_value)
-        )
-        gold_text = f"gold's {_argument_name(draft.gold)!r} {self.takes_gold(draft.gold_value)}"
-        return f"{self.place(draft.pred)} {pred_text}, {gold_text}"
+        places = [pred for pred, _ in draft.places if pred is not None]
+        calls = [self.names.ours(call) for call in {place.call: None for place in places}]
+        arguments = {place.argument or "": None for place in places}
+        message = f"{_format_list(calls)} have swapped {_format_list(map(repr, arguments))}"
+        if len(places) > 2:
+            return message
+        texts = [self.takes_pred(value) for value in draft.pred_value.values()]
+        return f"{message}: the first {texts[0]}, the second {texts[1]}"
 
     SENTENCES: ClassVar[dict[str, Callable[[Wording, Draft], str | tuple[str, str | None]]]] = {
         "missing call": _missing_call, "extra call": _extra_call,
         "repeated call": _repeated_call, "try": _tried_call, "spelling": _spelling,
-        "replaced call": _replaced_call, "call for a chain": _replaced_call,
-        "call for several": _replaced_call, "call for a list": _replaced_call,
+        "replaced call": _replaced_call,
         "call.merged": _listed_calls, "call.split": _listed_calls,
         "early call": _early_call, "misplaced call": _misplaced_call,
         "argument.object": _object_arguments, "missing answer": _missing_answer,
@@ -655,9 +593,7 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "step moved": _moved_step, "arguments joined": _joined_arguments,
-        "results swapped": _swapped_results, "values swapped": _swapped_values,
-        "arguments swapped": _swapped_arguments, "operand": _operand,
+        "steps": _steps, "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
 
@@ -688,8 +624,7 @@ class LineWording:
             edits: The edits.
             data: What the sentence needs beside them.
         """
-        sentence = self.SENTENCES[name]
-        return edits[0].message if sentence is None else sentence(self, edits, data)
+        return self.SENTENCES[name](self, edits, data)
 
     def _lookups(self, edits: list[Edit], times: Mapping[str, int]) -> str:
         tools = (f"{tool} ×{count}" if count > 1 else f"{tool}" for tool, count in times.items())
@@ -772,14 +707,14 @@ class LineWording:
         names = _format_list(repr(_argument_name(edit.gold)) for edit in edits)
         return f"the answer lacks {names}"
 
-    SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str] | None]] = {
+    SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str]]] = {
         "lookup": _lookups, "items": _items, "item": _items, "same value": _same_value,
-        "copied value": _copied_value, "same type": None, "missing throughout": _missing_argument,
+        "copied value": _copied_value, "missing throughout": _missing_argument,
         "missing together": _items,
         "missing answer": _missing_answer, "links": _links, "repeated run": _repeated_run,
         "tries": _tries, "end": _end, "run": _run,
     }  # fmt: skip
-    """The sentence of each line by its name; None where that of the first edit says all."""
+    """The sentence of each line by its name."""
 
 
 def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name
@@ -26,7 +26,7 @@ MIN_DISTINCTIVE_LENGTH = 3
 TRUTH_WORDS = frozenset({"true", "false", "yes", "none", "null"})
 
 
-def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = None) -> bool:
+def pair_replaced(pairing: Pairing) -> bool:
     """Pair calls that are left over on both sides where they share something that speaks for it.
 
     A pair is made only on a ground: a value that says something under one argument name (counts 2), all
@@ -40,7 +40,6 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
 
     Args:
         pairing: A pairing that is made; what it leaves over is paired.
-        never: Which calls, of pred and of gold, are not to be paired.
 
     Returns:
         Whether a pair was made.
@@ -54,13 +53,9 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
     if len(golds) + len(preds) > 2:
         preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
     elif _is_renamed(pairing, preds[0], golds[0]):
-        if never is not None and never(preds[0], golds[0]):
-            return False
         pairing.pair(preds[0], golds[0])
         return True
-    evidence = _Evidence(pairing, golds, preds).found
-    if never is not None:
-        evidence = {pair: weight for pair, weight in evidence.items() if not never(*pair)}
+    evidence = find_evidence(pairing, golds, preds)
     if not evidence:
         return False
     if len(golds) * len(preds) <= MAX_TABLE_CELLS:
@@ -93,6 +88,11 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
     return numbers[pred] is None or not any(repeats)
 
 
+def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
+    """What speaks for each pair of calls of two tools that has a ground, see :func:`pair_replaced`."""
+    return _Evidence(pairing, golds, preds).found
+
+
 class _Evidence:
     """What speaks for each pair that has a ground, from what the two share; too many share nothing."""
 
@@ -110,7 +110,10 @@ class _Evidence:
             for mark in self.marks(pred, of_pred=True):
                 holders.setdefault(mark, []).append(pred)
         numbers = pairing.pred.numbered.numbers
-        matched_numbers = {number for i, number in enumerate(numbers) if pairing.to_gold[i] >= 0} - {None}
+        matched = [
+            position for position, gold in enumerate(pairing.to_gold) if gold >= 0 and position not in preds
+        ]
+        matched_numbers = {numbers[position] for position in matched} - {None}
         repeated = {pred for pred in preds if numbers[pred] in matched_numbers}
         grounds: set[tuple[int, int]] = set()
         for gold in golds:
