@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import (
-    match_by_position,
-    match_nearest_names,
+    match_names,
     unpack_objects,
 )
 from planner_eval.comparison.explanation.edits import Draft, Place, PlacePair, ValueData, ValueDiff
@@ -191,78 +190,33 @@ class PrimitiveEdits:
             gold_names: Those of gold, but for what is told already.
         """
         pred_args, gold_args = self.pairing.arguments(pred, gold)
-        surplus = dict.fromkeys(name for name in differing if name not in gold_args)
-        absent = [name for name in gold_names if name not in pred_args]
+        surplus = [name for name in differing if name not in gold_args]
+        lacking = [name for name in gold_names if name not in pred_args]
         renamed: dict[Any, Any] = {}
-        if surplus and absent:
-            renamed = match_by_position(
-                pred_args, surplus, gold_args, absent, self.same(pred_args, gold_args)
-            )
+        if surplus and lacking:
+            renamed = match_names(pred_args, surplus, gold_args, lacking, self.same(pred_args, gold_args))
         linked: dict[Any, int] = {}
         if DEPENDENCY_ARGUMENT in differing:
             linked = self.find_linked_arguments(pred_args, gold_args, gold_names, renamed)
         if linked:
-            surplus.pop(DEPENDENCY_ARGUMENT, None)
-            gold_names = [name for name in gold_names if name != DEPENDENCY_ARGUMENT]
-        by_value: dict[Any, list[Any]] = {}
-        for name in reversed(surplus):
-            if name != DEPENDENCY_ARGUMENT:
-                by_value.setdefault(self.key(pred_args[name]), []).append(name)
-        entries = [
-            (
-                name,
-                self.compare_name(pred, gold, name, surplus, by_value, renamed.get(name), linked.get(name)),
+            surplus, gold_names = (
+                [name for name in names if name != DEPENDENCY_ARGUMENT] for names in (surplus, gold_names)
             )
-            for name in gold_names
-        ]
-        lacking = [name for name, drafts in entries if drafts is None]
-        nearest = (
-            match_nearest_names(pred_args, [*surplus], gold_args, lacking) if surplus and lacking else {}
-        )
-        for name, drafts in entries:
-            yield from drafts or ()
-            if name in nearest:
-                del surplus[nearest[name]]
-                yield self.describe_renamed(pred, gold, nearest[name], name)
-            elif drafts is None:
-                yield self.describe_lacking(pred, gold, name, linked.get(name))
+        for name in gold_names:
+            pred_name = renamed.get(name, name)
+            by_position = pred_name.isdecimal() != name.isdecimal() if pred_name != name else False
+            equal = pred_name != name and self.key(pred_args[pred_name]) == gold_args[name][:2]
+            if pred_name != name and (equal or not by_position):
+                yield self.describe_renamed(pred, gold, pred_name, name)
+                continue
+            drafts = [*self.compare_values(pred, gold, name, linked.get(name), pred_name)]
+            if not drafts and name not in pred_args:
+                drafts = [self.describe_lacking(pred, gold, name, linked.get(name))]
+            yield from drafts
         for name in surplus:
-            drafts = [*self.compare_values(pred, gold, name, linked.get(name))]
-            yield from drafts or [self.describe_surplus(pred, gold, name, linked.get(name))]
-
-    def compare_name(
-        self,
-        pred: int,
-        gold: int,
-        name: Any,
-        surplus: dict[Any, Any],
-        by_value: dict[Any, list[Any]],
-        renamed: Any,
-        producer: int | None,
-    ) -> list[Draft] | None:
-        """The differences of one argument of gold, be it under another name; None where there is none.
-
-        Args:
-            pred: A call of pred.
-            gold: Its partner.
-            name: The argument.
-            surplus: Arguments that only the prediction gives; what stands for this one is taken out.
-            by_value: The same by their values, the first last.
-            renamed: One of them that gives by position what gold names, or the other way round.
-            producer: Gold's producer in pred, where a link without an argument has it.
-        """
-        pred_args, gold_args = self.pairing.arguments(pred, gold)
-        surplus.pop(renamed, None)
-        if renamed is not None and self.key(pred_args[renamed]) == gold_args[name][:2]:
-            return [self.describe_renamed(pred, gold, renamed, name)]
-        drafts = [*self.compare_values(pred, gold, name, producer, renamed)]
-        if drafts or name in pred_args:
-            return drafts
-        equal_names = by_value.get(gold_args[name][:2]) if producer is None else None
-        if not equal_names:
-            return None
-        del surplus[equal_names[-1]]
-        return [self.describe_renamed(pred, gold, equal_names.pop(), name)]
+            if name not in renamed.values():
+                drafts = [*self.compare_values(pred, gold, name, linked.get(name))]
+                yield from drafts or [self.describe_surplus(pred, gold, name, linked.get(name))]
 
     def key(self, argument: Argument) -> tuple[Any, tuple[int, ...]]:
         """What makes an argument of the prediction equal to one of gold's under the pairing."""
