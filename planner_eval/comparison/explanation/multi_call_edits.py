@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.likeness import likeness
-from planner_eval.comparison.matching.pairing import ALONE, Pairing
+from planner_eval.comparison.matching.pairing import ALONE, Argument, Pairing
 from planner_eval.comparison.matching.replaced import is_distinctive
-from planner_eval.plan.canonical import Key, value_key
+from planner_eval.plan.canonical import OWN_POSITIONS, Key, value_key
 from planner_eval.plan.model import Value
 
 MAX_COMPARED_PAIRS = 10_000
@@ -19,22 +19,24 @@ MAX_COMPARED_PAIRS = 10_000
 
 
 class ListedCalls(NamedTuple):
-    """Calls that ask one by one what a call of the other plan asks in a list, or in several.
+    """Calls that ask one by one what a call of the other plan asks in a list.
 
     Args:
         merged: The lists are the prediction's; else gold's.
         parts: The calls that have no partner, by position in their plan; one more is the partner.
-        names: The arguments, by the prediction's names and by gold's.
+        pred_name: The argument, by the prediction's name.
+        gold_name: By gold's.
     """
 
     merged: bool
     parts: tuple[int, ...]
-    names: tuple[tuple[str, str], ...]
+    pred_name: str
+    gold_name: str
 
 
 def pair_lists_with_first_call(pairing: Pairing) -> None:
     """Let a call that holds lists stand for the first of the calls that ask one by one, if none is used."""
-    for gold, listed_calls in find_listed_calls(pairing, pairing.to_gold).items():
+    for gold, listed_calls in find_listed_calls(pairing).items():
         pred, first = pairing.to_pred[gold], listed_calls.parts[0]
         lead_pred, lead_gold = (pred, first) if listed_calls.merged else (first, gold)
         pred_users, gold_users = pairing.pred.users, pairing.gold.users
@@ -44,125 +46,75 @@ def pair_lists_with_first_call(pairing: Pairing) -> None:
             pairing.pair(lead_pred, lead_gold)
 
 
-def find_listed_calls(
-    pairing: Pairing, images: Sequence[Any], *, as_explained: bool = False
-) -> dict[int, ListedCalls]:
-    """Partners of which one asks in lists what the other asks with more calls, by position in gold.
+def find_listed_calls(pairing: Pairing) -> dict[int, ListedCalls]:
+    """Partners of which one asks in a list what the other asks with more calls, by position in gold.
 
-    The items of the lists are those of the calls, neither more nor less; what else differs does so in each of
-    the calls alike, or else, where it is told, not in the first.
+    The items of the list are those of the calls, neither more nor less; the calls differ in nothing else.
 
     Args:
         pairing: The pairing.
-        images: For each call of pred its partner.
-        as_explained: Go by what a person says of the calls, not by which are partners.
     """
     lists: dict[int, ListedCalls] = {}
-    if min((*pairing.to_gold, *pairing.to_pred), default=0) >= 0:  # all have partners, as in most plans
+    if ALONE not in pairing.to_pred and ALONE not in pairing.to_gold:  # as in most plans
         return lists
-    alone = (
-        _group_unpaired_by_tool(pairing.pred.tools, pairing.to_gold),
-        _group_unpaired_by_tool(pairing.gold.tools, pairing.to_pred),
-    )
-    if alone[0].keys().isdisjoint(pairing.gold.tools) and alone[1].keys().isdisjoint(pairing.pred.tools):
-        return lists
+    plans = pairing.pred, pairing.gold
+    partners = pairing.to_gold, pairing.to_pred
     looks = 0
-    for gold, pred in enumerate(pairing.to_pred[: len(pairing.gold.tools)]):
-        tool = pairing.gold.tools[gold]
-        if pred < 0 or pairing.pred.tools[pred] != tool:
-            continue
-        for merged in (True, False):
-            candidates = alone[merged].get(tool, [])
+    for merged in (True, False):
+        list_plan, single_plan = plans if merged else plans[::-1]
+        alone: dict[Any, list[int]] = {}
+        for position, tool in enumerate(single_plan.tools):
+            if partners[merged][position] < 0:
+                alone.setdefault(tool, []).append(position)
+        for position, tool in enumerate(list_plan.tools if alone else ()):
+            partner = partners[not merged][position]
+            candidates = alone.get(tool, []) if partner >= 0 else []
             looks += len(candidates)
-            if candidates and looks <= MAX_COMPARED_PAIRS:
-                listed_calls = _match_list_items(
-                    pairing, images, pred, gold, merged, candidates, as_explained
-                )
-                if listed_calls is not None:
-                    lists[gold] = listed_calls
-                    alone[merged][tool] = [
-                        position for position in candidates if position not in listed_calls.parts
-                    ]
-                    break
+            if not candidates or single_plan.tools[partner] != tool or looks > MAX_COMPARED_PAIRS:
+                continue
+            calls = {call: single_plan.arguments(call) for call in (partner, *candidates)}
+            list_args = list_plan.arguments(position)
+            names = _find_list_names(list_args, calls[partner])
+            members = _find_members(list_args, calls, names) if names is not None else []
+            if names is not None and len(members) > 1 and members[0] == partner:
+                own_names = names if merged else (names[1], names[0])
+                lists[partner if merged else position] = ListedCalls(merged, tuple(members[1:]), *own_names)
+                alone[tool] = [call for call in candidates if call not in members]
     return lists
 
 
-def _match_list_items(
-    pairing: Pairing,
-    images: Sequence[Any],
-    pred: int,
-    gold: int,
-    merged: bool,
-    candidates: list[int],
-    as_explained: bool,
-) -> ListedCalls | None:
-    """The calls of `candidates` that ask with a partner what the other holds in lists."""
-    varying = _find_list_arguments(pairing, pred, gold, merged)
-    if varying is None:
+Arguments = Mapping[Any, Argument]
+
+
+def _find_list_names(list_args: Arguments, single_args: Arguments) -> tuple[str, str] | None:
+    """The one list that differs, by its own name and by that of its items; None where there is none."""
+    differing = [name for name in list_args if list_args[name][:1] != single_args.get(name, ())[:1]]
+    others = [name for name in single_args if name not in list_args]
+    names = [name for name in differing if type(list_args[name][2]) is list]
+    if len(names) != 1:
         return None
-    names, _ = varying
-    identity = range(len(pairing.to_pred))
-    list_calls, single_calls = (pairing.pred, pairing.gold) if merged else (pairing.gold, pairing.pred)
-    list_args = list_calls.arguments(pred if merged else gold)
-    remaining = [
-        Counter(_item_keys(list_args[pair[not merged]][2], images if merged else identity)) for pair in names
+    single_name = names[0] if names[0] in single_args else others[0] if len(others) == 1 else None
+    return (names[0], single_name) if type(names[0]) is type(single_name) is str else None
+
+
+def _find_members(list_args: Arguments, calls: Mapping[int, Arguments], names: tuple[str, str]) -> list[int]:
+    """The calls that ask one by one for what a list holds, and together for all of it; else none."""
+    remaining = Counter(_item_keys(list_args[names[0]][2]))
+    members: list[int] = []
+    other_args = [
+        {name: argument[:2] for name, argument in arguments.items() if name != names[1]}
+        for arguments in calls.values()
     ]
-    members = []
-    for position in (gold if merged else pred, *candidates):
-        other = _find_list_arguments(pairing, *((pred, position) if merged else (position, gold)), merged)
-        if other != varying and not (as_explained and not varying[1] and other and other[0] == names):
-            continue
-        single_args = single_calls.arguments(position)
-        items = [
-            Counter(_item_keys(single_args[pair[merged]][2], identity if merged else images))
-            for pair in names
-        ]
-        if all(used <= available for used, available in zip(items, remaining, strict=True)):
-            remaining = [available - used for used, available in zip(items, remaining, strict=True)]
-            members.append(position)
-    if any(remaining) or len(members) < 2 or members[0] != (gold if merged else pred):
-        return None
-    return ListedCalls(merged, tuple(members[1:]), names)
+    for (call, arguments), others in zip(calls.items(), other_args, strict=True):
+        items = Counter(_item_keys(arguments[names[1]][2])) if names[1] in arguments else None
+        if items and others == other_args[0] and items <= remaining:
+            remaining -= items
+            members.append(call)
+    return [] if remaining else members
 
 
-def _find_list_arguments(
-    pairing: Pairing, pred: int, gold: int, merged: bool
-) -> tuple[tuple[tuple[str, str], ...], dict[str, Key]] | None:
-    """The arguments in which one of two calls has lists, by their names in pred and gold; what else differs.
-
-    None where no list differs, or more else than lists.
-    """
-    wrong = pairing.differing(pred, gold, strict=True)
-    pred_args, gold_args = pairing.arguments(pred, gold)
-    pred_only = [name for name in wrong if name not in gold_args]
-    gold_only = [name for name in wrong if name not in pred_args]
-    pairs = [(name, name) for name in wrong if name in pred_args and name in gold_args]
-    pairs += [(pred_only[0], gold_only[0])] if len(pred_only) == 1 == len(gold_only) else []
-    list_args = pred_args if merged else gold_args
-    names = tuple(pair for pair in pairs if type(list_args[pair[not merged]][2]) is list)
-    if not names or not all(type(name) is str for pair in names for name in pair):
-        return None
-    single_args = gold_args if merged else pred_args
-    list_names = {name for pair in names for name in pair}
-    other_differences = {
-        name: single_args[name][:2] if name in single_args else None
-        for name in wrong
-        if name not in list_names
-    }
-    return (names, other_differences) if len(other_differences) <= len(names) else None
-
-
-def _group_unpaired_by_tool(tools: Sequence[Any], partner: Sequence[int]) -> dict[Any, list[int]]:
-    """The calls without a partner, by their tool."""
-    by_tool: dict[Any, list[int]] = {}
-    for position, tool in enumerate(tools):
-        if partner[position] < 0:
-            by_tool.setdefault(tool, []).append(position)
-    return by_tool
-
-
-def _item_keys(value: Value, numbers: Any) -> Iterator[Key]:
-    return (value_key(item, numbers) for item in (value if type(value) is list else [value]))
+def _item_keys(value: Value) -> Iterator[Key]:
+    return (value_key(item, OWN_POSITIONS) for item in (value if type(value) is list else [value]))
 
 
 def find_exchange_cycles(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:

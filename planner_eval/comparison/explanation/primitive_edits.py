@@ -42,7 +42,7 @@ class PrimitiveEdits:
         self.gold: Plan = pairing.gold.numbered.plan
         self.to_gold, self.to_pred = pairing.to_gold, pairing.to_pred
         self.values = ValueDiff(pairing.to_gold)
-        self.listed = find_listed_calls(pairing, self.to_gold, as_explained=True)
+        self.listed = find_listed_calls(pairing)
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
         self.stored: dict[tuple[int, int], dict[str, list[Value]]] = {}
@@ -115,13 +115,12 @@ class PrimitiveEdits:
 
     def describe_list(self, pred: int, gold: int, listed_calls: ListedCalls) -> Draft:
         """A call that asks in lists what gold asks call by call, or the other way round."""
-        place_pairs = [self.places(pred, gold, *argument_names) for argument_names in listed_calls.names]
+        names = listed_calls.pred_name, listed_calls.gold_name
         alone = [Place(position) for position in listed_calls.parts]
-        parts = [(None, place) if listed_calls.merged else (place, None) for place in alone]
+        also = tuple((None, place) if listed_calls.merged else (place, None) for place in alone)
         code = "call.merged" if listed_calls.merged else "call.split"
-        values = self.written_values(pred, gold, *listed_calls.names[0])
-        also = (*place_pairs[1:], *parts)
-        return Draft(code, code, *place_pairs[0], *values, also=also, data=(pred, gold, listed_calls))
+        places, values = self.places(pred, gold, *names), self.written_values(pred, gold, *names)
+        return Draft(code, code, *places, *values, also=also, data=(pred, gold, listed_calls))
 
     def find_early_calls(self) -> Iterator[Draft]:
         """Calls written before one they need, where gold does not write them so; circles aside.
@@ -166,7 +165,7 @@ class PrimitiveEdits:
             yield Draft("argument.object", "argument.object", Place(pred, name), Place(gold, name), value)
         if gold in self.listed:
             yield self.describe_list(pred, gold, self.listed[gold])
-            listed_names = {name for pair in self.listed[gold].names for name in pair}
+            listed_names = self.listed[gold].pred_name, self.listed[gold].gold_name
             differing = dict.fromkeys(name for name in differing if name not in listed_names)
         if not differing:
             return

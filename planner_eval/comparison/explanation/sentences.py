@@ -390,13 +390,12 @@ class Wording:
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
-        names_text = " and ".join(repr(pair[not listed.merged]) for pair in listed.names)
         if listed.merged:
             calls = calls_numbers((gold, *listed.parts))
-            return f"{self.names.ours(pred)} holds in {names_text} what gold asks in its {calls}"
+            return f"{self.names.ours(pred)} holds in {listed.pred_name!r} what gold asks in its {calls}"
         calls, tool = calls_numbers((pred, *listed.parts)), self.names.pred.calls[pred].tool
         call_name = f"gold's {self.names.gold.calls[gold].tool} (gold's call {gold + 1})"
-        return f"{tool} ({calls}) asks one by one what {call_name} asks in {names_text}"
+        return f"{tool} ({calls}) asks one by one what {call_name} asks in {listed.gold_name!r}"
 
     def _early_call(self, draft: Draft) -> str:
         producer = self.names.ours(draft.data)
