@@ -75,12 +75,14 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
         golds = [gold for _, gold in doubtful] + [g for g in range(len(gold_tools)) if pairing.to_pred[g] < 0]
         if len(preds) * len(golds) > MAX_COMPARED_PAIRS:
             return pairing, False
-        if len(preds) + len(golds) > 2:
-            preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
         ground = _CommonGround(pairing, preds, golds)
         values = {(pred, gold): ground.value(pred, gold) for gold in golds for pred in preds}
         for pair in doubtful:
             values[pair] += CURRENT * (values[pair] > 0)
+        if {pair for pair, value in values.items() if value > 0} == {*doubtful}:
+            break
+        if len(preds) + len(golds) > 2:
+            preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
         table = [[-max(values[pred, gold], 0.0) for pred in preds] for gold in golds]
         chosen = {
             (preds[column], golds[row]): table[row][column]

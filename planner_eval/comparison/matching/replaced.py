@@ -50,12 +50,14 @@ def pair_replaced(pairing: Pairing) -> bool:
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:
         return False
-    if len(golds) + len(preds) > 2:
-        preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
-    elif _is_renamed(pairing, preds[0], golds[0]):
+    if len(golds) + len(preds) == 2 and _is_renamed(pairing, preds[0], golds[0]):
         pairing.pair(preds[0], golds[0])
         return True
     evidence = find_evidence(pairing, golds, preds)
+    tools = pairing.pred.tools, pairing.gold.tools
+    repeated = any(len({*plan_tools}) < len(plan_tools) for plan_tools in tools)  # then ranks tell twins, too
+    if len(golds) + len(preds) > 2 and (evidence or repeated):
+        preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
     if not evidence:
         return False
     if len(golds) * len(preds) <= MAX_TABLE_CELLS:
@@ -90,19 +92,28 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
 
 def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
     """What speaks for each pair of calls of two tools that has a ground, see :func:`pair_replaced`."""
-    return _Evidence(pairing, golds, preds).found
+    evidence = _Evidence(pairing)
+    found = evidence.find(golds, preds)
+    if found:  # which values say nothing is asked only where some are shared
+        evidence.common = evidence.find_common(of_pred=True) | evidence.find_common(of_pred=False)
+    return evidence.find(golds, preds) if evidence.common else found
 
 
 class _Evidence:
     """What speaks for each pair that has a ground, from what the two share; too many share nothing."""
 
-    def __init__(self, pairing: Pairing, golds: list[int], preds: list[int]) -> None:
+    def __init__(self, pairing: Pairing) -> None:
         self.pairing = pairing
         # for each call of gold the first that equals it: which of these is the partner is not known by now
         self.first = _first_equals(pairing.gold)
+        self.names: set[str] = set()
+        self.common: frozenset[Any] = frozenset()
         self._stored: dict[tuple[bool, int], dict[Any, tuple[str, float]]] = {}
-        self.common = self._common(of_pred=True) | self._common(of_pred=False)
-        self.found: dict[tuple[int, int], float] = {}
+
+    def find(self, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
+        """What speaks for each pair of those calls; nothing for those without a ground."""
+        pairing = self.pairing
+        found: dict[tuple[int, int], float] = {}
         names = {pairing.pred.tools[pred].name for pred in preds}
         self.names = names if len(names) * len(golds) <= MAX_TABLE_CELLS else set()
         holders: dict[Any, list[int]] = {}
@@ -120,10 +131,14 @@ class _Evidence:
             for mark, weight in self.marks(gold, of_pred=False).items():
                 candidates = holders.get(mark, ())
                 for pred in candidates if len(candidates) <= MAX_HOLDERS else ():
-                    self.found[pred, gold] = self.found.get((pred, gold), 0.0) + weight
+                    found[pred, gold] = found.get((pred, gold), 0.0) + weight
                     if mark[0] in (_REPEAT_GROUNDS if pred in repeated else _GROUNDS):
                         grounds.add((pred, gold))
-        self.akin(preds, golds, grounds)
+        self.akin(preds, golds, found, grounds)
+        pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+        grounds = {(pred, gold) for pred, gold in grounds if pred_tools[pred] != gold_tools[gold]}
+        if not grounds:
+            return {}
         required = [gold for gold in golds if gold not in pairing.optional]
         gold_between = find_calls_between(
             pairing.gold,
@@ -132,15 +147,16 @@ class _Evidence:
         )
         for ends, pred in find_calls_between(pairing.pred, preds, pairing.to_gold).items():
             if ends in gold_between:
-                self.found[pred, gold_between[ends]] = self.found.get((pred, gold_between[ends]), 0.0) + 1
-        pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
-        self.found = {
-            (pred, gold): weight
-            for (pred, gold), weight in self.found.items()
-            if (pred, gold) in grounds and pred_tools[pred] != gold_tools[gold]
-        }
+                found[pred, gold_between[ends]] = found.get((pred, gold_between[ends]), 0.0) + 1
+        return {pair: found[pair] for pair in found if pair in grounds}
 
-    def akin(self, preds: list[int], golds: list[int], grounds: set[tuple[int, int]]) -> None:
+    def akin(
+        self,
+        preds: list[int],
+        golds: list[int],
+        found: dict[tuple[int, int], float],
+        grounds: set[tuple[int, int]],
+    ) -> None:
         """Akin names are a ground for calls that have a neighbour in common."""
         if len(preds) * len(golds) > MAX_TABLE_CELLS:
             return
@@ -156,7 +172,7 @@ class _Evidence:
         }
         for pred, gold in akin_pairs:
             if pred_neighbours[pred] & _neighbours(self.pairing.gold, gold, None):
-                self.found[pred, gold] = self.found.get((pred, gold), 0.0) + 1
+                found[pred, gold] = found.get((pred, gold), 0.0) + 1
                 grounds.add((pred, gold))
 
     def marks(self, position: int, *, of_pred: bool) -> dict[Any, float]:
@@ -198,7 +214,7 @@ class _Evidence:
             values[argument, shape, taken] = ("value", 2.0) if is_distinctive(value) else ("held", 0.5)
         return values
 
-    def _common(self, *, of_pred: bool) -> frozenset[Any]:
+    def find_common(self, *, of_pred: bool) -> frozenset[Any]:
         """Values that most calls of a plan have, which are no evidence."""
         calls = len((self.pairing.pred if of_pred else self.pairing.gold).tools)
         if calls < MIN_COMMON_CALLS:
