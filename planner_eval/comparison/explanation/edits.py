@@ -112,7 +112,6 @@ class ValueData(NamedTuple):
         within: Whether it is about a part of the value.
         renamed: Whether the prediction gives the argument another name.
         computed: Whether the prediction's value is an expression.
-        holder: Another call of gold that is given what is too much here.
     """
 
     name: Any
@@ -122,7 +121,6 @@ class ValueData(NamedTuple):
     within: bool = False
     renamed: bool = False
     computed: bool = False
-    holder: int | None = None
 
 
 class Draft(NamedTuple):

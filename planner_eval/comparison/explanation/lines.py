@@ -16,7 +16,7 @@ from planner_eval.comparison.explanation.edits import (
     name_writing_difference,
 )
 from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
-from planner_eval.comparison.explanation.search import Proposal, choose_cheapest
+from planner_eval.comparison.explanation.prices import Proposal, choose_cheapest
 from planner_eval.comparison.explanation.sentences import (
     CallNames,
     LineWording,
@@ -329,10 +329,10 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
     ]
     while len(remaining) > 1:  # what one line does not tell another may
         roots = roots._replace(edits=remaining)
-        choice = choose_cheapest(proposal for propose in BUNDLES for proposal in propose(roots))
-        if not choice.proposals:
+        chosen = choose_cheapest(proposal for propose in BUNDLES for proposal in propose(roots))
+        if not chosen:
             break
-        for name, positions, data in choice.proposals:
+        for name, positions, data in chosen:
             edits = [diff.edits[index] for index in positions]
             message = wording.write(name, edits, data)
             if 0 in positions and (suffix := no_call_suffix(diff.pred, diff.gold)) not in message:

@@ -19,7 +19,6 @@ from planner_eval.comparison.explanation.multi_call_edits import (
 )
 from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.pairing import MISSING, Argument, Pairing, PlanCalls
-from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.model import Path, Plan, Ref, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
@@ -283,24 +282,10 @@ class PrimitiveEdits:
         )
 
     def describe_surplus(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
-        """An argument that the prediction gives and gold does not; and which other call gold gives it to."""
+        """An argument that the prediction gives and gold does not."""
         value, data = self.written(self.pairing.pred, pred, name), self.data(gold, name, producer)
-        argument, holder = self.pairing.pred.arguments(pred).get(name), None
-        if argument is not None and gold < len(self.gold.calls) and is_distinctive(argument[2]):
-            key = self.pairing.gold.tools[gold], name, *self.key(argument)
-            holder = next((call for call in self.holders.get(key, ()) if call != gold), None)
-        data = data._replace(holder=holder)
         places = self.places(pred, gold, name, name)
         return self.beside_link(_of_argument("extra argument", "argument.extra", places, value, data=data))
-
-    @cached_property
-    def holders(self) -> dict[Any, list[int]]:
-        """The calls of gold by tool, argument and value."""
-        holders: dict[Any, list[int]] = {}
-        for position, tool in enumerate(self.pairing.gold.tools):
-            for name, (shape, producers, _) in self.pairing.gold.arguments(position).items():
-                holders.setdefault((tool, name, shape, producers), []).append(position)
-        return holders
 
     def describe_renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Draft:
         """An argument that stands for another of another name."""

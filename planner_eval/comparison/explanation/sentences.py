@@ -430,12 +430,10 @@ class Wording:
         return self._value(draft)
 
     def _extra_argument(self, draft: Draft) -> str:
-        holder: int | None = draft.data.holder
-        elsewhere = "" if holder is None else f"; expected in {self.names.their_number(holder)}"
         what = f"{self.place(draft.pred)} = {self.pred(draft.pred_value)}"
         if links := self.links(self.names.pred, draft.pred, draft.pred_value):
             what = f"{self.names.ours(draft.pred and draft.pred.call)}: {links}"
-        return f"{what} is not in gold{elsewhere}"
+        return f"{what} is not in gold"
 
     def links(self, plan: Plan, location: Place | None, value: Value) -> str:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
