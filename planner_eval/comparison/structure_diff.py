@@ -335,8 +335,10 @@ def _graph(plan: Plan) -> Graph:
 def _structure(graph: Graph) -> Structure:
     import networkx as nx
 
-    condensed = nx.condensation(graph)  # circles become one node
-    members: dict[int, set[int]] = {node: condensed.nodes[node]["members"] for node in condensed}
+    condensed, members = graph, {node: {node} for node in graph}
+    if any(producer > consumer for producer, consumer in graph.edges):
+        condensed = nx.condensation(graph)  # circles become one node
+        members = {node: condensed.nodes[node]["members"] for node in condensed}
     generations = [list(generation) for generation in nx.topological_generations(condensed)]
     chain: list[int] = []
     links: Iterable[int] = generations[-1] if generations else ()

@@ -202,8 +202,8 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
     """Where each call of gold stands among the prediction's: a position, and -1 before, 0 at or 1 after it.
 
     A call without a partner stands after the partner of the call before it, or else before the partner of
-    the next that has one; before all where none has one. It stands after all that it takes from, wherever
-    gold lists these, but never after a call that waits for it: before the first of them.
+    the next that has one; before all where none has one. It stands after all that it takes from, but never
+    after a call that waits for it: before the first of them.
 
     Args:
         gold: The gold plan.
@@ -220,10 +220,9 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
     end = max(partner.values(), default=0) + 1
     needs = producers(gold)
     awaited = _find_first_consumers(gold, partner, end)
-    order = _order_producers_first(needs)
     slots: dict[int, tuple[int, int]] = {}
-    current = next((partner[call] for call in order if call in partner), 0), -1
-    for call in order:
+    current = min(partner.items(), default=(0, 0))[1], -1
+    for call in range(len(needs)):
         if call in partner:
             current = slots[call] = partner[call], 0
             continue
@@ -232,25 +231,6 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
         first = awaited.get(call, end)
         slots[call] = (first, -1) if first < end and first <= current[0] else current
     return [slots[call] for call in range(len(gold.calls))]
-
-
-def _order_producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
-    """The calls as they are written, but for those that others written before them take from."""
-    order: list[int] = []
-    entered: set[int] = set()
-    for first_call in range(len(needs)):
-        open_calls = [(first_call, iter(needs[first_call]))] if first_call not in entered else []
-        entered.add(first_call)
-        while open_calls:
-            call, remaining = open_calls[-1]
-            next_producer = next((producer for producer in remaining if producer not in entered), None)
-            if next_producer is None:
-                order.append(call)
-                open_calls.pop()
-            else:
-                entered.add(next_producer)
-                open_calls.append((next_producer, iter(needs[next_producer])))
-    return order
 
 
 def _find_causes(edits: list[Draft]) -> list[int | None]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, find_foreign_lookups, is_lookup
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness
@@ -41,8 +42,8 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
 
     >>> from planner_eval.comparison.matching.align import match
     >>> from planner_eval.reading.dialects.read import parse
-    >>> gold = parse("a = add(#x='20', #y='30')\nb = root(#of=a)")
-    >>> found = match(parse("b = root(#of='81')\nc = add(#x=b, #y='17')"), gold)
+    >>> gold = parse("a = add(#x='200', #y='300')\nb = root(#of=a)")
+    >>> found = match(parse("b = root(#of='810')\nc = add(#x=b, #y='170')"), gold)
     >>> found.alignment.pairs, rematch_for_explanation(found)[0].alignment.pairs
     (((1, 0), (0, 1)), ((0, 1),))
     """
@@ -75,7 +76,7 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
         golds = [gold for _, gold in doubtful] + [g for g in range(len(gold_tools)) if pairing.to_pred[g] < 0]
         if len(preds) * len(golds) > MAX_COMPARED_PAIRS:
             return pairing, False
-        ground = _CommonGround(pairing, preds, golds)
+        ground = _CommonGround(pairing, preds, golds, doubtful)
         values = {(pred, gold): ground.value(pred, gold) for gold in golds for pred in preds}
         for pair in doubtful:
             values[pair] += CURRENT * (values[pair] > 0)
@@ -113,24 +114,28 @@ class _CommonGround:
         pairing: The pairing.
         preds: Calls of pred.
         golds: Calls of gold.
+        pairs: Those of them that are partners.
     """
 
-    def __init__(self, pairing: Pairing, preds: list[int], golds: list[int]) -> None:
+    def __init__(
+        self, pairing: Pairing, preds: list[int], golds: list[int], pairs: list[tuple[int, int]]
+    ) -> None:
         self.pairing = pairing
         self.evidence = find_evidence(pairing, golds, preds)
         calls = pairing.pred.numbered.plan.calls, pairing.gold.numbered.plan.calls
         foreign = find_foreign_lookups(*calls)
         lookups = {pred for pred in foreign if not pairing.pred.users[pred]}
         self.lookups = lookups if len(lookups) >= MIN_LOOKUPS else set[int]()
+        self._features: dict[tuple[bool, int], _CallFeatures] = {}
         self.literals = [_find_literals(plan_calls) for plan_calls in (pairing.pred, pairing.gold)]
+        self.parted = self.part_unlike(pairs)
 
     def value(self, pred: int, gold: int) -> float:
         """How much two calls have in common; 0 or less where they are none another's partners."""
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         if pred_tool == gold_tool:
-            shared = self.shared(pred, gold)
-            return SAME_TOOL + shared if shared or not self.is_unlike(pred, gold) else -1.0
+            return -1.0 if (pred, gold) in self.parted else SAME_TOOL + self.shared(pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
@@ -146,33 +151,57 @@ class _CommonGround:
 
     def shared(self, pred: int, gold: int, *, uses: bool = True) -> float:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
-        pred_args, gold_args = self.pairing.arguments(pred, gold)
-        same = [
-            name
-            for name, (shape, producers, value) in gold_args.items()
-            if not producers and is_distinctive(value) and name in pred_args and pred_args[name][0] == shape
-        ]
-        values = _distinctive_values(pred_args, same) & _distinctive_values(gold_args, same)
-        links = _find_links(self.pairing.pred, pred, self.pairing.to_gold)
-        links &= _find_links(self.pairing.gold, gold, range(len(self.pairing.to_pred)))
-        counted = [link for link in links if uses or not link[1]]
-        return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(counted)
+        own, others = self.features(pred, of_pred=True), self.features(gold, of_pred=False)
+        same = {name for name, _ in own.named & others.named}
+        values = own.values_without(same) & others.values_without(same)
+        links = [link for link in own.links & others.links if uses or not link[1]]
+        return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(links)
 
-    def is_unlike(self, pred: int, gold: int) -> bool:
-        """Whether two calls of one tool that share nothing are two things: what uses the one comes before.
+    def features(self, position: int, *, of_pred: bool) -> _CallFeatures:
+        """What of a call another can share."""
+        stored = self._features.get((of_pred, position))
+        if stored is None:
+            plan_calls = self.pairing.pred if of_pred else self.pairing.gold
+            images = self.pairing.to_gold if of_pred else range(len(self.pairing.to_pred))
+            stored = self._features[of_pred, position] = _CallFeatures.of(plan_calls, position, images)
+        return stored
 
-        One has a value that is unlike the other's, or that the other plan has nowhere.
+    def part_unlike(self, pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Partners of one tool that are two things, those with most contrary values first.
+
+        They share nothing, and what uses the one comes before the other; calls that are apart say nothing.
+        """
+        tools = self.pairing.pred.tools, self.pairing.gold.tools
+        contrary = {
+            (pred, gold): values
+            for pred, gold in pairs
+            if tools[0][pred] == tools[1][gold]
+            and not self.shared(pred, gold)
+            and (values := self.count_contrary(pred, gold)) is not None
+        }
+        remaining, parted = self.pairing.copy() if contrary else self.pairing, set[tuple[int, int]]()
+        for pred, gold in sorted(contrary, key=lambda pair: (-contrary[pair], pair[1])):
+            if _is_turned(remaining, pred, gold):
+                remaining.release([pred], [gold], ALONE)
+                parted.add((pred, gold))
+        return parted
+
+    def count_contrary(self, pred: int, gold: int) -> int | None:
+        """How many literals of two calls are contrary; None where some are alike, or none tells them apart.
+
+        A literal in the place of a result tells them apart where the other plan has it nowhere.
         """
         pred_args, gold_args = self.pairing.arguments(pred, gold)
-        unlike = False
+        count, apart = 0, False
         for name in gold_args.keys() & pred_args.keys():
             sides = zip((pred_args[name], gold_args[name]), self.literals[::-1], strict=True)
             literals = [(shape, value, other) for (shape, taken, value), other in sides if not taken]
             if len(literals) == 2 and likeness(literals[0][1], literals[1][1]):
-                return False
+                return None
             telling = [shape not in other for shape, value, other in literals if is_distinctive(value)]
-            unlike |= len(telling) == 2 or telling == [True]
-        return unlike and _is_turned(self.pairing, pred, gold)
+            count += len(telling) == 2
+            apart |= telling == [True]
+        return count if count or apart else None
 
 
 def _find_literals(plan_calls: PlanCalls) -> set[Any]:
@@ -212,21 +241,33 @@ def _find_consumers(plan_calls: PlanCalls, position: int) -> set[int]:
     return reached
 
 
-def _find_links(plan_calls: PlanCalls, position: int, images: Sequence[int]) -> set[tuple[int, bool, Any]]:
-    """Where the values of a call come from and go to, as calls of gold, and each with its argument."""
-    links = [
-        (images[producer], False, name)
-        for name, (_, producers, _) in plan_calls.arguments(position).items()
-        for producer in producers
-        if producer != position
-    ]
-    links += [(images[use.consumer], True, use.argument) for use in plan_calls.users[position]]
-    linked = [link for link in links if link[0] >= 0]
-    return {*linked, *((call, is_used, None) for call, is_used, _ in linked)}
+class _CallFeatures(NamedTuple):
+    """What of a call another can share.
 
+    Args:
+        named: Literals that say something, with the names of their arguments.
+        values: The values, and parts of values, that say something, by argument.
+        links: Where values come from and go to, as calls of gold, and each with its argument.
+    """
 
-def _distinctive_values(arguments: dict[Any, Any], without: Sequence[Any]) -> set[str]:
-    """The values, and parts of values, that say something, but for some arguments."""
-    values = (argument[2] for name, argument in arguments.items() if name not in without)
-    literals = (leaf for value in values for _, leaf in leaves(value) if isinstance(leaf, (str, int, float)))
-    return {repr(leaf) for leaf in literals if is_distinctive(leaf)}
+    named: set[tuple[Any, Any]]
+    values: dict[Any, set[str]]
+    links: set[tuple[int, bool, Any]]
+
+    @classmethod
+    def of(cls, plan_calls: PlanCalls, position: int, images: Sequence[int]) -> _CallFeatures:
+        """Those of a call whose plan's calls have these partners."""
+        named, values = set[tuple[Any, Any]](), dict[Any, set[str]]()
+        links = [(images[use.consumer], True, use.argument) for use in plan_calls.users[position]]
+        for name, (shape, producers, value) in plan_calls.arguments(position).items():
+            links += [(images[producer], False, name) for producer in producers if producer != position]
+            literals = [leaf for _, leaf in leaves(value) if isinstance(leaf, (str, int, float))]
+            values[name] = {repr(leaf) for leaf in literals if is_distinctive(leaf)}
+            if not producers and is_distinctive(value):
+                named.add((name, shape))
+        linked = [link for link in links if link[0] >= 0]
+        return cls(named, values, {*linked, *((call, is_used, None) for call, is_used, _ in linked)})
+
+    def values_without(self, names: set[Any]) -> set[str]:
+        """The values but for those of some arguments."""
+        return set[str]().union(*(values for name, values in self.values.items() if name not in names))

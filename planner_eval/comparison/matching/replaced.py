@@ -93,10 +93,10 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
 def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
     """What speaks for each pair of calls of two tools that has a ground, see :func:`pair_replaced`."""
     evidence = _Evidence(pairing)
-    found = evidence.find(golds, preds)
-    if found:  # which values say nothing is asked only where some are shared
-        evidence.common = evidence.find_common(of_pred=True) | evidence.find_common(of_pred=False)
-    return evidence.find(golds, preds) if evidence.common else found
+    if not evidence.find(golds, preds, weak=False):  # as of most plans; what is no ground may wait
+        return {}
+    evidence.common = evidence.find_common(of_pred=True) | evidence.find_common(of_pred=False)
+    return evidence.find(golds, preds)
 
 
 class _Evidence:
@@ -110,15 +110,15 @@ class _Evidence:
         self.common: frozenset[Any] = frozenset()
         self._stored: dict[tuple[bool, int], dict[Any, tuple[str, float]]] = {}
 
-    def find(self, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
-        """What speaks for each pair of those calls; nothing for those without a ground."""
+    def find(self, golds: list[int], preds: list[int], *, weak: bool = True) -> dict[tuple[int, int], float]:
+        """What speaks for each pair of those calls that has a ground; `weak` evidence is none."""
         pairing = self.pairing
         found: dict[tuple[int, int], float] = {}
         names = {pairing.pred.tools[pred].name for pred in preds}
         self.names = names if len(names) * len(golds) <= MAX_TABLE_CELLS else set()
         holders: dict[Any, list[int]] = {}
         for pred in preds:
-            for mark in self.marks(pred, of_pred=True):
+            for mark in self.marks(pred, of_pred=True, weak=weak):
                 holders.setdefault(mark, []).append(pred)
         numbers = pairing.pred.numbered.numbers
         matched = [
@@ -128,7 +128,7 @@ class _Evidence:
         repeated = {pred for pred in preds if numbers[pred] in matched_numbers}
         grounds: set[tuple[int, int]] = set()
         for gold in golds:
-            for mark, weight in self.marks(gold, of_pred=False).items():
+            for mark, weight in self.marks(gold, of_pred=False, weak=weak).items():
                 candidates = holders.get(mark, ())
                 for pred in candidates if len(candidates) <= MAX_HOLDERS else ():
                     found[pred, gold] = found.get((pred, gold), 0.0) + weight
@@ -137,8 +137,8 @@ class _Evidence:
         self.akin(preds, golds, found, grounds)
         pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
         grounds = {(pred, gold) for pred, gold in grounds if pred_tools[pred] != gold_tools[gold]}
-        if not grounds:
-            return {}
+        if not grounds or not weak:
+            return dict.fromkeys(grounds, 0.0)
         required = [gold for gold in golds if gold not in pairing.optional]
         gold_between = find_calls_between(
             pairing.gold,
@@ -175,7 +175,7 @@ class _Evidence:
                 found[pred, gold] = found.get((pred, gold), 0.0) + 1
                 grounds.add((pred, gold))
 
-    def marks(self, position: int, *, of_pred: bool) -> dict[Any, float]:
+    def marks(self, position: int, *, of_pred: bool, weak: bool) -> dict[Any, float]:
         """What a call can share with another, in gold's positions, with what it counts."""
         plan_calls = self.pairing.pred if of_pred else self.pairing.gold
         app, name = plan_calls.tools[position]
@@ -184,13 +184,15 @@ class _Evidence:
             marks |= {
                 ("name", pred_name): 1.0 for pred_name in self.names if is_similar_name(name, pred_name)
             }
-        if app is not None:
+        if app is not None and weak:
             marks["app", app] = 1.0
         values = self._values(position, of_pred=of_pred)
         for value, (mark, weight) in values.items():
-            marks["argument", value[0]] = 0.5
             mark, weight = (mark, weight) if value not in self.common else ("held", 0.5)
-            marks[mark, *value] = weight
+            if weak or mark != "held":
+                marks[mark, *value] = weight
+            if weak:
+                marks["argument", value[0]] = 0.5
         if any(value not in self.common for value in values):
             marks["all", frozenset(values)] = 2.0
             if len(values) > 1:
