@@ -63,11 +63,12 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
 def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
     """The pairing with the calls in doubt paired so that partners have most in common; whether all were."""
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+    parted: set[tuple[int, int]] = set()
     for _ in range(MAX_ROUNDS):
-        pairs = [(pred, gold) for gold, pred in enumerate(pairing.to_pred[: len(gold_tools)]) if pred >= 0]
         doubtful = [
             (pred, gold)
-            for pred, gold in pairs
+            for gold, pred in enumerate(pairing.to_pred[: len(gold_tools)])
+            if pred >= 0
             if pred_tools[pred] != gold_tools[gold] or (flows and _is_doubtful(pairing, pred, gold))
         ]
         if not doubtful:
@@ -76,8 +77,10 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
         golds = [gold for _, gold in doubtful] + [g for g in range(len(gold_tools)) if pairing.to_pred[g] < 0]
         if len(preds) * len(golds) > MAX_COMPARED_PAIRS:
             return pairing, False
-        ground = _CommonGround(pairing, preds, golds, doubtful)
-        values = {(pred, gold): ground.value(pred, gold) for gold in golds for pred in preds}
+        ground = _CommonGround(pairing, preds, golds)
+        parted |= ground.part_unlike(doubtful)
+        pairs = [(pred, gold) for gold in golds for pred in preds]
+        values = {pair: -1.0 if pair in parted else ground.value(*pair) for pair in pairs}
         for pair in doubtful:
             values[pair] += CURRENT * (values[pair] > 0)
         if {pair for pair, value in values.items() if value > 0} == {*doubtful}:
@@ -114,12 +117,9 @@ class _CommonGround:
         pairing: The pairing.
         preds: Calls of pred.
         golds: Calls of gold.
-        pairs: Those of them that are partners.
     """
 
-    def __init__(
-        self, pairing: Pairing, preds: list[int], golds: list[int], pairs: list[tuple[int, int]]
-    ) -> None:
+    def __init__(self, pairing: Pairing, preds: list[int], golds: list[int]) -> None:
         self.pairing = pairing
         self.evidence = find_evidence(pairing, golds, preds)
         calls = pairing.pred.numbered.plan.calls, pairing.gold.numbered.plan.calls
@@ -128,14 +128,13 @@ class _CommonGround:
         self.lookups = lookups if len(lookups) >= MIN_LOOKUPS else set[int]()
         self._features: dict[tuple[bool, int], _CallFeatures] = {}
         self.literals = [_find_literals(plan_calls) for plan_calls in (pairing.pred, pairing.gold)]
-        self.parted = self.part_unlike(pairs)
 
     def value(self, pred: int, gold: int) -> float:
         """How much two calls have in common; 0 or less where they are none another's partners."""
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         if pred_tool == gold_tool:
-            return -1.0 if (pred, gold) in self.parted else SAME_TOOL + self.shared(pred, gold)
+            return SAME_TOOL + self.shared(pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
