@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.comparison.counted import prepare_for_counting
-from planner_eval.comparison.explanation.sentences import CallNames
+from planner_eval.comparison.explanation.names import CallNames
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures, structure_figures
 from planner_eval.plan.model import Plan

@@ -12,7 +12,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.edits import Draft, kind_name
-from planner_eval.comparison.explanation.sentences import CallNames
+from planner_eval.comparison.explanation.names import CallNames
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.graph import circles

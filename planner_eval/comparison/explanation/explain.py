@@ -6,9 +6,10 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import order_by_cause
 from planner_eval.comparison.explanation.compound_edits import merge_edits
 from planner_eval.comparison.explanation.edits import Draft, Edit, Place, ValueDiff
+from planner_eval.comparison.explanation.names import CallNames, no_call_suffix
 from planner_eval.comparison.explanation.partners import rematch_for_explanation
 from planner_eval.comparison.explanation.primitive_edits import PrimitiveEdits
-from planner_eval.comparison.explanation.sentences import CallNames, Wording, no_call_suffix
+from planner_eval.comparison.explanation.sentences import Wording
 from planner_eval.comparison.gold_alternatives import AcceptedValues, AlternativeValues
 from planner_eval.comparison.matching.align import Matching
 

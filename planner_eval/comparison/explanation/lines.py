@@ -15,17 +15,17 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
     name_writing_difference,
 )
+from planner_eval.comparison.explanation.line_sentences import LineWording
 from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
-from planner_eval.comparison.explanation.prices import Proposal, choose_cheapest
-from planner_eval.comparison.explanation.sentences import (
+from planner_eval.comparison.explanation.names import (
     CallNames,
-    LineWording,
     calls_numbers,
-    format_names,
     links_of,
     no_call_suffix,
     value_name,
 )
+from planner_eval.comparison.explanation.prices import Proposal, choose_cheapest
+from planner_eval.comparison.explanation.sentences import format_names
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Path, Plan, Ref

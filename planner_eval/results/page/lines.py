@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
-from planner_eval.comparison.explanation.sentences import path_name
+from planner_eval.comparison.explanation.names import path_name
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Spans
 from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.conversations.messages import join_messages
