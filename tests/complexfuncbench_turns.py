@@ -18,7 +18,6 @@ from planner_eval.benchmarks.complexfuncbench.matching import (
     Embedding,
     Trigrams,
     assign,
-    has_ties,
     similarities,
 )
 from planner_eval.benchmarks.complexfuncbench.turn import Settings
@@ -88,6 +87,14 @@ class Vectors(Judging):
 
     def settings(self, judge: Any = None) -> Settings:
         return Settings(api=lambda steps: self.api, checked=self.checked, judge=judge)
+
+
+def has_ties(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) -> bool:
+    """Two rows or two columns of the similarities are equal: exchanging them costs nothing."""
+    if not predicted or not gold:
+        return False
+    table = similarities(predicted, gold, embedding)
+    return any(len(set(map(tuple, lines.tolist()))) < len(lines) for lines in (table, table.T))
 
 
 def recorded(case: dict[str, Any]) -> str:

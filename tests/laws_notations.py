@@ -16,11 +16,11 @@ from planner_eval.base.resources import folder
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.data import read_nestful
-from planner_eval.benchmarks.nestful.official import in_process_runner
 from planner_eval.benchmarks.report import Run
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
+from tests.nestful_published import PublishedRunner
 from tests.vectors import read
 
 Change = Callable[[Sample, list[Any], Random], "str | None"]
@@ -54,7 +54,7 @@ class Source:
 
 def sources(name: str, reference: Path | None) -> Iterator[Source]:
     """The data of a benchmark: our own samples, and the published ones at hand."""
-    title, run = BENCHMARKS[name].title, in_process_runner(OFFICIAL_FUNCTIONS) if name == "nestful" else None
+    title, run = BENCHMARKS[name].title, PublishedRunner(OFFICIAL_FUNCTIONS) if name == "nestful" else None
     own = list(BENCHMARKS[name].read(folder("data") / "samples" / name))
     yield Source(f"{title}, our own", own, run=run)
     if not reference:

@@ -34,6 +34,18 @@ def texts(source: str) -> Iterator[str]:
             yield text
 
 
+def error_texts(source: str) -> Iterator[str]:
+    """The texts of one module that errors are made of.
+
+    Args:
+        source: The module's text.
+    """
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "error", "refuse")):
+            for text in _texts(ast.Tuple([*node.args, *(keyword.value for keyword in node.keywords)])):
+                yield re.sub(r"\s+", " ", text).strip()
+
+
 def _texts(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef) and any("command(" in ast.unparse(d) for d in node.decorator_list):
         yield ast.get_docstring(node) or ""

@@ -3,16 +3,19 @@
     python -m tests.mutants [--limit N] [--seed S] [--jobs J] [MODULE…]
 
 First all of ``make test`` runs once, and which lines each test function runs is stored in out/mutants/ for
-this state of the code. Then a deterministic sample of mutants is tried: comparisons, ``and`` and ``or``,
-``not``, arithmetic, numbers, truth values, returned values, statements left out, entries of module tables
-left out. One process collects the tests and forks for each mutant; there the faulty code takes the place of
-the function's, or, where it runs at import, the package and the tests are imported anew. The tests that run
-its line are started, quick and close ones first, until one fails or they have had their time. A test that
-hangs notices; what only a process notices that a test starts does not count. The laws draw the same examples
-each time. Survivors are printed as ``file:line: before -> after``, and whether all tests were tried. Some are
-equivalent: no test can tell them.
+this state of the package; later runs repeat it only for files of tests that have changed (after a change of
+what tests share, remove the folder). Then a deterministic sample of mutants is tried: comparisons, ``and``
+and ``or``, ``not``, arithmetic, numbers, truth values, returned values, statements left out, entries of
+module tables left out. One process collects the tests and forks for each mutant; there the faulty code
+takes the place of the function's, or, where it runs at import, the package and the tests are imported anew.
+The tests that run its line are started, quick and close ones first, until one fails or they have had their
+time. A test that hangs notices; what only a process notices that a test starts does not count. The laws
+draw the same examples each time. Survivors are printed as ``file:line: before -> after``, and whether all
+tests were tried. Some are equivalent: no test can tell them.
 
-Not planted, since nothing can tell: ``zip(…, strict=True)``, which states what holds; the size of a cache.
+Not planted, since nothing can tell: ``zip(…, strict=True)``, which states what holds; the size of a cache, a
+buffer, a block or a batch, and how often something looks at a clock: numbers that are named so change only
+when work is done, never what comes out.
 
 mutmut was weighed: it puts a call between each function and its caller, which makes the tests of pairing
 several times slower, and it leaves module tables alone.
@@ -35,7 +38,7 @@ import subprocess
 import sys
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, islice
 from pathlib import Path
@@ -49,6 +52,7 @@ import coverage
 import pytest
 
 from tests.conftest import ROOT
+from tests.recorder import function_of
 
 STORED = ROOT / "out" / "mutants"
 PACKAGE = "planner_eval"
@@ -72,6 +76,9 @@ SHOWN = os.dup(2)
 
 FIRST = 3.0
 """Seconds of tests that are tried in a process of their own first: most mutants are noticed by these."""
+
+UNSEEN = re.compile(r"(^|_)(CACHED|BLOCK|BUFFER|CHUNK|BATCH|TICK|PIPE)(_|$)")
+"""Names of numbers that decide when work is done: of a cache, a buffer, a block, a clock."""
 
 SWAPPED: dict[type, str] = {
     ast.Lt: "<=",
@@ -165,6 +172,8 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
     """Every node but annotations, imports, what stands in formatted texts, and what nothing can tell."""
     if isinstance(node, ast.keyword) and node.arg in ("strict", "maxsize"):
         return
+    if isinstance(node, ast.Assign) and any(UNSEEN.search(ast.unparse(name)) for name in node.targets):
+        return
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list") or isinstance(node, ast.JoinedStr):
@@ -223,20 +232,32 @@ def _statements(node: ast.stmt) -> Iterator[str]:
 
 
 # ---------------------------------------------------------------- what each test runs
-class Recorded(NamedTuple):
+class Recorded:
     """The test functions of ``make test``.
 
     Args:
-        lines: What they run, as coverage.py has it: a context is a test function.
+        recordings: What they run, as coverage.py has it: a context is a test function. With the test
+            functions that count: others were recorded again later.
         seconds: Processor time of each.
     """
 
-    lines: coverage.CoverageData
-    seconds: dict[str, float]
+    def __init__(
+        self, recordings: Sequence[tuple[coverage.CoverageData, Set[str]]], seconds: dict[str, float]
+    ) -> None:
+        self.recordings, self.seconds = recordings, seconds
+        self.contexts = functools.cache(self._contexts)
+
+    def _contexts(self, file: str) -> dict[int, set[str]]:
+        """The test functions that run each line of a file; imports are the empty name."""
+        by_line: dict[int, set[str]] = {}
+        for lines, counting in self.recordings:
+            for line, names in lines.contexts_by_lineno(str(ROOT / file)).items():
+                by_line.setdefault(line, set()).update(counting.intersection(names))
+        return by_line
 
     def placed(self, mutant: Mutant) -> Mutant:
         """A mutant in a function that only imports run as one that stands outside all functions."""
-        by_line = self.lines.contexts_by_lineno(str(ROOT / mutant.file))
+        by_line = self.contexts(mutant.file)
         contexts = {name for line in mutant.lines for name in by_line.get(line, ())}
         return mutant._replace(lines=range(0)) if contexts == {""} else mutant
 
@@ -244,12 +265,13 @@ class Recorded(NamedTuple):
         """Those that run a mutant's code, quick and close ones first, of at most so many seconds together.
 
         A test is the closer the more lines of the mutant's file it runs. What stands outside all functions
-        runs at import: it concerns every test that runs a function of the file.
+        runs at import, and what no test was seen to run may run in a process that one forks: both concern
+        every test that runs a function of the file.
         """
-        by_line = self.lines.contexts_by_lineno(str(ROOT / mutant.file))
+        by_line = self.contexts(mutant.file)
         near = Counter(name for names in by_line.values() for name in names)
-        names = {name for line in mutant.lines for name in by_line.get(line, ())} if mutant.lines else {*near}
-        names &= self.seconds.keys()
+        names = {name for line in mutant.lines for name in by_line.get(line, ())} & self.seconds.keys()
+        names = names or near.keys() & self.seconds.keys()
         cost = {name: (0.1 + self.seconds[name]) / near[name] for name in names}
         chosen, total = [], 0.0
         for name in sorted(names, key=lambda name: (cost[name], name)):
@@ -260,10 +282,10 @@ class Recorded(NamedTuple):
         return chosen
 
 
-def record(folder: Path) -> None:
-    """Run ``make test`` once and write into the folder what each test function runs."""
+def record(folder: Path, paths: Sequence[str]) -> None:
+    """Run tests once and write into the folder what each test function runs."""
     with TemporaryDirectory() as parts:
-        command = [sys.executable, "-m", "pytest", "-n", "auto", "-p", "tests.recorder"]
+        command = [sys.executable, "-m", "pytest", "-n", "auto", "-p", "tests.recorder", *paths]
         subprocess.run(command, cwd=ROOT, env={**os.environ, "PLANEVAL_RECORDED": parts}, check=False)
         folder.mkdir(parents=True, exist_ok=True)
         lines = coverage.CoverageData(str(folder / "lines"))
@@ -277,23 +299,51 @@ def record(folder: Path) -> None:
                 part.read()
                 lines.update(part)
         lines.write()
-        (folder / "seconds.json").write_text(json.dumps(seconds), "utf-8")
+        files = {path: digest(ROOT / path) for path in paths}
+        (folder / "recorded.json").write_text(json.dumps({"files": files, "seconds": seconds}), "utf-8")
 
 
 def recorded() -> Recorded:
     """What each test runs in this state of the code, recorded now if it was not before."""
-    folder = STORED / digest()
-    if not (folder / "seconds.json").exists():
-        record(folder)
-    lines = coverage.CoverageData(str(folder / "lines"))
-    lines.read()
-    return Recorded(lines, json.loads((folder / "seconds.json").read_text("utf-8")))
+    paths = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    now = {path: digest(ROOT / path) for path in (*paths, PACKAGE)}
+    folder = STORED / now[PACKAGE]
+    last: dict[str, Path] = {}
+
+    def read_all() -> list[tuple[Path, dict[str, float]]]:
+        found = []
+        for number in range(len([*folder.glob("*/recorded.json")])):
+            kept = json.loads((folder / str(number) / "recorded.json").read_text("utf-8"))
+            last.update(
+                (path, folder / str(number)) for path, name in kept["files"].items() if now.get(path) == name
+            )
+            found.append((folder / str(number), kept["seconds"]))
+        return found
+
+    found = read_all()
+    if stale := [path for path in now if path not in last]:
+        record(folder / str(len(found)), stale)
+        found = read_all()
+    recordings, seconds = [], {}
+    for part, taken in found:
+        counting = {name for name in taken if last.get(_file_of(name)) == part}
+        seconds |= {name: taken[name] for name in counting}
+        lines = coverage.CoverageData(str(part / "lines"))
+        lines.read()
+        recordings.append((lines, {*counting, ""}))
+    return Recorded(recordings, seconds)
 
 
-def digest() -> str:
-    """A name for this state of the package and its tests."""
-    files = sorted(path for folder in (PACKAGE, "tests") for path in (ROOT / folder).rglob("*.py"))
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
+def _file_of(test: str) -> str:
+    """The file of a test function; all examples of docstrings are one."""
+    file = test.partition("::")[0]
+    return PACKAGE if file.startswith(f"{PACKAGE}/") else file
+
+
+def digest(path: Path) -> str:
+    """A name for this state of a file, or of the modules of a folder."""
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 # ---------------------------------------------------------------- trying
@@ -376,7 +426,7 @@ class Trial:
         """Try the mutants, each job its share of them in a process of its own."""
         self.items: dict[str, list[pytest.Item]] = {}
         for item in session.items:
-            self.items.setdefault(item.nodeid.partition("[")[0], []).append(item)
+            self.items.setdefault(function_of(item.nodeid), []).append(item)
         for file in {mutant.file for mutant in self.sample}:  # what is imported later would be without fault
             importlib.import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         living = gc.get_objects()

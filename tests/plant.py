@@ -37,7 +37,7 @@ ROOTS: dict[str, Callable[[Plan, Random], Root | None]] = {}
 
 
 def kept(kinds: dict[str, Any]) -> Callable[[Any], Any]:
-    """Keep a kind of mistake by its name; of a plan that has no place for it, it makes None."""
+    """Keep a kind of mistake by its name; of a plan that cannot express it, it makes None."""
 
     def keep(plant: Callable[[Plan, Random], Any]) -> Any:
         def planted(plan: Plan, random: Random) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.reading.conversation import lane_titles, read_messages
+from planner_eval.reading.conversation import find_lanes, read_messages
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.costs import recorded_costs
 from planner_eval.reading.files.record import Record
@@ -22,6 +22,8 @@ from .browser import launched, opened
 from .conftest import ROOT
 from .inside import planeval
 from .modelserver import Answer, ModelServer, message
+
+SAMPLES = ROOT / "data" / "samples" / "agents"
 
 DATA = ROOT / "data" / "samples" / "agents"
 
@@ -75,11 +77,8 @@ def test_calls_stand_in_the_turn_of_the_user_that_they_are_made_in() -> None:
         ("assistant", 3, (2,)),
     ]
     assert [m.role for m in messages].count("system") == 1
-    assert lane_titles(Record("p", 0, "a", TALK), parse(TALK)) == (
-        "turn 1: Find a flight.",
-        "turn 2: Yes.",
-        "turn 3: And a hotel.",
-    )
+    titles = {1: "turn 1: Find a flight.", 2: "turn 2: Yes.", 3: "turn 3: And a hotel."}
+    assert find_lanes(Record("p", 0, "a", TALK), parse(TALK)) == ((1, 2, 3), titles)
 
 
 def anthropic(talk: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -182,6 +181,38 @@ def test_odd_gold_beside_a_conversation_breaks_nothing(gold: Any, tmp_path: Path
         done = planeval(command[0], file, file, *command[1:])
         assert "Traceback" not in done.stderr
         assert done.returncode in (0, 1, 3), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "unit", "counts"),
+    [
+        ("functionchat", "corrected: first wrong turn: 1 in 1", "turn", (1, 0, {"1": 1}, 0, 3, 3)),
+        # the published code counts open steps alone, and so says nothing of all of them
+        ("complexfuncbench", "first wrong step: 1 in 3, 3 in 1", "step", (6, 2, {"1": 3, "3": 1}, 0, 17, 8)),
+    ],
+)
+def test_benchmarks_whose_gold_has_turns_say_the_first_wrong_one(
+    name: str, lines: str, unit: str, counts: Any, tmp_path: Path
+) -> None:
+    files = str(SAMPLES.parent / "answers" / f"{name}.jsonl"), str(SAMPLES.parent / name)
+    assert lines in planeval("score", *files, "--benchmark", name).stdout
+    data = json.loads(planeval("score", *files, "--benchmark", name, "--format", "json").stdout)
+    turns = data["turns"]["corrected"][unit]
+    keys = ("conversations", "same", "first_wrong", "first_wrong_unknown", "all", "wrong")
+    assert tuple(turns[key] for key in keys) == counts
+    # from parts, and from a folder that is told again
+    if name == "functionchat":
+        again = planeval("score", *files, "--benchmark", name, "-o", f"{tmp_path}/run/")
+        assert lines in again.stdout + planeval("score", f"{tmp_path}/run").stdout
+
+
+def test_a_difference_is_drawn_with_turns_as_lanes(tmp_path: Path) -> None:
+    file = str(SAMPLES / "week-2.jsonl")
+    drawn = planeval("diff", file, file, "--policy", "acting", "--id", "reserve-1/0", "--format", "dot")
+    assert "turn 2: I would like to pick up &#x27;Emma&#x27; at Old Town. – first wrong" in drawn.stdout
+    lists = lines(tmp_path / "lists.jsonl", [{"id": "a", "plan": [[{"f": {}}], [{"g": {}}]]}])
+    rendered = planeval("render", lists, "--format", "dot")
+    assert "turn 2" in rendered.stdout, rendered
 
 
 def test_score_counts_first_wrong_turns_alike_in_one_and_in_many_processes(tmp_path: Path) -> None:
@@ -578,7 +609,18 @@ def test_two_weeks_of_logs_say_which_behaviours_got_worse(tmp_path: Path) -> Non
     done = planeval(
         "compare", *weeks, "--gold", weeks[0], "--policy", "acting", "--by", "kind", "--format", "json"
     )
-    kinds = json.loads(done.stdout)["breakdown"]["kind"]
+    data = json.loads(done.stdout)
+    tokens = [round(data["costs"][side]["tokens"]["per_right"]) for side in ("first", "second")]
+    turns = [data["turns"][side]["turn"]["first_wrong"] for side in ("first", "second")]
+    assert (tokens, turns) == ([1383, 1691], [{"2": 2}, {"2": 6}])
+    markdown = planeval(
+        "compare", *weeks, "--gold", weeks[0], "--policy", "acting", "--metric", "exact", "--format", "md"
+    )
+    assert "| seconds per right answer | 28.68 | 36.07 |" in " ".join(markdown.stdout.split()).replace(
+        "  ", " "
+    )
+    assert "turn 2" in markdown.stdout
+    kinds = data["breakdown"]["kind"]
     moved = {kind: figures["exact"]["second"] - figures["exact"]["first"] for kind, figures in kinds.items()}
     assert {kind: value > 0 for kind, value in moved.items() if value} == {
         "renew": False,

@@ -321,7 +321,7 @@ def test_data_are_read_from_where_they_lie(tmp_path: Path) -> None:
         assert [sample.id for sample in read_bfcl(place)] == names
     assert [sample.id for sample in read_bfcl(FOLDER, part="parallel")] == ["parallel_0"]
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DatasetError, match="no questions of BFCL are here"):
+    with pytest.raises(DatasetError, match="no BFCL questions here"):
         list(read_bfcl(tmp_path / "empty"))
     wheel.write_text("broken")
     shutil.rmtree(wheel.parent / "bfcl_eval-1-py3-none-any")
@@ -485,23 +485,33 @@ def test_several_turns_are_run_once_for_both_variants(reference: Path, package: 
 
 
 @pytest.mark.parametrize(
-    ("wrong", "pred", "steps", "gold"),
-    [(None, ["pwd", "cd", "cat"], (0, 1, 1), None), (2, ["cd", "cat"], (0, 0), ["cd", "cat"])],
+    ("wrong", "follow", "pred", "steps", "gold"),
+    [
+        (None, [], ["pwd", "cd", "cat"], (0, 1, 1), None),
+        (2, [], ["cd", "cat"], (0, 0), ["cd", "cat"]),
+        (1, [2], ["pwd", "cd", "cat"], (0, 1, 1), ["ls", "cd", "cat"]),
+    ],
 )
 def test_several_turns_are_drawn(
-    wrong: int | None, pred: list[str], steps: tuple[int, ...], gold: list[str] | None
+    wrong: int | None, follow: list[int], pred: list[str], steps: tuple[int, ...], gold: list[str] | None
 ) -> None:
-    """A right answer turn beside turn; of a wrong one the turn that is, whatever stands before it."""
+    """A right answer turn beside turn; of a wrong one the first wrong turn and those that follow from it."""
     truth = [["ls()"], ["cd('a')", "cat(file_name='b')"]]
     tools = [{"name": "cd", "parameters": {"properties": {"folder": {"type": "string"}}}}]
     extra = {"ground_truth": truth, "question": {"question": [[], []]}, "held_back": []}
     sample = Sample("multi_turn_base_0", tools=tools, category="multi_turn_base", extra=extra)
     answer = answer_text([[[call("pwd")]], [[call("cd", folder="a"), call("cat<|x|>", file_name="b")]]])
-    verdict = Verdict(wrong is None, None if wrong is None else "multi_turn:x", details={"turn": wrong})
+    verdict = Verdict(
+        wrong is None,
+        None if wrong is None else "multi_turn:x",
+        details={"turn": wrong, "wrong": follow, "follow": follow},
+    )
     shown = explain_answer(sample, answer, verdict, Settings())
     assert shown.pred is not None
     assert ([c.name for c in shown.pred.calls], shown.pred.steps) == (pred, steps)
     assert (shown.gold and [c.name for c in shown.gold.calls]) == gold
+    titles = [turn["title"] for turn in shown.sections[0]["turns"]]
+    assert ("wrong by what follows from turn 1" in titles[1]) == bool(follow)
 
 
 FAILURE = "Error during inference: Error code: 500"

@@ -18,7 +18,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.corrected import UNWINNABLE_NOTE, outcomes
 from planner_eval.benchmarks.nestful.data import read_nestful
 from planner_eval.benchmarks.nestful.formats import READERS, read_answer
-from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, in_process_runner, is_win
+from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, is_win
 from planner_eval.benchmarks.nestful.official_metrics import (
     alternate_figure,
     alternate_wins,
@@ -32,13 +32,14 @@ from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS, SANE_FUNCTIONS
 from tests.conftest import ROOT
 from tests.inside import planeval
+from tests.nestful_published import PublishedRunner
 
 PLAIN = "granite-3.1-8b-instruct"
 RATIOS = (
     "p_intent", "r_intent", "f1_intent", "p_slot", "r_slot", "f1_slot", "accuracy_combined",
     "percentage_times_full_score",
 )  # fmt: skip
-RUN = in_process_runner(OFFICIAL_FUNCTIONS)
+RUN = PublishedRunner(OFFICIAL_FUNCTIONS)
 NUMBER = {"type": "int or float"}
 
 
@@ -156,7 +157,7 @@ def test_a_failed_run_never_wins_and_older_layouts_of_tools_can_be_run() -> None
     assert score(GOLD, tools=older).value("win_rate") == 1.0
     spec = {"name": "largest", "parameters": {"k": {}, "nums": {}}, "output_parameters": {"output_0": {}}}
     gold = [{"name": "largest", "label": "$var1", "arguments": {"nums": [3, 9, 5], "k": 2}}]
-    run = in_process_runner({"largest": lambda nums, k: sorted(nums)[-k]})  # values are passed by name
+    run = PublishedRunner({"largest": lambda nums, k: sorted(nums)[-k]})  # values are passed by name
     assert number(score(gold, gold=gold, result=5, tools=[spec], run=run), "win_rate") == 1
 
 
@@ -228,10 +229,10 @@ def test_samples_whose_functions_are_not_there_are_named_and_left_out(level: str
         reports = [nestful.score_corrected(asked, run=run), nestful.score_official(asked, run=run)]
     found, known = (report.figure("win_rate") for report in reports)
     assert (found.numerator, found.denominator, known.numerator, known.denominator) == (1, 1, 1, 2)
-    assert "1 sample left out: functions that are not there" in found.note
+    assert "1 sample left out: functions that do not exist" in found.note
     assert "(largest)" in found.note
-    assert [row.error for row in reports[0].rows] == [None, "functions that are not there: largest"]
-    assert "1 sample lost: functions that are not there" in known.note
+    assert [row.error for row in reports[0].rows] == [None, "functions that do not exist: largest"]
+    assert "1 sample lost: functions that do not exist" in known.note
 
 
 @pytest.mark.parametrize("scored", [nestful.score_official, nestful.score_corrected])
@@ -243,7 +244,7 @@ def test_a_right_answer_by_another_plan_is_an_alternate_trajectory(scored: Calla
     bare = alternate_figure(scored(records(GOLD, OTHER)))
     assert (bare.value, bare.note) == (None, "not run")
     assert alternate_figure(official(GOLD, "null", run=RUN)).error == "TypeError"
-    few = alternate_figure(score(GOLD, run=in_process_runner({"multiply": OFFICIAL_FUNCTIONS["multiply"]})))
+    few = alternate_figure(score(GOLD, run=PublishedRunner({"multiply": OFFICIAL_FUNCTIONS["multiply"]})))
     assert (few.value, few.denominator) == (None, 0)  # what cannot be run is in no corrected share
 
 
@@ -331,7 +332,7 @@ def test_every_released_plan_is_perfect_against_itself_and_faces_no_challenge(re
     assert nestful.score_corrected(math, run=RUN).figure("win_rate").numerator == 411
     coding = {cell.row: cell for cell in dataset_table(collected) if cell.column == "coding"}
     assert (coding["Samples"].n, coding["Samples"].of, coding["Avg. calls"].agrees) == (143, 446, True)
-    assert coding["Tools"].note == "143 of 446 samples at hand"
+    assert coding["Tools"].note == "143 of 446 samples available"
 
 
 ODDITIES = [

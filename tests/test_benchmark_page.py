@@ -108,7 +108,7 @@ def test_a_run_whose_files_were_moved_or_changed_has_no_page(results: Path, tmp_
     assert planeval("report", tmp_path / "run").returncode == 0
     results.rename(tmp_path / "moved")
     moved = planeval("report", tmp_path / "run")
-    for done, said in ((changed, "has changed since"), (moved, "which is not there")):
+    for done, said in ((changed, "has changed since"), (moved, "which no longer exists")):
         assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr
 
 
@@ -132,7 +132,7 @@ def test_a_run_that_this_version_scores_otherwise_has_no_page(
     monkeypatch.setattr(runs, "score_file", score_otherwise)
     done = planeval("report", tmp_path / "run")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "this version scores its answers otherwise (official " in done.stderr
+    assert "this version scores its answers differently (official " in done.stderr
 
 
 def test_what_cannot_be_read_or_is_named_otherwise_is_told(results: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from planner_eval.benchmarks.answer_rows import NO_RESULT, AnswerSums, ResultStore, scorers_of
 from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
-from planner_eval.benchmarks.runs import NO_RESULT, AnswerSums, ResultStore, scorers_of
 from tests.conftest import ROOT
 from tests.test_cli import planeval
 

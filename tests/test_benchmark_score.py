@@ -17,11 +17,15 @@ from planner_eval.benchmarks.answers import gold_text
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, benchmark
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.score import Source, figure_rows, format_score, score_file
+from planner_eval.benchmarks.score import Scored, Source, figure_rows, format_score_pieces, score_file
 from planner_eval.execution.nestful import NestfulRunner
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
+
+
+def text_of(scored: Scored, **how: Any) -> str:
+    return "".join(format_score_pieces(scored, **how))
 
 
 def write(path: Path, records: Iterable[Any]) -> str:
@@ -53,7 +57,7 @@ def test_everything_that_does_not_match_is_counted(callnavi: Path, tmp_path: Pat
     records = [{"id": "hr0", "prediction": right(0)}, {"id": "hr0", "prediction": right(1)},
                {"id": "hr1", "unknown_field": 1}, {"id": "zzz", "prediction": right(1)}]  # fmt: skip
     scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi")
-    matched, text = scored.matched, format_score(scored)
+    matched, text = scored.matched, text_of(scored)
     assert (matched.by, matched.answers, len(matched.records), len(matched.broken)) == ("id", 4, 3, 1)
     assert (matched.missing, matched.unknown, matched.repeated) == (("hr2",), ("zzz",), ("hr0",))
     ours, official = (scored.reports[name].figure("ast_overall") for name in ("corrected", "official"))
@@ -90,18 +94,18 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
     records = [{"id": f"hr{k}", "prediction": f"Staff: [count(#n='{k}')]"} for k in range(3)]
     scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi")
     assert (scored.notations, scored.reports["official"].value("syntax")) == ({"appbench": 3}, 0)
-    assert "answers that look like appbench, not what CallNavi asks for: 3" in format_score(scored)
+    assert "answers that look like appbench, not what CallNavi asks for: 3" in text_of(scored)
     records = [{"id": f"hr{k}", "outputs": [right(k)] * 4 + [right(9)]} for k in range(3)]
     scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi", task="stability")
     assert (scored.matched.answers, len(scored.matched.records)) == (15, 15)
     assert 0 < float(scored.reports["corrected"].value("election") or 0) < 1
-    assert "denominator: 15 records, one a sample and answer" in format_score(scored)
+    assert "denominator: 15 records, one a sample and answer" in text_of(scored)
 
 
 @pytest.mark.parametrize(("name", "gold", "said"), [
     ("appbench", "callnavi/Questions/hr.json", "is gold of callnavi, not of appbench"),
-    ("nestful", "callnavi/Questions/hr.json", "is no gold of nestful"),
-    ("functionchat", "callnavi", "none of FunctionChat-Singlecall.jsonl"),
+    ("nestful", "callnavi/Questions/hr.json", "is not gold of nestful"),
+    ("functionchat", "callnavi", "no file named FunctionChat-Singlecall.jsonl"),
     ("callnavi", "nowhere", "nowhere: there is no such file, folder or data set"),
     ("callnavi", "appbench", "appbench is a data set of appbench, not of callnavi"),
     ("callnavi", "dataset:callnavi", "'planeval data fetch callnavi' fetches it"),
@@ -119,14 +123,14 @@ def test_every_form_holds_every_figure(callnavi: Path, tmp_path: Path) -> None:
     scored = score_file(file, str(callnavi), "callnavi")
     names = [figure.name for figure in scored.reports["official"].figures]
     every = {figure.name for report in scored.reports.values() for figure in report.figures}
-    written = [row["figure"] for row in csv.DictReader(io.StringIO(format_score(scored, form="csv")))]
+    written = [row["figure"] for row in csv.DictReader(io.StringIO(text_of(scored, form="csv")))]
     assert sorted(written) == sorted(every)
     assert [name for name in written if name in names] == names
-    assert all(name in format_score(scored, form="md") for name in names)
-    data = json.loads(format_score(scored, form="json"))
+    assert all(name in text_of(scored, form="md") for name in names)
+    data = json.loads(text_of(scored, form="json"))
     assert [figure["name"] for figure in data["reports"]["official"]["figures"]] == names
     assert len(data["reports"]["corrected"]["rows"]) == data["records"] == 3
-    rows = csv.DictReader(io.StringIO(format_score(scored, form="csv", rows=True)))
+    rows = csv.DictReader(io.StringIO(text_of(scored, form="csv", rows=True)))
     assert [(row["id"], row["corrected"]) for row in rows] == [(f"hr{k}", "True") for k in range(3)]
     one = score_file(file, str(callnavi), "callnavi", variants=("corrected",))
     assert "official" not in next(iter(figure_rows(one)))
@@ -146,7 +150,7 @@ def test_each_difference_has_a_note_and_figures_stand_in_the_order_of_both(name:
         own = [figure.name for figure in report.figures]
         assert name == "appbench" or [figure for figure in names if figure in own] == own
     raised = "official: figures where the published code ends with ZeroDivisionError: 17"
-    assert (raised in format_score(scored)) == (name == "appbench")
+    assert (raised in text_of(scored)) == (name == "appbench")
 
 
 def test_details_have_the_papers_tables() -> None:

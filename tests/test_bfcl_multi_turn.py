@@ -153,6 +153,28 @@ def test_an_answer_is_judged_as_published_and_explained(name: str, checker: Mult
     assert explanation in "\n".join(verdict.details.get("explanation", ()))
 
 
+@pytest.mark.parametrize(
+    ("gold", "answer", "wrong", "follow"),
+    [
+        # the lamp that was never dimmed is read as the answer should read it
+        ([[DIM], [READ]], [[step(("shine", {}))], [step(HALL)]], (2,), (2,)),
+        ([[DIM], [READ]], [[step(("shine", {}))], []], (2,), ()),
+        ([[DIM], [DIM]], [[step(("shine", {}))], [step(DIMMED)]], (), ()),
+        ([[DIM], [], ["note('a')"]], [[step(HALL)], [], [step(("note", {"text": "b"}))]], (3,), ()),
+        ([[READ], [DIM], [READ]], [[step(("shine", {}))], [step(DIMMED)], [step(HALL)]], (), ()),
+        # what the published code does not look at may not change its verdict
+        ([[DIM], [DIM]], [[step(HALL)], [step(("end", {}))]], None, None),
+    ],
+)  # fmt: skip
+def test_turns_after_the_first_wrong_one(
+    gold: list[list[str]], answer: Any, wrong: Any, follow: Any, checker: MultiTurnChecker
+) -> None:
+    verdict = checker.check(record(gold, answer))
+    details = verdict.details
+    assert (details["turn"], details.get("wrong"), details.get("follow")) == (1, wrong, follow)
+    assert verdict.error_type in (STATE_WRONG, RESULT_WRONG)
+
+
 def test_a_record_that_hangs_or_ends_the_worker_is_a_row_that_says_so(checker: MultiTurnChecker) -> None:
     right, cut = record([[DIM]], [[step(DIMMED)]]), record([[DIM]], [])
     hang, end = (record([[DIM]], [[step((tool, {}))]]) for tool in ("wait", "end"))

@@ -266,7 +266,7 @@ def test_what_a_format_cannot_say_is_given_up_only_when_asked_for(tmp_path: Path
     done = planeval("catalog", APPBENCH, "--to", format, "-o", str(target))
     assert (done.returncode, done.stdout, target.exists()) == (3, "", False)
     told = done.stderr.splitlines()
-    assert f"{format} has no place for {PLACELESS}" in told
+    assert f"{format} cannot express {PLACELESS}" in told
     assert told[-1].startswith("nothing written: add --loss to write the rest, or use --to planeval")
     done = planeval("catalog", APPBENCH, "--to", format, "--loss", "-o", str(target))
     assert done.returncode == 0
@@ -334,7 +334,7 @@ def test_what_services_refuse_is_not_written(tmp_path: Path) -> None:
     tools = [{"name": "f", "inputSchema": {"properties": {"x": {}}}, "outputSchema": {"type": "string"}}]
     file = _file(tmp_path, {"tools": tools})
     done = planeval("catalog", file, "--to", "mcp", "--loss")
-    assert done.stderr == "mcp has no place for what 1 tool returns, which is no object: left out\n"
+    assert done.stderr == "mcp cannot express what 1 tool returns, which is not an object: left out\n"
     (written,) = json.loads(done.stdout)["tools"]
     assert "outputSchema" not in written
     assert written["inputSchema"]["type"] == "object"

@@ -12,6 +12,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.results.drawing.charts import Bars, Chart, HeatMap, Point, apply_style, draw_figure
+from tests.conftest import ROOT, AsKept
 from tests.prediction_samples import appbench_catalogue
 from tests.test_table import SAMPLES, planeval, predicted, scored
 
@@ -170,9 +171,37 @@ def crowded(systems: int, groups: int, name: str = "model {}") -> Chart:
     return Chart("crowded", (bars, HeatMap("heat", "parallel", "sequential", "exact match (%)", cells), bars))
 
 
+CROWDED = [(1, 3), (3, 14), (6, 12), (9, 5)]
+
+
+def numbers(systems: int, groups: int, columns: int) -> list[Any]:
+    """What is drawn, in numbers that no font decides."""
+    with apply_style():
+        figure = draw_figure(crowded(systems, groups), columns)
+    found: list[Any] = [[round(float(inches), 3) for inches in figure.get_size_inches()], len(figure.legends)]
+    for axes in figure.axes:
+        ticks = [[round(float(at), 3) for at in there] for there in (axes.get_xticks(), axes.get_yticks())]
+        bars = [
+            [round(float(n), 3) for n in (*bar.get_bbox().bounds, *bar.get_facecolor())]
+            for bar in axes.patches
+        ]
+        marked = [
+            [text.get_text(), *map(str, text.get_position()), text.get_fontsize()] for text in axes.texts
+        ]
+        said = [axes.get_title(), axes.get_xlabel(), axes.get_ylabel()]
+        labels = [[label.get_text(), label.get_rotation()] for label in axes.get_xticklabels()]
+        found.append([*said, ticks, labels, bars, marked])
+    return found
+
+
+def test_what_is_drawn_is_what_was(as_kept: AsKept) -> None:
+    drawn = (numbers(*crowd, columns) for crowd in CROWDED for columns in (1, 2))
+    as_kept(ROOT / "tests" / "cases" / "charts.jsonl", drawn)
+
+
 @pytest.mark.more
 @pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize(("systems", "groups"), [(1, 3), (3, 14), (6, 12), (9, 5)])
+@pytest.mark.parametrize(("systems", "groups"), CROWDED)
 def test_no_label_stands_upon_another(systems: int, groups: int, columns: int) -> None:
     with apply_style():
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -121,7 +121,7 @@ def test_check_lists_what_gold_has_wrong(cache: Path, tmp_path: Path) -> None:
     (("show", "mathqa", "--verify", "--source", "/nowhere"), "no such folder or file"),
     (("show", "mathqa", "--verify", "--source", str(ROOT / "README.md")), "is a file"),
     (("show", "mathqa", "--id", "x", "--source", str(SAMPLES)), "mathqa: no record has the id 'x'"),
-    (("show", "mathqa", "--samples", "3"), "none of test.json"), (("fetch",), "Missing argument"),
+    (("show", "mathqa", "--samples", "3"), "no file named test.json"), (("fetch",), "Missing argument"),
     (("fetch", "mathqa", "--mirror", "ftp://x"), "only http and https"),
     (("fetch", "mathqa", "--source", str(ROOT / "README.md")), "README.md/test.json: there is no such file"),
     (("check", "complexfuncbench", "--source", str(ROOT / "README.md")), "line 1, column 1: not JSON"),

@@ -200,7 +200,7 @@ REFUSED: list[tuple[tuple[str, ...], str, str]] = [
     (SCORE, "--by nosuch", "--by 'nosuch': no gold record has that field"),
     (("compare", PRED, PRED, "--gold", GOLD), "--by nosuch", "--by 'nosuch': no gold record"),
     (DIFF, "--patch --format svg", "--format applies only without --patch"),
-    (DIFF, "--patch -o x.svg", "--patch writes JSON, and x.svg is named as something"),
+    (DIFF, "--patch -o x.svg", "--patch writes JSON, and x.svg has another suffix"),
     (("diff", *ONE), "--patch -o x.csv", "--patch writes JSON"),
     (("diff", *ONE), "--only failures", "--only applies only to many pairs"),
     (("diff", *ONE), "--theme dark", "--theme applies only to drawings"),

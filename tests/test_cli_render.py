@@ -183,8 +183,8 @@ def test_ids_that_make_one_file_name_are_told_and_a_link_is_not_followed(tmp_pat
         (folder / "a_b.dot").symlink_to(precious)
         done = run(*argv, "--format", "dot", "-o", folder)
         assert done.returncode == 0, done.stderr
-        assert done.stderr.count("is another's") == 2
-        assert "drawn into a_b-2.dot, for a_b.dot is another's" in done.stderr
+        assert done.stderr.count("belongs to another record") == 2
+        assert "drawn into a_b-2.dot, for a_b.dot belongs to another record" in done.stderr
         assert sorted(one.name for one in folder.iterdir()) == ["A_b-3.dot", "a_b-2.dot", "a_b.dot"]
         assert precious.read_text() == "mine"
         assert not (folder / "a_b.dot").is_symlink()

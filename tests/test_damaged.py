@@ -17,9 +17,9 @@ from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches
 from planner_eval.reading.dialects import repairs
-from planner_eval.reading.dialects.finding import blocks, edited_text, unread_calls
+from planner_eval.reading.dialects.finding import blocks, cut_texts, edited_text
+from planner_eval.reading.dialects.finding.cut_texts import open_brackets
 from planner_eval.reading.dialects.finding.edited_text import tokens
-from planner_eval.reading.dialects.finding.unread_calls import open_brackets
 from planner_eval.reading.dialects.programs import python_calls, python_long
 from planner_eval.reading.dialects.programs.python_calls import read_calls
 from planner_eval.reading.dialects.read import parse
@@ -116,8 +116,8 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     def found(text: str) -> tuple[Any, ...]:
         open_ones = (
             edited_text.extent(text, 0),
-            unread_calls.open_brackets(text),
-            unread_calls._close_after_last_item(text, 0),
+            cut_texts.open_brackets(text),
+            cut_texts._close_after_last_item(text, 0),
         )
         return (*open_ones, repairs._repair_brackets(text), repairs._repair_loose_json(text))
 
@@ -126,7 +126,7 @@ def test_pieces_taken_whole_change_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     rows = json.dumps([{"id": at, "a": [{"b": "x, {y"}, [at, None]], "c": {}} for at in range(3)])
     texts += [rows[:end] + more for end in range(1, 150) for more in ("", "}", "]", ", {", "'")]
     quick = [found(text) for text in texts]
-    for module in (edited_text, unread_calls, repairs):
+    for module in (edited_text, cut_texts, repairs):
         monkeypatch.setattr(module, "tokens", lambda text, start, stop, levels=0: tokens(text, start, stop))
     monkeypatch.setattr(repairs, "_LOOSE_JSON_TOKENS", repairs._LOOSE_JSON_TOKENS[1:])
     assert [found(text) for text in texts] == quick
@@ -203,7 +203,7 @@ def test_of_long_broken_lines_the_grammar_reads_what_is_broken(monkeypatch: pyte
 
 def test_too_many_brackets_that_something_closes_are_no_cut() -> None:
     """With 100,000 a text that is broken was said to be cut off at its end, and read twice."""
-    many = unread_calls.MAX_BRACKET_DEPTH + 2
+    many = cut_texts.MAX_BRACKET_DEPTH + 2
     assert len(open_brackets("[" * many)) == many - 1
     assert open_brackets("[" * many + "}") == open_brackets("[}") == []
 

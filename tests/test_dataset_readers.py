@@ -88,7 +88,7 @@ def test_irregular_appbench_records_are_kept_and_reported(tmp_path: Path, record
 def test_files_that_are_none_are_said_to_be(tmp_path: Path) -> None:
     reader: Any
     for reader, part, said in (
-        (read_appbench, None, r"none of test_ss\.json"), (read_appbench, "xx", "no part 'xx'"),
+        (read_appbench, None, r"no file named test_ss\.json"), (read_appbench, "xx", "no part 'xx'"),
         (read_nestful, None, r"none of executable/executable-data\.json"),
         (read_nestful, "v3", "no part 'v3'"),
     ):  # fmt: skip
@@ -257,7 +257,7 @@ def test_irregularities_are_diagnostics(tmp_path: Path, fields: dict[str, Any], 
 
 
 def test_bad_files(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match=r"none of test\.json"):
+    with pytest.raises(DatasetError, match=r"no file named test\.json"):
         list(read_mathqa(tmp_path))
     with pytest.raises(DatasetError, match="no split 'tests'"):
         list(read_mathqa(tmp_path, split="tests"))

@@ -11,7 +11,6 @@ import pytest
 from planner_eval.base.errors import CODES, InputError
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import table
-from planner_eval.reading.dialects.listing import page
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
 from planner_eval.reading.files import shapes
@@ -40,14 +39,6 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "own.toml"
     file.write_text(OWN, encoding="utf-8")
     return file
-
-
-def test_the_page_is_up_to_date(request: pytest.FixtureRequest) -> None:
-    file = ROOT / "docs" / "dialects.md"
-    if request.config.getoption("--update-cases"):
-        file.write_text(page().rstrip() + "\n", encoding="utf-8")
-    told = "run: pytest tests/test_dialects_docs.py --update-cases"
-    assert file.read_text(encoding="utf-8").rstrip() == page().rstrip(), told
 
 
 def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:

@@ -111,7 +111,9 @@ TEXTS = [{"name": "f", "arguments": {"s": "7", "t": "true"}}]
 
 @pytest.mark.parametrize("name", ["anthropic-xml", "qwen3-coder", "glm", "minimax"])
 def test_a_notation_without_types_says_texts_and_what_the_tools_type(name: str) -> None:
-    with pytest.raises(WriteError, match="7 would read as '7', for it writes values without types: name a"):
+    with pytest.raises(
+        WriteError, match="7 would read as '7', because it writes values without types: name a"
+    ):
         pe.convert(MIXED, name)
     done = pe.convert(MIXED, name, tools=TYPES)
     assert done.losses == ()
@@ -147,7 +149,7 @@ AGAIN = r"read again, .*; 'plan' can"
 
 
 @pytest.mark.parametrize(("call", "name", "types", "told"), [
-    (F, "glm", {"s": "integer"}, "'7' would read as 7, for the tools say that it is of type 'integer'"),
+    (F, "glm", {"s": "integer"}, "'7' would read as 7, because the tools give it the type 'integer'"),
     (F, "glm", {"s": "string"}, "True would read as 'true', .* the tools do not give this type"),
     (Call("c1", "f g"), "appbench", {}, rf"cannot express call c1 \(f g\): {AGAIN}"),
     (Call("c1", "f", (("$x", 1),)), "appbench", {}, rf"cannot express call c1 \(f\): {AGAIN}"),

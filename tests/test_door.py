@@ -432,7 +432,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     words = ["It is sunny.", "Rain, see [1].", "f()"]
     gold = lines(tmp_path / "gold.jsonl", [{"id": at, "expected": said} for at, said in enumerate(words)])
     pred = lines(tmp_path / "pred.jsonl", [{"id": at, "response": "Rain."} for at in range(6)])
-    said = "2 of 3 gold plans are words that call nothing, and count as no plan; the first is"
+    said = "2 of 3 gold plans are prose without calls and do not count as a plan; the first is"
     for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
         done = planeval(*command)
         assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --field gold.text' in done.stderr
@@ -452,15 +452,16 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     held, stored = (
         gold_warnings(read(gold, role="gold", store=store)) for store in (DEFAULT_STORE, Store(limit=0))
     )
-    said = f"{gold}: 4 of 9 gold plans are words that call nothing, and count as no plan; the first is line 1"
-    assert held == stored == (f'{said}, record 1 (id 0), "{{}}"; --field gold.text names another field',)
+    said = f"{gold}: 4 of 9 gold plans are prose without calls and do not count as a plan; the first"
+    told = f'{said} is line 1, record 1 (id 0), "{{}}"; --field gold.text names another field'
+    assert held == stored == (told,)
 
 
 @pytest.mark.parametrize(("beside", "answer", "code", "said"), [
     ({"alternatives": ["see the manual"]}, "I am sorry.", 3,
      'record 1 (id 1): alternative 1: "see the manual" holds no call'),
     ({"alternative": ["g()"], "options": ["A", "B"]}, "g()", 1,
-     "'alternative' says nothing beside gold (1 record); did you mean 'alternatives'?"),
+     "'alternative' has no meaning beside gold (1 record); did you mean 'alternatives'?"),
     ({"omittable": {"c1": ["b"]}}, "f(a=1)", 0, "1 same"), ({"omittable": {"c1": ["b"]}}, "f(b=2)", 1, ""),
     ({"omittable": {"c1": ["b"]}}, "f(a=1, b=3)", 1, ""),
     ({"omittable": {"c9": ["b"]}}, "f()", 3, "omittable names the call 'c9'"),
@@ -533,7 +534,7 @@ def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("listing", "plain", "note"), [
-    (3, 1, "1 of 4 records has values in 'ground_truth' that are no lists (first: record 4)"),
+    (3, 1, "1 of 4 records has values in 'ground_truth' that are not lists (first: record 4)"),
     (1, 3, "1 of 4 records give a list for each argument in 'ground_truth'"),
 ])  # fmt: skip
 def test_most_records_decide_whether_gold_lists(tmp_path: Path, listing: int, plain: int, note: str) -> None:

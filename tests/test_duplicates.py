@@ -152,8 +152,8 @@ def test_what_is_no_set_is_refused_in_words(nothing: Any) -> None:
 def test_the_way_that_was_taken_is_said_where_none_was_named() -> None:
     asked = [{"id": "a", "query": "Why?", "gold": "f()"}]
     plain = pe.duplicates([{"id": "a", "gold": "f()"}]).notes
-    assert plain == ("duplicates by plan (plan, up to values): no record of plans asks anything",)
-    named = ("duplicates by template (question and plan, up to values): no other way is named",)
+    assert plain == ("duplicates by plan (plan, up to values): no record of plans has a question",)
+    named = ("duplicates by template (question and plan, up to values): the default",)
     assert (pe.duplicates(asked).notes[1:], pe.duplicates(asked, by="plan").notes[1:]) == (named, ())
 
 
@@ -164,7 +164,7 @@ def test_words_are_no_plan_and_alike_to_none() -> None:
     assert found.clusters == (1, 2, 3, 4, 4, 5)
     assert [(one.records, one.tools) for one in found.groups] == [(("3", "4"), ())]
     (said,) = found.notes
-    assert said.startswith("plans: 3 of 6 gold plans are words that call nothing, and count as no plan; ")
+    assert said.startswith("plans: 3 of 6 gold plans are prose without calls and do not count as a plan; ")
     assert said.endswith("; --field text names another field")
 
 
@@ -192,7 +192,7 @@ def test_broken_lines_keep_their_ids_and_pairs(key: str, plan: str, tmp_path: Pa
     lines = [json.loads(line) for line in grouped.read_text().splitlines()]
     odd: list[Any] = [{key: "b"}, {plan: [1, 2]}, {plan: 17}, {}, {}, {}]
     assert lines[1:7] == [{**one, "group": at} for at, one in enumerate(odd, 2)]
-    assert "2 lines are no records and stand in" in done.stderr
+    assert "2 lines are not records; " in done.stderr
     argv = ("--field", f"id={key}", "--field", f"gold.text={plan}", "--format", "json")
     ours = planeval("score", str(pred), str(grouped), "--cluster", "group", *argv)
     states = [json.loads(e.stdout)["states"] for e in (ours, planeval("score", str(pred), str(gold), *argv))]
@@ -206,7 +206,7 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     assert done.returncode == 3
     for said in (
         "gold.jsonl, line 1, record 1 (id a): ", "… and 2 more plans of gold.jsonl that cannot be read",
-        "no record has what is compared: plan, up to values",
+        "no record has anything to compare: plan, up to values",
     ):  # fmt: skip
         assert said in done.stderr
     file.write_text("\n \n")

@@ -253,7 +253,7 @@ def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tm
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"schema": "planeval.run/2"}, "it is of the form 'planeval.run/2', which this version does not support"),
+    ({"schema": "planeval.run/2"}, "it has the format 'planeval.run/2', which this version does not support"),
     ({"version": "9.9"}, "it is of version 9.9, not "), ({"kind": "score"}, "it is a run of score, not echo"),
     ({"part": None}, "cannot be read, expected what a run wrote there"),
     (None, "cannot be read, expected what a run wrote there")

@@ -47,7 +47,6 @@ def test_dead_and_duplicated_work_is_found() -> None:
     last = symbolic(plan(*calls), answer="last")
     assert last.final == (4,)
     assert last.dead == (0, 1, 2)
-    assert last.reaching == ((3, "to", (), "USD"), (4, "digits", (0,), 1), (4, "digits", (1, "deep"), 2))
     answered = symbolic(plan(*calls, answer=(("out", Ref(0, ("rate",))),)))
     assert answered.final == (0,)
     assert answered.dead == (1, 2, 3, 4)

@@ -14,10 +14,11 @@ import planner_eval as pe
 from planner_eval.base.errors import ExecutionError
 from planner_eval.benchmarks.datasets.mathqa import read_mathqa
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.nestful.official import in_process_runner, is_win
+from planner_eval.benchmarks.nestful.official import is_win
 from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.execution.run import execute_many
+from tests.nestful_published import PublishedRunner
 
 TOOLS = [{"name": name, "output_parameters": {"result": {}}} for name in OFFICIAL_FUNCTIONS]
 SAMPLE = SimpleNamespace(tools=[*TOOLS, {"name": "pair", "output_parameters": {"a": {}, "b": {}}}])
@@ -60,7 +61,7 @@ def test_an_answer_runs_as_the_benchmark_runs_it(run: NestfulRunner, calls: Any,
     found = run(calls, SAMPLE)
     assert found == expected
     assert type(found) is type(expected)
-    assert found == in_process_runner(OFFICIAL_FUNCTIONS)(calls, Sample("a", tools=SAMPLE.tools))
+    assert found == PublishedRunner(OFFICIAL_FUNCTIONS)(calls, Sample("a", tools=SAMPLE.tools))
 
 
 def test_outcomes_keep_order_and_tell_failure_from_false(run: NestfulRunner) -> None:

@@ -146,7 +146,7 @@ def test_what_takes_no_state_says_so_and_what_a_user_gives_stays_as_it_is(tools:
     found = pe.execute("set_state(#device='hall', #state='on')", f"{tools}:Lamp")
     assert found.result == "hall on", "a tool of that name is a tool"
     none = pe.execute(PUT, f"{tools}:Lamp", initial={})
-    assert str(none.ended) == "initial-state: the tools have no set_state(state), which would take it"
+    assert str(none.ended) == "initial-state: the tools have no set_state(state), which sets an initial state"
     assert [call.status for call in none] == ["failed"]
     made = execute_file(tools)
     kept = pe.execute(GET, made, initial={"rows": {"y": 1}})

@@ -12,7 +12,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CODES, ParseError
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
-from planner_eval.results.codes import code_entries, explain_code
+from planner_eval.results.codes import code_entries, explain_code, find_codes
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_site import loaded
@@ -37,7 +37,40 @@ def test_every_code_has_an_entry_and_every_entry_a_code() -> None:
     assert {code.partition(".")[0] for code, row in ROWS.items() if "fix" not in row} <= TABLE[
         "family"
     ].keys()
-    assert all(entry.meanings and entry.example and entry.fix for entry in code_entries().values())
+    assert all(entry.meanings and entry.fix for entry in code_entries().values())
+    assert all(code_entries()[code].example for code in ROWS)
+
+
+def test_edits_named_for_other_names_exist() -> None:
+    outside = [row for rows in TABLE["outside"].values() for row in rows.values() if isinstance(row, dict)]
+    assert {code for row in outside for code in row.get("edits", "").split(", ")} - {""} <= ROWS.keys()
+
+
+def test_error_types_of_benchmarks_are_explained() -> None:
+    kind = re.compile(r"\"([a-z_]+_(?:checker\w*|error|decoder|turn):[a-z_/]+|agentic:[a-z_]+)\"")
+    modules = (ROOT / "planner_eval" / "benchmarks" / "bfcl").glob("*.py")
+    source = "".join(path.read_text(encoding="utf-8") for path in modules)
+    assert set(kind.findall(source)) <= code_entries().keys()
+
+
+@pytest.mark.parametrize(
+    ("typed", "codes"),
+    [
+        ("enum", ["check.enum", "gold.enum"]),
+        ("[check.enum]", ["check.enum"]),
+        ("list for text", ["number for text"]),
+        ("value_error:string", ["value_error:string"]),
+        (
+            "parallel_function_checker_no_order",
+            [
+                "parallel_function_checker_no_order:wrong_count",
+                "parallel_function_checker_no_order:cannot_find_match",
+            ],
+        ),
+    ],
+)
+def test_what_outputs_print_is_explained(typed: str, codes: list[str]) -> None:
+    assert [entry.code for entry in find_codes(typed)] == codes
 
 
 @pytest.mark.parametrize("code", [code for code, row in ROWS.items() if "example" in row])
@@ -74,6 +107,17 @@ def test_an_error_ends_its_first_line_with_its_code(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0].endswith("[parse.cut]")
 
 
+def test_every_mark_of_a_page_becomes_a_table_or_a_list() -> None:
+    hooks = loaded("commands")
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        made = hooks.on_page_markdown(text)
+        assert not set(re.findall(r"<!-- \w+ -->", made)) & hooks.GENERATED.keys()
+        assert len(made) > len(text) + 200 or not any(mark in text for mark in hooks.GENERATED)
+
+
 def test_the_page_of_codes_has_an_anchor_for_each() -> None:
     page = loaded("commands").on_page_markdown((ROOT / "docs" / "codes.md").read_text(encoding="utf-8"))
-    assert re.findall(r"^### `([\w.]+)` \{ #\1 \}$", page, re.M) == [*code_entries()]
+    assert re.findall(r"^### `(.+)` \{ #(.+) \}$", page, re.M) == [
+        (entry.code, entry.anchor) for entry in code_entries().values()
+    ]

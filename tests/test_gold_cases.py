@@ -93,6 +93,26 @@ def said(question: str, value: Any, **properties: Any) -> dict[str, Any]:
      {"gold.contradicted medium"}),
     (said("News of airtificial intelligence", "artificial", description="A word"), {"gold.ungrounded low"}),
     (said("An exhibition in February please", "Febuary"), {"gold.contradicted medium"}),
+    # a name, a quoted text, a known place: a letter, a word or a sign off; other numbers are other things
+    (said("Make a new file 'notes.md' for me", "note.md"), {"gold.contradicted high"}),
+    (said("Make the new file report_count.txt", "report_count"), {"gold.contradicted medium"}),
+    (said("Compare file1.txt and file2.txt", "file3.txt"), set()),
+    (said("Write 'Concerns regarding the seats' to them", "Concern regarding the seats"),
+     {"gold.contradicted medium"}),
+    (said("Write 'Help with the transaction details' to them", "Help with transaction details"),
+     {"gold.contradicted medium"}),
+    (said("Title it 'The news of our day' please", "The news – of our day"), {"gold.contradicted low"}),
+    (said("Find hotels in San Diego please", "San Diago, CA"), {"gold.contradicted medium"}),
+    (said("Is this text in the German language?", "Germany"), set()),
+    (said("Is there a show next month (Feb)?", "Febuary"), {"gold.contradicted medium"}),
+    (said("Tell them, mentioning Jerry", "Jerry", description="Names should start with @."),
+     {"gold.pattern medium"}),
+    (said("Tell them, mentioning @Jerry", "@Jerry", description="Names should start with @."), set()),
+    # what every record contradicts is told once, of the tool; what some do, of each
+    ([record(f"Open the file {n} now", call("f", x=[n]), tools=[tool("f", x=TEXT)]) | {"id": f"r{n}"}
+      for n in range(20, 25)], {"gold.tool_schema medium"}),
+    ([record(f"Open the file {n} now", call("f", x=str(n) if n % 2 else [n]), tools=[tool("f", x=TEXT)])
+      | {"id": f"r{n}"} for n in range(20, 30)], {"gold.wrong_type medium"}),
     # what is missed although the words are there
     ({"id": "q", "question": "How warm is Rome?",
       "ground_truth": [{"f": {"city": ["Rome", ""], "unit": ["C", "c"]}}],

@@ -114,7 +114,7 @@ def test_trials_of_a_doubtful_task_are_all_left_out_and_places_count() -> None:
     ("{", "not JSON"),
     ('{"doubts": [3.5]}', "expected records with doubtful gold"),
     ('{"schema": "planeval.gold-baseline/1", "findings": []}', "expected records with doubtful gold"),
-    ('{"doubts": [{"record": "zz"}]}', "none of its 1 record is a sample here"),
+    ('{"doubts": [{"record": "zz"}]}', "no id of its records is the id of a sample: 'zz'"),
 ])  # fmt: skip
 def test_what_cannot_be_used_is_refused(content: str, said: str, files: list[str], tmp_path: Path) -> None:
     doubts = tmp_path / "doubts.json"

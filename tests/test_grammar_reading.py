@@ -246,7 +246,7 @@ def test_the_command_line_reads_records_and_says_what_has_no_grammar() -> None:
     assert all(r["text"][slice(*c["span"])].startswith('{"name"') for r in rows for c in r["places"])
     lines = planeval("parse", str(ROOT / "data/samples/appbench/test_ss.json"), "--grammar")
     assert lines.returncode == 3
-    assert "the plan is structure in a record, and the grammar of 'appbench' reads text" in lines.stdout
+    assert "the plan is data in a record, and the grammar of 'appbench' reads text" in lines.stdout
     both = planeval("parse", "-", "--grammar", "--repair", text=PLAN)
     assert (both.returncode, "reads strictly: drop --repair or --grammar" in both.stderr) == (2, True)
 

@@ -39,7 +39,8 @@ DEFERRED: dict[str, str] = {
     "only arguments that a library wrote as Python text need it: 4 ms":
         "reading.dialects.programs.python_long",
     "a text in free form alone needs them; finding takes 38 ms":
-        "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens",
+        "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens "
+        "reading.dialects.finding.answers",
     "conversations and answers of APIs alone need them: 3 and 40 ms":
         "reading.dialects.conversations.wrappers reading.dialects.conversations.turns",
     "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
@@ -49,7 +50,9 @@ DEFERRED: dict[str, str] = {
         "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
         "reading.dialects.notations.json_rows",
     "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
-    "only conversations of several turns need it: 4 ms": "comparison.turn_by_turn",
+    "only conversations of several turns need them: 4 ms each":
+        "comparison.turn_by_turn reading.conversation benchmarks.turns results.conversations "
+        "results.trials models.predict.trials",
     "only traces need them: 4 ms": "reading.trace_times",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
         "plan.inference catalogs.record_tools "
@@ -93,9 +96,7 @@ DEFERRED: dict[str, str] = {
     "only a judge is asked with prompts: 6 ms":
         "benchmarks.callnavi.data benchmarks.functionchat.data benchmarks.judging",
     "one benchmark of six is wanted: 25 to 55 ms each":
-        "benchmarks.appbench benchmarks.bfcl benchmarks.callnavi benchmarks.complexfuncbench "
-        "benchmarks.functionchat benchmarks.nestful",
-    "only answers that are run need it: 30 ms": "execution.nestful",
+        "benchmarks.bfcl benchmarks.complexfuncbench benchmarks.functionchat",
     "files are read without it: 2 ms": "benchmarks.datasets.published",
     "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
     "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.tables",
@@ -332,6 +333,9 @@ def test_what_is_registered_is_there() -> None:
 
     for name in resources._TARGETS:
         assert callable(resources.service(name))
+    named = re.compile(r"""["'](planner_eval\.[\w.]+:\w+)["']""")
+    for target in {t for file in FILES for t in named.findall(file.read_text(encoding="utf-8"))}:
+        assert resources._load(target) is not None
 
 
 def test_nothing_beside_the_verbs_has_their_name() -> None:

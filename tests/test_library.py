@@ -107,7 +107,7 @@ ALLOWED = {
     "files.several files.shapes parse",
     "catalogs": "check formats json_schema.keywords record_tools writers",
     "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
-    "rows",
+    "rows turns",
     "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
     "results": "codes gold_doubts trials compare contrast drawing drawing.charts drawing.graphs "
     "drawing.layout drawing.overlay drawing.themes findings page.report runs.diff_job runs.folder runs.jobs "
@@ -116,7 +116,7 @@ ALLOWED = {
     "views.compare views.junit views.report views.rows views.table",
     "benchmarks": "doubts benchmark compare datasets.fetch datasets.published page runs score",
     "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
-    "predict.predict predict.prepare prices report_runs table_sources",
+    "predict.predict predict.prepare predict.trials prices report_runs table_sources",
     "curation": "make.ask_questions make.skeletons suggest.suggest",
     "integrations": "schemas",
 }  # fmt: skip
@@ -298,7 +298,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no plan": (lambda: pe.check(None), "the plan is None, as in a trace without tool calls"),
     "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "no gold record has that field"),
     "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "unknown metric 'callz'"),
-    "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms are those of one pair"),
+    "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms apply to one pair"),
     "many": (lambda: pe.parse(GOLDS), r"holds 13 records, expected one plan: pe\.read gives them"),
     "no file": (lambda: pe.parse(Path("nowhere.json")), "there is no file"),
     "no catalog": (lambda: pe.check(ROME, "nowhere.json"), "no such file"),

@@ -12,7 +12,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import detect
 from planner_eval.reading.dialects.detect import may_hold_call
-from planner_eval.reading.dialects.finding import find
+from planner_eval.reading.dialects.finding import answers, find
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.programs.python_ast import parse_syntax
@@ -56,9 +56,9 @@ def test_what_is_looked_for_less_is_not_there(monkeypatch: pytest.MonkeyPatch) -
     assert 1_000 < sum(seen) < 9_000
     monkeypatch.setattr(detect, "_WORD_MARKS", ("",))
     assert [may_hold_call(text) for text in texts] == seen
-    turns = [[match.span() for match in find.TURN.finditer(text)] for text in texts]
+    turns = [[match.span() for match in answers.TURN.finditer(text)] for text in texts]
     assert sum(map(bool, turns)) > 100
-    assert [[match.span() for match in find.HEADING.finditer(text)] for text in texts] == turns
+    assert [[match.span() for match in answers.HEADING.finditer(text)] for text in texts] == turns
 
 
 @pytest.mark.parametrize("rest", ["", "(a=1)", " = f(a=1)", ": int = 1", " in y", " x: f(a=1)", '"', "\nf()"])

@@ -319,7 +319,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     ({"tools": "nestful", "fill": 3}, "fill: expected an object"),
     ({"tools": "nestful", "to": "appbench"}, "need tools of apps, and those of nestful.json have none"),
     ({"tools": "world:appbench", "to": "nestful"}, "its records have no apps"),
-    ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, and more"),
+    ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, but more"),
     ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "its records hold "
      "the output of each call: run the plans with --tools"),
 ]  # fmt: skip

@@ -146,7 +146,7 @@ def test_an_interrupted_command_goes_on_from_what_is_kept(server: ModelServer, a
         begun.send_signal(signal.SIGINT)
         _, said = begun.communicate(timeout=60)
     assert begun.returncode == 130
-    assert "what was answered is kept in kept.sqlite: the same command goes on from there" in said
+    assert "what was answered is kept in kept.sqlite: the same command resumes from there" in said
     assert not Path("made.jsonl").exists()
     server.script = answering
     assert (planeval(*asked).returncode, len(server.bodies)) == (0, 4 + 8 - 3)

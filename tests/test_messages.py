@@ -8,8 +8,10 @@ import click
 import pytest
 
 from planner_eval.cli import cli
-from tests.messages import LIST, example_lines, listed, render
-from tests.test_help import ALL
+from planner_eval.cli.help import SHARED
+from tests.conftest import ROOT
+from tests.messages import LIST, error_texts, example_lines, listed, render
+from tests.test_help import ALL, FLAGS
 
 BY_PATH = listed()
 
@@ -22,8 +24,8 @@ VISIBLE = {
 } | {"--help", "--help-all", "--no-deps"}
 """Options that help shows, and one of pip's."""
 
-LONGEST = 200
-"""Two lines of a terminal: no error says more."""
+LONGEST, VALUE = 200, "1234567890"
+"""Two lines of a terminal: no error says more, with a value of usual length in each gap."""
 
 
 def test_the_list_is_current(request: pytest.FixtureRequest) -> None:
@@ -31,6 +33,13 @@ def test_the_list_is_current(request: pytest.FixtureRequest) -> None:
         LIST.write_text(render(BY_PATH, example_lines()), encoding="utf-8")
     kept = [line for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith("    ")]
     assert kept == render(BY_PATH, "").splitlines(), "run: pytest tests/test_messages.py --update-cases"
+
+
+def test_no_error_is_longer_than_two_lines() -> None:
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "planner_eval").rglob("*.py")}
+    errors = [text for source in sources.values() for text in error_texts(source)]
+    assert len(errors) > 1_000
+    assert [text for text in errors if len(text.replace("{}", VALUE)) > LONGEST] == []
 
 
 def test_options_in_messages_can_be_typed() -> None:
@@ -42,3 +51,16 @@ def test_options_in_messages_can_be_typed() -> None:
         if flag not in VISIBLE
     ]
     assert hidden == []
+
+
+def test_a_command_in_a_message_has_its_options() -> None:
+    source = (ROOT / "data" / "codes.toml").read_text(encoding="utf-8")
+    texts = [source, *(message for messages in BY_PATH.values() for message in messages)]
+    wrong = [
+        (command, flag)
+        for text in texts
+        for command, tail in re.findall(r"planeval ((?:data )?[a-z]+)((?: [^\s`;,:]+)+)", text)
+        for flag in re.findall(r"(?<= )--?[a-z][a-z-]*", tail)
+        if command in FLAGS and flag not in FLAGS[command] | {"--help", "--help-all"} | set(SHARED)
+    ]
+    assert wrong == []

@@ -36,16 +36,15 @@ from planner_eval.benchmarks.functionchat.official import (
     match_item,
     part_scores,
     read_verdict,
-    stored_answer,
 )
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.nestful.official import in_process_runner
 from planner_eval.benchmarks.report import Figure, Report
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from tests import complexfuncbench_turns as talks
 from tests.conftest import ROOT
-from tests.vectors import HALF
+from tests.nestful_published import PublishedRunner
+from tests.vectors import HALF, stored_answer
 
 Record = dict[str, Any]
 
@@ -136,7 +135,7 @@ def repeat_word(word: str, number: int) -> str:
 
 def nestful() -> Iterator[Compared]:
     cases = Cases("nestful")
-    run = in_process_runner({**OFFICIAL_FUNCTIONS, "repeat_word": repeat_word})
+    run = PublishedRunner({**OFFICIAL_FUNCTIONS, "repeat_word": repeat_word})
 
     def sample(record: Record) -> Sample:
         gold = record["gold"]

@@ -488,7 +488,7 @@ def test_shards_without_ids_that_are_uneven_are_told(tmp_path: Path) -> None:
                 del rows[1]
             (tmp_path / side / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     done = planeval("score", f"{tmp_path}/p", f"{tmp_path}/g", "--metric", "exact")
-    assert "have not as many records in b (4 and 5): they have no ids" in done.stderr
+    assert "have different numbers of records in b (4 and 5): they have no ids" in done.stderr
     done = planeval("score", f"{tmp_path}/g", f"{tmp_path}/g", "--metric", "exact", "--field", "text=gold")
     assert "not as many" not in done.stderr
 

@@ -770,7 +770,7 @@ def test_a_failed_call_need_not_count() -> None:
         ('[[tool]]\nname = "look"\ncounts = "seldom"', "one of always, if gold calls it, never"),
         ('[[tool]]\ncounts = "never"', "name"),
         ('reads = "free"', "reads: needs a catalog"),
-        ('reads = "free"\ncatalog = "unmarked.json"', "marks no tool as one that only reads"),
+        ('reads = "free"\ncatalog = "unmarked.json"', "marks no tool as read-only"),
     ],
 )
 def test_what_cannot_be_meant_of_calls_that_count_is_refused(text: str, message: str, tmp_path: Path) -> None:

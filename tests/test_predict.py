@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -212,7 +213,7 @@ def test_what_was_answered_is_not_asked_again(how: int, server: ModelServer, tmp
     if how != signal.SIGKILL:
         assert process.returncode == 130
         assert re.search(r"interrupted after \d+ of 60 samples, .*; what was answered is kept in ", said)
-        assert "the same command goes on from there" in said
+        assert "the same command resumes from there" in said
     assert 12 <= len(server.bodies) < 60
     assert planeval(*argv, str(run)).returncode == 0
     counts = Counter(map(asked_of, server.bodies))
@@ -295,6 +296,35 @@ def test_repetitions_are_rows_and_kept_apart(server: ModelServer, tmp_path: Path
     replayed = pe.predict(tasks(1), "m", endpoint=endpoint._replace(replay=True), repeat=3)
     assert [row["prediction"] for row in replayed] == ["try 0", "try 1", "try 2"]
     assert len(server.bodies) == 3
+
+
+def test_a_benchmark_counts_all_repetitions_and_says_what_they_cost(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    right = '{"API": ["countHours"], "parameters": [{"person": "Ada"}]}'
+    replies = iter([right, "nothing", right])
+    samples = ROOT / "data" / "samples" / "callnavi"
+    asks = "How many hours did Ada work?"
+    server.script = lambda body, _: message(next(replies) if asks in json.dumps(body) else "nothing")
+    run = tmp_path / "run"
+    asked = ("--model", "m", "--url", server.url, "--repeat", "3", "--concurrency", "1")
+    ids = ("--id", "hr01", "--id", "hr02", "--id", "hr03")
+    done = inside.planeval("predict", str(samples), "--benchmark", "callnavi", *asked, *ids, "-o", str(run))
+    assert done.returncode == 0, done.stderr
+    data = json.loads(inside.planeval("score", str(run), "--format", "json").stdout)
+    passes = [round(k["pass^k"], 4) for k in data["trials"]["corrected"]["passes"]]
+    rows = data["reports"]["corrected"]["rows"]
+    assert (passes, [row["ok"] for row in rows if row["id"] == "hr01"]) == ([0.2222, 0.1111, 0.0], [True])
+    costs = data["costs"]
+    assert (costs["seconds"]["records"], costs["tokens"]["records"]) == (9, 9)
+    assert costs["tokens"]["per_right"] == pytest.approx(costs["tokens"]["sum"] / 2)
+    text = inside.planeval("score", str(run), "--fail-under", "pass^2=0.5")
+    assert (text.returncode, "tasks right: always 0" in text.stdout) == (1, True)
+    again = tmp_path / "again"
+    shutil.copytree(run, again)
+    (again / "timing.jsonl").write_text("no times")
+    data = json.loads(inside.planeval("score", str(again), "--format", "json").stdout)
+    assert data["costs"].keys() == {"input_tokens", "output_tokens", "tokens"}
 
 
 def test_a_reply_that_trips_a_pipeline_is_that_sample_s_failure(tmp_path: Path) -> None:

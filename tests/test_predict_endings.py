@@ -333,7 +333,7 @@ COATS = {
     "Weather in Rome?": ["Rome"], "Weather in Oslo?": ["Oslo"],
     "Is it wet in Rome, and in Oslo?": ["Rome", "Oslo"], "Should I take a coat to Bonn": ["Bonn"]
 }  # fmt: skip
-SHARED = "4 of 5 gold calls stand in their own prompts, all calls of 3 of 4 samples"
+SHARED = "4 of 5 gold calls occur in their own prompts, all calls of 3 of 4 samples"
 
 
 EMPTY = type("m", (Scripted,), {})(lambda messages, tools: Reply("{}"))

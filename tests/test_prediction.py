@@ -650,7 +650,7 @@ def test_a_budget_leaves_others_out_and_never_gold() -> None:
 def test_fewer_others_than_are_asked_for_are_told_once(tmp_path: Path) -> None:
     enough, short = (planeval(*CALLNAVI, "--run", f"distractors={count}") for count in ("1", "40"))
     assert (enough.returncode, short.returncode) == (0, 0)
-    assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was asked\n"
+    assert enough.stderr == "3 samples, 4,164 characters in first requests; nothing was sent\n"
     told = "--run distractors=40: 3 of 3 samples get fewer, of all other tools: "
     assert short.stderr.startswith(f"{told}hr01 2 of 2, hr02 1 of 1, hr03 1 of 1\n")
     got = [[json.loads(line)["distractors"] for line in one.stdout.splitlines()] for one in (enough, short)]

@@ -168,7 +168,7 @@ def test_equality_of_plans_is_explained(tmp_path: Path) -> None:
     assert "plans that mean the same but are written differently" in said
     assert "planner_eval.assert_same(pred, gold) compares" in said
     assert "argument.value: f (call 1): argument 'x' is 1, expected 2" in said
-    assert "a plan is compared with a str, which never is equal to it" in said
+    assert "a plan is compared with a str, which is never equal to it" in said
     assert "assert [1] == [2]" in said
 
 
@@ -205,7 +205,7 @@ def test_assert_scores_says_which_figures_fall_short() -> None:
     assert first == "exact is 0.3333, expected at least 0.5"
     assert "order_tau is undefined, expected at least 0.5" in rest
     assert any(line.startswith("3 pairs: 1 same, 1 different, 1 cut; root causes: ") for line in rest)
-    with pytest.raises(AssertionError, match="1 of 1 gold plans is words that call nothing"):
+    with pytest.raises(AssertionError, match="1 of 1 gold plans is prose without calls"):
         pe.assert_scores(["I cannot."], ["to be done"], {"exact": 0.1})
     pe.assert_scores(["I cannot."], ["[]"], {"exact": 1})
     with pytest.raises(pe.PlanevalError, match="unknown metric 'exakt'"):

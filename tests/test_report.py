@@ -144,7 +144,7 @@ def test_files_that_moved_or_changed_are_said(tmp_path: Path, planted: Path) -> 
     text = (tmp_path / "gold.jsonl").read_text(encoding="utf-8")
     (tmp_path / "gold.jsonl").unlink()
     done = planeval("report", "run", "-o", "x.html", cwd=tmp_path)
-    assert "run was made of gold.jsonl (gold plans), which is missing" in done.stderr
+    assert "run was made from gold.jsonl (gold plans), which is missing" in done.stderr
     (tmp_path / "gold.jsonl").write_text(text.replace("Oslo", "Oslo!"), encoding="utf-8")
     again = planeval("report", "run", "-o", "x.html", cwd=tmp_path)
     assert "the file gold.jsonl (gold) has changed since" in again.stderr

@@ -249,7 +249,7 @@ def test_a_run_beside_a_file_is_an_error_that_says_what_to_type(home: Path) -> N
         ("compare pred.jsonl run", "planeval score pred.jsonl GOLD -o DIR/"),
         ("compare run run --gold gold.jsonl", "planeval compare run run"),
         ("score run gold.jsonl", "planeval score run shows it again"),
-        ("diff run gold.jsonl", "what it was made of is pred.jsonl"),
+        ("diff run gold.jsonl", "it was made from pred.jsonl"),
     ):
         assert said in refused(home, *argv.split()), argv
 

@@ -11,7 +11,6 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.wrappers import KINDS
 from planner_eval.reading.dialects.notations.plan import to_data
 from planner_eval.reading.files.fields import (
     ANSWER_FIELDS,
@@ -20,7 +19,6 @@ from planner_eval.reading.files.fields import (
     GOLD_FIELDS,
     ID_FIELDS,
 )
-from planner_eval.reading.files.shapes import RECORD_SHAPE, SHAPES, VALUE_SHAPE
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_answers import CASES
@@ -247,7 +245,7 @@ def test_a_stream_is_no_answer_and_is_called_one(tmp_path: Path) -> None:
     for pieces in (chunks, events):
         done = planeval("parse", str(write_lines(tmp_path / "stream.jsonl", pieces)))
         assert done.returncode == 2
-        assert "a piece of a stream, no " in done.stderr + done.stdout
+        assert "a piece of a stream, not an answer" in done.stderr + done.stdout
         assert "join the pieces into one message" in done.stderr + done.stdout
         text = "".join(f"data: {json.dumps(one)}\n\n" for one in pieces)
         done = planeval("parse", "-", text=text)
@@ -267,18 +265,9 @@ def listed() -> dict[str, str]:
     """The lists of docs/files.md that are made from the code, by their names."""
     answers, gold = (*ANSWER_FIELDS, "…", *FALLBACK_ANSWER_FIELDS), (*GOLD_FIELDS, "…", *FALLBACK_GOLD_FIELDS)
     fields = {"answers": answers, "gold": gold, "ids": ID_FIELDS}
-    made = {
+    return {
         name: " ".join(f"`{key}`" if key != "…" else key for key in keys) for name, keys in fields.items()
     }
-    kinds = [("role", "a message, as Anthropic, OpenAI, Gemini, Bedrock and Hugging Face have it")]
-    kinds += [(kind.key, kind.what) for kind in KINDS]
-    keys: dict[str, list[str]] = {}
-    for key, what in kinds:
-        keys.setdefault(what, []).append(f"`{key}`")
-    table = [f"| {what} | {' '.join(dict.fromkeys(named))} |" for what, named in keys.items()]
-    made["kinds"] = "\n".join(["| an object | is known by |", "|---|---|", *table])
-    made["shapes"] = "\n".join(f"- {shape.what}" for shape in (*SHAPES, RECORD_SHAPE, VALUE_SHAPE))
-    return made
 
 
 def test_the_lists_of_the_page_are_those_of_the_code(request: pytest.FixtureRequest) -> None:

@@ -11,16 +11,11 @@ from typing import Any
 
 import pytest
 
-from planner_eval.base.tables import table
 from planner_eval.benchmarks.datasets.sources import short_names
 from planner_eval.plan.statistics import (
     FIGURE_MEANINGS,
     KIND_MEANINGS,
-    PATTERNS,
-    SCOPES,
-    SHAPES,
     Stats,
-    explain_words,
 )
 from planner_eval.plan.structure import KINDS as COUNTED
 from tests.conftest import ROOT, tables
@@ -227,10 +222,6 @@ def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Pa
     assert "alone6" in file.read_text()
 
 
-PAGE = ROOT / "docs" / "statistics.md"
-PLACE = re.compile(r"(?<=<!-- words -->\n\n).*?(?=<!-- end of words -->)", re.S)
-
-
 @pytest.mark.parametrize("file", ["gold.jsonl", "pred.jsonl", "gold.json"])
 def test_every_word_of_the_tables_is_explained_below_them(file: str) -> None:
     plain = planeval("stats", str(Path(DEMO).with_name(file))).stdout
@@ -282,17 +273,6 @@ def test_every_figure_and_kind_has_a_sentence() -> None:
     assert FIGURE_MEANINGS.keys() - counted == {"total", "plans", "unread"}
     assert counted <= FIGURE_MEANINGS.keys()
     assert tuple(KIND_MEANINGS) == COUNTED
-
-
-def test_the_docs_have_the_same_words(request: pytest.FixtureRequest) -> None:
-    words = explain_words(FIGURE_MEANINGS, KIND_MEANINGS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
-    made = table([{"word": f"`{word}`", "meaning": said} for word, said in words.items()], "md") + "\n\n"
-    page = PAGE.read_text(encoding="utf-8")
-    if request.config.getoption("--update-cases"):
-        PAGE.write_text(page := PLACE.sub(lambda _: made, page), encoding="utf-8")
-    found = PLACE.search(page)
-    assert found is not None
-    assert found[0] == made
 
 
 def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Path) -> None:

@@ -103,6 +103,6 @@ def test_the_report_says_which_tools_count(tmp_path: Path, catalog: bool) -> Non
     kept = planeval("score", *files, *policy, "-o", f"{tmp_path}/run/")
     again = planeval("score", f"{tmp_path}/run/")
     both = planeval("compare", files[0], files[0], "--gold", files[1], *policy, "--format", "json")
-    of = "the catalog's tools" if catalog else "all tools, for no catalog says which there are"
+    of = "the catalog's tools" if catalog else "all tools, because no catalog lists them"
     for shown in (done, again, both):
         assert f"| taskbench_nodes of {of} |" in shown.stdout, kept.stderr + shown.stderr

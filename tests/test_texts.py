@@ -200,7 +200,9 @@ def test_what_repair_saves_of_a_cut_answer_is_never_the_answer(tmp_path: Path) -
         done = planeval("diff", str(pred), str(gold), *options)
         assert (done.returncode, "2 pairs: 2 cut" in done.stdout) == (1, True)
         alone = planeval("diff", str(pred), str(gold), "--id", "1", *options)
-        assert alone.stdout.endswith("whole calls before the cut: g(); the first agrees with gold's first\n")
+        assert alone.stdout.endswith(
+            "complete calls before the cut: g(); the first agrees with gold's first\n"
+        )
 
 
 PLAN = """Hotels: [h, price = search(#city='Lyon', #name='Ann's Inn')]

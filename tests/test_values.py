@@ -16,6 +16,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from planner_eval.base.tables import table
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.dates import normalise_date, normalise_time
 from planner_eval.comparison.policy.file import load_policy
@@ -48,32 +49,33 @@ def test_a_form_is_read_as_the_table_says(case: dict[str, Any]) -> None:
 
 
 def test_the_page_has_the_table(request: pytest.FixtureRequest) -> None:
-    head = "| written | read as | |\n|---|---|---|\n"
-    kept = PAGE.read_text(encoding="utf-8")
-    text = re.sub(rf"\n{re.escape(head)}(?:\|.*\n)*", "", kept)
+    text = page = PAGE.read_text(encoding="utf-8")
     for word in dict.fromkeys(case["compare"] for case in CASES):
-        rows = ""
-        for case in (case for case in CASES if case["compare"] == word):
-            rows += f"| {shown(case['written'])} | {answer(case)} | {case.get('why', '')} |\n"
-        section = re.compile(rf"(^## {word}\n(?:(?!## ).*\n)*?)(?=\n## |\Z)", re.MULTILINE)
-        text = section.sub(lambda found, rows=rows: f"{found[1]}\n{head}{rows}", text)
+        cases = [case for case in CASES if case["compare"] == word]
+        rows = [
+            {"written": shown(case["written"]), "read as": answer(case), "why": case.get("why", "")}
+            for case in cases
+        ]
+        section = re.compile(rf"(^## {word}\n(?:(?!## |```).*\n)*```text\n)(?:(?!```).*\n)*", re.MULTILINE)
+        text = section.sub(lambda match, rows=rows: f"{match[1]}{table(rows, 'text')}\n", text)
     if request.config.getoption("--update-cases"):
         PAGE.write_text(text, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == text, "run: pytest tests/test_values.py --update-cases"
+    else:
+        assert text == page, "run: pytest tests/test_values.py --update-cases"
 
 
 def answer(case: dict[str, Any]) -> str:
     """What a form is read as, for the page."""
     if "read" not in case:
         return "as it is"
-    return f"`{case['read']}`" if case.get("exact") else shown(case["read"])
+    return str(case["read"]) if case.get("exact") else shown(case["read"])
 
 
 def shown(value: Any) -> str:
     """A value as JSON, with what cannot be seen as escapes."""
     text = json.dumps(value, ensure_ascii=False)
     seen = (c if c.isprintable() and not unicodedata.combining(c) else f"\\u{ord(c):04x}" for c in text)
-    return f"`{''.join(seen)}`"
+    return "".join(seen)
 
 
 def test_the_command_reads_them(tmp_path: Path) -> None:

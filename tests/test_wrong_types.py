@@ -30,16 +30,17 @@ class Echo:
 VERBS = [name for name in pe.__all__ if inspect.isfunction(getattr(pe, name))]
 
 
-def given(name: str, folder: Path) -> Mapping[str, Any]:
-    """What a verb can be called with."""
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mapping[str, Any]]:
+    """What each verb can be called with."""
+    folder = tmp_path_factory.mktemp("usual")
     samples = ROOT / "data" / "samples"
     nestful = str(samples / "nestful" / "v2" / "nestful_data.jsonl")
     answers = folder / "answers.jsonl"
     line = json.loads(Path(nestful).read_text().splitlines()[0])
     answers.write_text(json.dumps({"sample_id": line["sample_id"], "pred": line["output"]}) + "\n")
     run = folder / "run"
-    if not run.exists():
-        pe.score([PLAN], [PLAN], folder=str(run))
+    pe.score([PLAN], [PLAN], folder=str(run))
     scored = pe.score_benchmark(samples / "answers" / "appbench.jsonl", samples / "appbench", "appbench")
     tasks = [{"id": "a", "query": "Now?", "tools": TOOLS}]
     tools = {"f": lambda x: x}
@@ -78,7 +79,7 @@ def given(name: str, folder: Path) -> Mapping[str, Any]:
         "stats": {"plan": PLAN}, "suggest": {"plan": PLAN, "catalog": TOOLS},
         "table": {"runs": [str(run)], "metrics": ["exact"]}, "tool_source": {"tools": tools},
         "verify_dataset": data, "write": {"plan": pe.parse(PLAN), "dialect": "plan"},
-    }[name]  # fmt: skip
+    }  # fmt: skip
 
 
 def said(name: str, called: Mapping[str, Any]) -> str | None:
@@ -109,13 +110,14 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("values", [WRONG, pytest.param(MORE, marks=pytest.mark.more)], ids=["", "more"])
 @pytest.mark.parametrize("name", VERBS)
-def test_what_no_verb_can_take_is_refused_in_words(name: str, values: Any, tmp_path: Path) -> None:
-    usual = given(name, tmp_path)
-    assert said(name, usual) is None
+def test_what_no_verb_can_take_is_refused_in_words(
+    name: str, values: Any, usual: dict[str, Mapping[str, Any]]
+) -> None:
+    assert said(name, usual[name]) is None
     for keyword in keywords(name):
         for value in values:
             try:
-                why = said(name, {**usual, keyword: value})
+                why = said(name, {**usual[name], keyword: value})
             except Exception as error:
                 pytest.fail(f"pe.{name}({keyword}={value!r}): {type(error).__name__}: {error}")
             assert why is None or why.strip(), (keyword, value)

@@ -37,24 +37,31 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import acceptable_text
 from planner_eval.benchmarks.functionchat.matching import match_call
 from planner_eval.benchmarks.functionchat.official import (
+    JudgedAnswer,
+    StoredAnswer,
     judge_record,
     part_scores,
     read_verdict,
-    stored_answer,
 )
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
-from planner_eval.benchmarks.nestful.official import in_process_runner
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from tests.complexfuncbench_turns import OUTCOME, Vectors, pair, possible, published, recorded, with_normal
 from tests.conftest import SKIP_REASON, reference_folder
+from tests.nestful_published import PublishedRunner
 
 RAISED = "__raised__"
 HALF = {"callnavi.gpt_score": "[[0.5]]", "callnavi.repair": "I cannot."}
 
 Equal = Iterator[tuple[str, bool] | tuple[str, bool, bool]]
 """What a row is of, whether ours equals it, and, where it can be so, whether the published code raises."""
+
+
+def stored_answer(judged: JudgedAnswer) -> StoredAnswer:
+    """What is kept of an answer."""
+    sample = judged.sample
+    return StoredAnswer(sample.extra.get("part"), sample.category, judged.verdict, judged.by, judged.error)
 
 
 def read(path: Path) -> Any:
@@ -161,7 +168,7 @@ def _nestful(reference: Path) -> Equal:
         gold[r["set"], r["idx"]] = Sample(str(r["idx"]), gold=r["output"], tools=r["tools"], extra=extra)
     alone = {(r["set"], r["perturbation"], str(r["idx"])): r for r in official["per_sample"]}
     answers = _by_set(read(folder / "pred.jsonl.gz"))
-    run = in_process_runner({**OFFICIAL_FUNCTIONS, **CODE_TOOLS})
+    run = PublishedRunner({**OFFICIAL_FUNCTIONS, **CODE_TOOLS})
     for expected in official["whole_set"]:
         key = (expected["set"], expected["perturbation"])
         executed = run if expected["win_rate_flag"] else None

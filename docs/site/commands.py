@@ -1,4 +1,4 @@
-"""Pages made of the code: the command line at ``<!-- commands -->``, all codes at ``<!-- codes -->``."""
+"""Parts of pages that are made of the code, at marks such as ``<!-- commands -->``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 MARK = "<!-- commands -->"
-CODES_MARK = "<!-- codes -->"
 _ROW = re.compile(r"^\|.*$", re.M)
 _CODE = re.compile(r"`[^`]+`")
 _MARKUP = re.compile(r"(`[^`]+`)|([\\`*_\[\]<>|#])")
@@ -19,13 +18,73 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """What MkDocs calls with each page."""
     # In code in a table a bar is escaped for others; here the backslash would be shown.
     markdown = _ROW.sub(lambda row: _CODE.sub(lambda code: code[0].replace(r"\|", "|"), row[0]), markdown)
-    if CODES_MARK in markdown:
-        return markdown.replace(CODES_MARK, "\n\n".join(_codes()))
+    for mark, generated in GENERATED.items():
+        if mark in markdown:
+            markdown = markdown.replace(mark, generated())
     if MARK not in markdown:
         return markdown
     from planner_eval.cli import cli
 
     return markdown.replace(MARK, "\n\n".join(_described(click.Context(cli, info_name="planeval"), 2)))
+
+
+def _dialects() -> str:
+    """All notations, with an example of each."""
+    from planner_eval.reading.dialects.listing import dialect_tables
+
+    return dialect_tables()
+
+
+def _terms() -> str:
+    """The terms of ``planeval stats``."""
+    from planner_eval.base.tables import table
+    from planner_eval.plan.statistics import (
+        FIGURE_MEANINGS,
+        KIND_MEANINGS,
+        PATTERNS,
+        SCOPES,
+        SHAPES,
+        explain_words,
+    )
+
+    words = explain_words(FIGURE_MEANINGS, KIND_MEANINGS, PATTERNS, shapes=SHAPES, scopes=SCOPES)
+    return table([{"term": f"`{word}`", "meaning": meaning} for word, meaning in words.items()], "md")
+
+
+def _metrics() -> str:
+    """The metrics of ``planeval score``."""
+    from planner_eval.base.tables import table
+    from planner_eval.comparison.metrics import METRICS
+
+    rows = [
+        {
+            "metric": f"`{metric.name}`",
+            "group": metric.group,
+            "kind": ("F1" if metric.kind == "counts" else "share") + (" ↓" if metric.lower else ""),
+            "what it says": metric.title,
+        }
+        for metric in METRICS.values()
+    ]
+    return table(rows, "md")
+
+
+def _frameworks() -> str:
+    """The layouts of frameworks' files."""
+    from planner_eval.base.tables import table
+    from planner_eval.reading.files.shapes import layout_rows
+
+    return table(layout_rows(), "md")
+
+
+def _kinds() -> str:
+    """The objects that APIs and libraries dump."""
+    from planner_eval.reading.dialects.conversations.wrappers import KINDS
+
+    keys = {"a message, as Anthropic, OpenAI, Gemini, Bedrock and Hugging Face have it": ["`role`"]}
+    for kind in KINDS:
+        keys.setdefault(kind.what, []).append(f"`{kind.key}`")
+    rows = [f"| {what} | {' '.join(dict.fromkeys(named))} |" for what, named in keys.items()]
+    return "\n".join(["| an object | is known by |", "|---|---|", *rows])
 
 
 def _codes() -> Iterator[str]:
@@ -34,17 +93,15 @@ def _codes() -> Iterator[str]:
 
     family = ""
     for entry in code_entries().values():
-        before, dot, _ = entry.code.partition(".")
-        if (first := before if dot else "outcomes") != family:
-            family = first
+        if entry.family != family:
+            family = entry.family
             yield f"## {family}"
-        yield f"### `{entry.code}` {{ #{entry.code} }}"
-        yield _escaped("; ".join(entry.meanings))
-        yield (
-            f"```text\n{entry.example}\n```"
-            if "```" not in entry.example
-            else f"````text\n{entry.example}\n````"
-        )
+        yield f"### `{entry.code}` {{ #{entry.anchor} }}"
+        sure = f" (confidence: {entry.confidence})" if entry.confidence else ""
+        yield _escaped("; ".join(entry.meanings) + sure)
+        if entry.example:
+            fence = "````" if "```" in entry.example else "```"
+            yield f"{fence}text\n{entry.example}\n{fence}"
         yield _escaped(entry.fix)
 
 
@@ -73,3 +130,14 @@ def _described(context: click.Context, level: int) -> Iterator[str]:
 def _escaped(text: str) -> str:
     """A text that no Markdown changes, but for what it writes as code."""
     return _MARKUP.sub(lambda found: found[1] or f"\\{found[2]}", text)
+
+
+GENERATED = {
+    "<!-- codes -->": lambda: "\n\n".join(_codes()),
+    "<!-- dialects -->": _dialects,
+    "<!-- frameworks -->": _frameworks,
+    "<!-- kinds -->": _kinds,
+    "<!-- metrics -->": _metrics,
+    "<!-- terms -->": _terms,
+}
+"""What stands at a mark."""

@@ -52,7 +52,7 @@ def _find_folder_problem(file: str) -> str | None:
     while not os.path.lexists(existing):
         existing = os.path.dirname(existing)
     problem = _find_creation_problem(existing, file)
-    return problem and f"nothing can be written into {file}: {problem}"
+    return problem and f"cannot write into {file}: {problem}"
 
 
 def _find_creation_problem(folder: str, file: str) -> str | None:

@@ -39,13 +39,53 @@ def service(name: str) -> Callable[..., Any]:
     >>> service("world catalog").__name__
     'world_catalog'
     """
-    from importlib import import_module
-
     if name not in _TARGETS:
         raise LookupError(f"nothing provides the service {name!r}")
-    module, _, function = _TARGETS[name].partition(":")
-    provider: Callable[..., Any] = getattr(import_module(module), function)
+    provider: Callable[..., Any] = _load(_TARGETS[name])
     return provider
+
+
+def deferred(target: str) -> Callable[..., Any]:
+    """What a module holds, imported when it is first asked for.
+
+    Args:
+        target: The module and the name, as ``"package.module:name"``.
+
+    Returns:
+        A function that calls what has the name, or gives it where it is no function.
+
+    >>> deferred("math:sqrt")(9.0), deferred("math:tau")()
+    (3.0, 6.283185307179586)
+    """
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        value = _load(target)
+        return value(*arguments, **options) if callable(value) else value
+
+    return call
+
+
+def deferred_names(package: str, **modules: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package some of whose names stand in modules that are imported for them.
+
+    Args:
+        package: Its name.
+        modules: The module of each of these names.
+    """
+
+    def attribute(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return _load(f"{package}.{modules[name]}:{name}")
+
+    return attribute
+
+
+def _load(target: str) -> Any:
+    from importlib import import_module
+
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
 
 
 # ----------------------------------------------------------------------

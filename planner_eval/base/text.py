@@ -89,6 +89,16 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}"
 
 
+def format_ordinal(number: int) -> str:
+    """A number that counts.
+
+    >>> [format_ordinal(number) for number in (1, 2, 3, 4, 11, 22)]
+    ['1st', '2nd', '3rd', '4th', '11th', '22nd']
+    """
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
 def format_seconds(count: float) -> str:
     """A time in words.
 

@@ -120,7 +120,7 @@ def _read_verdict(file: str, number: int, item: Item, key: str | None, field: st
     if item.error is not None:
         return Verdict(name, None, where, one_line(str(item.error).split("\n")[0]))
     if not isinstance(item.data, dict):
-        return Verdict(None, None, where, "it is no object, expected a record with a verdict")
+        return Verdict(None, None, where, "it is not an object, expected a record with a verdict")
     value = value_at(item.data, field)
     if isinstance(value, (list, dict)):
         kind = "a list" if isinstance(value, list) else "an object"

@@ -102,6 +102,7 @@ def read_answers(
     text_field: str | None = None,
     benchmark: Benchmark,
     has_trials: bool = False,
+    repetition: int | None = None,
 ) -> Answers:
     """The answers of a file: JSON lines or a JSON array of records, texts or messages.
 
@@ -112,6 +113,7 @@ def read_answers(
             several answers to one sample.
         benchmark: Whose answers they are; its own result files are read as its code writes them.
         has_trials: Every list is several answers to one sample.
+        repetition: Of answers of a run that asked several times those of this repetition; None for all.
 
     Raises:
         InputError: the file is missing, a directory, a field named is in no record, or the field of the
@@ -120,6 +122,9 @@ def read_answers(
     file = read_answer_file(path, id_field, text_field, benchmark)
     if not file.many and file.records[0].source == "":
         raise InputError(f"{file.name} is empty: there are no answers")
+    if repetition is not None:
+        kept = (record for record in file.records if (record.fields.get("repetition") or 0) == repetition)
+        file = file._replace(records=tuple(kept))
     many = has_trials or text_field is not None or file.content == "outputs"
     answers = (
         answer
@@ -480,7 +485,7 @@ def _refuse_other_gold(benchmark: Benchmark, source: str, samples: Sequence[Samp
         return
     likely = next((n for n, b in BENCHMARKS.items() if any(b.fits(s.gold) for s in samples)), None)
     hint = f"it looks like gold of {likely}" if likely else "no benchmark's gold looks like this"
-    raise InputError(f"{source} is no gold of {benchmark.name}: {hint}")
+    raise InputError(f"{source} is not gold of {benchmark.name}: {hint}")
 
 
 def _guess_benchmark(path: Path) -> str | None:

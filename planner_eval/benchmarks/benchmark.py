@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import NAME, InputError, expect
+from planner_eval.base.resources import deferred
 from planner_eval.base.text import closest_name
 
 if TYPE_CHECKING:
@@ -129,8 +130,9 @@ class Benchmark:
         fits: Whether a sample's gold has the shape of this benchmark's.
         signs: Fields one of which stands in the beginning of each of its files of gold.
         score_official: What the published code says of answers; takes the options, ``judge`` where the
-            benchmark is judged, and ``run`` where it has a runner.
-        score_corrected: What the paper says of them; takes the same.
+            benchmark is judged, and ``run`` where it has a runner. The function of this name in the package's
+            ``official`` where left out.
+        score_corrected: What the paper says of them; takes the same, and is found likewise.
         paper: The cells of the paper's tables of the data, in its order.
         difference: Why figures of the two variants differ where neither's own note says so.
         options: What scoring can be told.
@@ -170,6 +172,7 @@ class Benchmark:
             know whose they are; "" where they are called anything.
         pipelines: The pipelines that ask by its own rules, the first where none is named; see `asking`.
         sampling: What its own runner asks with; None where :mod:`planner_eval.models` says it.
+        turned: Its rows have the figures of :mod:`.turns`.
     """
 
     name: str
@@ -178,10 +181,10 @@ class Benchmark:
     read_file: Callable[[Path], Iterator[Sample]]
     fits: Callable[[Any], bool]
     signs: tuple[str, ...]
-    score_official: Callable[..., Report]
-    score_corrected: Callable[..., Report]
     paper: Callable[[Sequence[Sample]], Iterator[Cell]]
     difference: str
+    score_official: Callable[..., Report] | None = None
+    score_corrected: Callable[..., Report] | None = None
     options: tuple[Option, ...] = ()
     judged: bool = False
     prompt_files: Callable[[], Mapping[str, PromptFile]] | None = None
@@ -208,6 +211,7 @@ class Benchmark:
     result_files: str = ""
     pipelines: tuple[str, ...] = ()
     sampling: Mapping[str, Any] | None = None
+    turned: bool = False
 
     @property
     def executed(self) -> bool:
@@ -254,8 +258,11 @@ class Benchmark:
             chosen["judge"] = judge
         if self.executed:
             chosen["run"] = run
-        scorer = self.score_official if variant == "official" else self.score_corrected
-        return scorer(records, **chosen)
+        own = self.score_official if variant == "official" else self.score_corrected
+        report: Report = (own or deferred(f"{_FOLDER}.{self.name}.{variant}:score_{variant}"))(
+            records, **chosen
+        )
+        return report
 
     def checked(self, variant: str, options: Mapping[str, str]) -> dict[str, Any]:
         """The options that a variant knows, by name.
@@ -295,8 +302,18 @@ class Benchmark:
 #     benchmark("callnavi").tables(samples)                     the paper's cells beside the recomputed ones
 #
 # A new benchmark is a package of this folder that exports ``BENCHMARK``, and its name in :data:`NAMES`.
+_FOLDER = "planner_eval.benchmarks"
 NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat", "bfcl")
 """The packages of this folder that hold a benchmark."""
+
+
+def scorers_in(name: str) -> Callable[[str, Mapping[str, Any]], Scorer]:
+    """How a benchmark scores answers one by one: the ``scorer`` of its ``official`` and ``corrected``.
+
+    Args:
+        name: Its package in this folder.
+    """
+    return lambda variant, options: deferred(f"{_FOLDER}.{name}.{variant}:scorer")(**options)
 
 
 class _Benchmarks(Mapping[str, Benchmark]):
@@ -305,7 +322,7 @@ class _Benchmarks(Mapping[str, Benchmark]):
     def __getitem__(self, name: str) -> Benchmark:
         if name not in NAMES:
             raise KeyError(name)
-        loaded = import_module(f"planner_eval.benchmarks.{name}").BENCHMARK
+        loaded = import_module(f"{_FOLDER}.{name}").BENCHMARK
         assert isinstance(loaded, Benchmark)
         return loaded
 

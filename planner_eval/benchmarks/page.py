@@ -23,9 +23,10 @@ from planner_eval.comparison.rows import Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
-from planner_eval.results.page.lines import MAX_TEXT, Pair, PairLineWriter
+from planner_eval.results.page.lines import Pair, PairLineWriter
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.page.pairs import pair_of
+from planner_eval.results.page.plan_data import MAX_TEXT
 from planner_eval.results.page.report import (
     DEFAULT_SETTINGS,
     PageResult,
@@ -82,7 +83,7 @@ def benchmark_page(
     """
     refuse_bad_settings(shown)
     if not scored.reports or len(scored.matched.records) != scored.matched.scored:
-        raise InputError("a page shows records beside figures, and these scores hold figures alone")
+        raise InputError("a page needs records, and these scores have only figures")
     views = list(_views(scored, shown))
     sheaf = LineSpool(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
     writer = PairLineWriter(_QUESTION, texts=shown.texts)

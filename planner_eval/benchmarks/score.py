@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, Template
     from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
+    from planner_eval.results.conversations import ConversationSums
+    from planner_eval.results.trials import TrialReport
 
 
 # ----------------------------------------------------------------------
@@ -70,7 +72,7 @@ def apply_prompts(
     """
     if judge is None or benchmark.prompt_files is None:
         if folder is not None:
-            raise InputError("a folder of prompts is for a judge, and there is none")
+            raise InputError("a folder of prompts needs a judge: add --judge")
         return JudgeSetup(judge, "")
     from planner_eval.benchmarks.judging import PromptedJudge, has_templates, read_templates
 
@@ -123,6 +125,7 @@ class Source:
         prompts: The folder of the prompts that the judge is asked with; those beside the data, else our own,
             when left out.
         ids: The samples that were asked, where that is not all of them.
+        repetition: Which of several answers to each sample counts; None where there is one.
     """
 
     id_field: str | None = None
@@ -131,6 +134,7 @@ class Source:
     cache: str | None = None
     prompts: str | None = None
     ids: Collection[str] | None = None
+    repetition: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,8 @@ class Scored:
         judge: Who judged, with these prompts.
         lost: Samples at which the program itself fails, by id; no figure counts them.
         mark: What the answers were asked with that their figures are marked with.
+        trials: Of samples that were asked several times what all answers come to, by variant.
+        spent: What a run says that its answers cost.
     """
 
     benchmark: Benchmark
@@ -162,6 +168,8 @@ class Scored:
     judge: Judge | None = None
     lost: tuple[str, ...] = ()
     mark: str = ""
+    trials: Mapping[str, TrialReport] = field(default_factory=dict)
+    spent: ConversationSums | None = None
 
     def result_file(self) -> str:
         """The benchmark's own result file of these answers, as its published code writes it.
@@ -170,7 +178,7 @@ class Scored:
             InputError: its code writes none, or several for such answers.
         """
         if self.benchmark.result_file is None:
-            raise InputError(f"{self.benchmark.title} has no result file that is written here")
+            raise InputError(f"{self.benchmark.title} has no result file that planeval writes")
         return self.benchmark.result_file(self.matched.records, self.judge)
 
 
@@ -206,8 +214,9 @@ def score_file(
         bench.checked(variant, options)
     has_trials = bench.several(options)
     answers = read_answers(
-        pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials
-    )
+        pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials,
+        repetition=source.repetition,
+    )  # fmt: skip
     ids = answered_ids(bench, source, (answer.id for answer in answers.found))
     samples = gold_samples(bench, gold, cache=source.cache, answered=ids)
     samples, left = _select_asked(samples, source.ids)
@@ -291,8 +300,10 @@ def common_notations(counts: Counter[str], records: int) -> dict[str, int]:
     return dict(counts.most_common(2)) if counts.total() * 2 > records else {}
 
 
-def format_score(scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False) -> str:
-    """A score as text: what was matched, then each figure under each variant, with its counts and notes.
+def format_score_pieces(
+    scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
+) -> Iterator[str]:
+    """A score as pieces of text: what was matched, then each figure by variant, with counts and notes.
 
     Args:
         scored: The score.
@@ -300,13 +311,6 @@ def format_score(scored: Scored, *, form: str = "text", rows: bool = False, fail
         rows: A row a record as well; in ``"json"`` they are always there.
         failures: Of these rows only those of records that a variant does not count as solved.
     """
-    return "".join(format_score_pieces(scored, form=form, rows=rows, failures=failures))
-
-
-def format_score_pieces(
-    scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
-) -> Iterator[str]:
-    """The same, in pieces."""
     if form == "json":
         yield from _format_json(scored)
     else:
@@ -325,10 +329,34 @@ def _format_for_people(scored: Scored, form: str, *, rows: bool, failures: bool)
     for row in figures:  # the published figure to its last digit, where others are rounded
         if isinstance(row.get("official"), float):
             row["official"] = str(row["official"])
-    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140)]
+    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140), *_trial_blocks(scored, form)]
+    blocks += _turn_blocks(scored, form)
     if rows:
         blocks.append(table(list(records), form))
     return "\n\n".join(blocks)
+
+
+def _trial_blocks(scored: Scored, form: str) -> Iterator[str]:
+    """What all answers to each sample come to, by variant where they differ, and what they cost."""
+    if not scored.trials and scored.spent is None:
+        return
+    from planner_eval.results.conversations import cost_rows
+    from planner_eval.results.trials import trial_blocks
+
+    blocks = {variant: trial_blocks(report, form, "right") for variant, report in scored.trials.items()}
+    alike = len({*map(tuple, blocks.values())}) == 1
+    for variant, texts in [*blocks.items()][: 1 if alike else None]:
+        yield "\n\n".join(texts if alike else [f"{variant}:", *texts])
+    if scored.spent is not None and (rows := cost_rows(scored.spent)):
+        yield table(rows, form)
+
+
+def _turn_blocks(scored: Scored, form: str) -> Iterator[str]:
+    """Turns as a block of lines."""
+    if scored.benchmark.turned:
+        from planner_eval.benchmarks.turns import turn_block
+
+        yield from turn_block(scored.reports, form)
 
 
 def summary_lines(scored: Scored) -> Iterator[str]:
@@ -481,6 +509,16 @@ def record_rows(scored: Scored) -> Iterator[dict[str, Any]]:
         yield row | {"error": "; ".join(errors) or None}
 
 
+def _trial_data(scored: Scored) -> dict[str, Any]:
+    if not scored.trials and scored.spent is None:
+        return {}
+    from planner_eval.results.conversations import conversation_data
+    from planner_eval.results.trials import trial_data
+
+    data = {"trials": {variant: trial_data(report) for variant, report in scored.trials.items()}}
+    return {**data, **({} if scored.spent is None else conversation_data(scored.spent))}
+
+
 _EMPTY_ROWS = '"rows": []'
 _ROWS_AT_ONCE = 100
 """Rows that are written together."""
@@ -501,7 +539,11 @@ def _format_json(scored: Scored) -> Iterator[str]:
 
 def head_data(scored: Scored) -> dict[str, Any]:
     """Everything but the rows as JSON data."""
-    matched = scored.matched
+    matched, turns = scored.matched, {}
+    if scored.benchmark.turned:
+        from planner_eval.benchmarks.turns import turn_data
+
+        turns = turn_data(scored.reports)
     return {
         "benchmark": scored.benchmark.name,
         "answers": matched.answers,
@@ -516,6 +558,8 @@ def head_data(scored: Scored) -> dict[str, Any]:
         "broken": matched.broken,
         **({"lost": scored.lost} if scored.lost else {}),
         "notations": dict(scored.notations),
+        **({"turns": turns} if turns else {}),
+        **_trial_data(scored),
         "reports": {
             variant: report_data(replace(report, rows=())) for variant, report in scored.reports.items()
         },

@@ -33,6 +33,7 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
     progress: Callable[[int, int, int], None] | None = None,
     engine: RayRunner | None = None,
     ids: Collection[str] | None = None,
+    repetition: int | None = None,
     **settings: str,
 ) -> Scored:
     """Score a file of answers as a published benchmark does: as its code computes, and as its paper means.
@@ -56,6 +57,7 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
         engine: Then where it is done, when not by processes of this machine.
         ids: The samples that were asked, where that is not all of them; the others do not count. By one
             process.
+        repetition: Of answers that :func:`planner_eval.predict` repeated those of this repetition, from 0.
         settings: The benchmark's own options, e.g. ``task="routing"``.
 
     Raises:
@@ -83,11 +85,12 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
     expect_or_none(COUNT, jobs=jobs)
     expect_or_none(FUNCTION, run=run, progress=progress)
     folders = (reading.cache, None if prompts is None else os.fspath(prompts))
-    source = Source(reading.id_field, reading.text_field, reading.by, *folders, ids)
+    expect_or_none(COUNT, repetition=repetition)
+    source = Source(reading.id_field, reading.text_field, reading.by, *folders, ids, repetition)
     if jobs is not None or folder is not None:
         from planner_eval.benchmarks.runs import run_benchmark
 
-        if judge is not None or run is not None or ids is not None:
+        if judge is not None or run is not None or ids is not None or repetition is not None:
             raise InputError("with a judge, a runner or some samples only, answers are scored by one process")
         how = {"deadline": deadline} if deadline is not None else {}
         return run_benchmark(

@@ -90,7 +90,7 @@ def losses(catalog: Catalog, format: str) -> list[str]:
         messages.append(f"{format_count(over, 'further variant')} of tools with the same name")
     untold = sum(_is_return_lost(tool, format) for tool in written)
     if untold:
-        object = ", which is no object" if format == "mcp" else ""
+        object = ", which is not an object" if format == "mcp" else ""
         messages.append(f"what {format_count(untold, 'tool')} return{'s' * (untold == 1)}{object}")
     acting = 0 if format == "mcp" else sum(tool.action is not None for tool in written)
     if acting:

@@ -126,7 +126,7 @@ def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None
 
     dropped = losses(catalog, target)
     for dropped_item in dropped:
-        note(f"{target} has no place for {dropped_item}" + (": left out" if loss else ""))
+        note(f"{target} cannot express {dropped_item}" + (": left out" if loss else ""))
     if dropped and not loss:
         note("nothing written: add --loss to write the rest, or use --to planeval, which keeps everything")
         return 3

@@ -110,7 +110,7 @@ def command(
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
-    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
+    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = read_plans(plans, **fields)
     if catalog is None:
@@ -306,7 +306,8 @@ def _line(row: dict[str, Any]) -> str:
     if row["line"] is not None:
         location.append(f"line {row['line']}, column {row['column']}")
     if row["call"] is not None:
-        location.append(f"call {row['call']} ({row['tool']})")
+        tool = row["tool"] or '""'
+        location.append(f"call {row['call']} ({tool})")
     where = f"{', '.join(location)}: " if location else ""
     message = printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
     return message.replace("\n", "\\n").replace("\t", "\\t")  # ids and names may hold line ends

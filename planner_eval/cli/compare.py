@@ -13,6 +13,16 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
 from planner_eval.base.text import format_count
+from planner_eval.cli.benchmark_options import (
+    OVERRIDDEN_OPTIONS,
+    PAGE_FORMAT,
+    BenchmarkOptions,
+    benchmark_options,
+    delay_garbage_collection,
+    refuse_idle_options,
+    say_judge_failures,
+    scoring_options,
+)
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     OptionScope,
@@ -32,16 +42,6 @@ from planner_eval.cli.pairs import (
     judging_options,
     say_unjudged,
     scored_pair_options,
-)
-from planner_eval.cli.score_benchmark import (
-    OVERRIDDEN_OPTIONS,
-    PAGE_FORMAT,
-    BenchmarkOptions,
-    benchmark_options,
-    delay_garbage_collection,
-    refuse_idle_options,
-    say_judge_failures,
-    scoring_options,
 )
 from planner_eval.cli.sources import is_benchmark_run, refuse_incomplete_run, refuse_stdin_twice
 from planner_eval.cli.systems import Systems, open_systems
@@ -211,7 +211,7 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
             f"planeval compare {' '.join(runs)}"
         )
     return click.UsageError(
-        f"{runs[0]} is a run and {files[0]} is none: score {files[0]} into a folder of its own, "
+        f"{runs[0]} is a run and {files[0]} is not: score {files[0]} into a folder of its own, "
         f"planeval score {files[0]} {gold or 'GOLD'} -o DIR/, and compare the two, "
         f"planeval compare {runs[0]} DIR/"
     )

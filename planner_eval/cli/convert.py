@@ -204,9 +204,9 @@ def _dialects_text(name: str | None, form: str) -> str:
 
     entries = pe.list_dialects(name)
     if form == "md" and name is None:
-        from planner_eval.reading.dialects.listing import page
+        from planner_eval.reading.dialects.listing import dialect_tables
 
-        return page()
+        return dialect_tables()
     if form == "json":
         return json.dumps([entry._asdict() for entry in entries], ensure_ascii=False, indent=1)
     if name is not None and form == "text":

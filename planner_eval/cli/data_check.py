@@ -352,14 +352,14 @@ def command(
     executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
     refuse_idle(
         [
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
+            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
             OptionScope(
                 ("isolation", "timeout", "binding", "allow_read"),
                 executed,
                 "with --tools, without which no plan is run",
             ),
             OptionScope(
-                ("query", "answer"), source.file is not None, "to files: a data set says itself what it asks"
+                ("query", "answer"), source.file is not None, "to files: a data set has its own questions"
             ),
         ]
     )

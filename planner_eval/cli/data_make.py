@@ -118,7 +118,7 @@ class QuestionOptions(NamedTuple):
                 seen=progress.seen,
             )
         except KeyboardInterrupt as stop:
-            stop.add_note(f"; what was answered is kept in {self.cache}: the same command goes on from there")
+            stop.add_note(f"; what was answered is kept in {self.cache}: the same command resumes from there")
             raise
         finally:
             progress.counter.clear()
@@ -340,7 +340,7 @@ def command(
     """
     refuse_idle(
         [
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
+            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
             OptionScope(("offer",), is_option_passed("distractors"), "with --run distractors=K"),
             OptionScope(
                 ("isolation", "timeout"),

@@ -83,7 +83,7 @@ def coverage_command(
     --against adds what another set uses and this one does not.
     Exit code: 0 all plans read, 1 some unreadable, 2 usage, 3 none readable.
     """
-    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given")])
+    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
     coverage = pe.coverage(
@@ -104,7 +104,10 @@ def coverage_command(
     if catalog is not None and coverage.aspect("edges").never is None:
         note("too many outputs have a parameter's name: unused pairs and edges are not listed")
     if coverage.unproved:
-        note(f"{format_count(coverage.unproved, 'plan')} counted as equal unproved: the search took too long")
+        note(
+            f"{format_count(coverage.unproved, 'plan')} counted as equal without proof: the search "
+            "took too long"
+        )
     if not all(s.plans for s in coverage.sets):
         return 3
     return int(any(s.unread for s in coverage.sets))
@@ -250,7 +253,7 @@ def duplicates_command(
     refuse_idle([OptionScope(("across", "clusters"), second is None, "to one set, and two are named")])
     sources = open_plan_sets([name for name in (first, second) if name is not None], fields)
     files = any(source.file is not None for source in sources)
-    refuse_idle([OptionScope(("query",), files, "to files: a data set says itself what it asks")])
+    refuse_idle([OptionScope(("query",), files, "to files: a data set has its own questions")])
     duplicates = pe.duplicates(
         *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
         progress=make_counter("plans"),
@@ -267,21 +270,21 @@ def duplicates_command(
         _say_unread(source_set)
     if duplicates.unproved:
         note(
-            f"{format_count(duplicates.unproved, 'plan')} counted as equal unproved: the search took too long"
+            f"{format_count(duplicates.unproved, 'plan')} counted as equal without proof: the search "
+            "took too long"
         )
     if not duplicates.compared:
-        note(f"no record has what is compared: {duplicates.chosen.meaning}")
+        note(f"no record has anything to compare: {duplicates.chosen.meaning}")
         return 3
     return int(bool(duplicates.chosen.records) or any(s.unread for s in duplicates.sets))
 
 
 def _say_skipped(skipped: Sequence[Record], clusters: str) -> None:
     if skipped:
-        phrase = "is no record and stands" if len(skipped) == 1 else "are no records and stand"
+        verb = "is not a record" if len(skipped) == 1 else "are not records"
         note(
-            f"{format_count(len(skipped), 'line')} {phrase} in {clusters} without the text, under "
-            "the id where "
-            f"that is known; the first: {skipped[0].where}"
+            f"{format_count(len(skipped), 'line')} {verb}; {clusters} has them without their text; "
+            f"the first: {skipped[0].where}"
         )
 
 

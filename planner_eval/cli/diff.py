@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
@@ -56,31 +56,39 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # What `planeval diff` does with pairs beside telling of them: drawings, reports, effects, distances.
-def draw_pair(rows: Sequence[Row], form: str, look: DrawingOptions, output: str | None) -> bytes:
+Drawn: TypeAlias = "tuple[Row, Sequence[Record | None]]"
+"""What became of a pair that is drawn, and its records."""
+
+
+def draw_pair(rows: Sequence[Drawn], form: str, look: DrawingOptions, output: str | None) -> bytes:
     """The drawing of one pair."""
-    diffs = [row.diff for row in rows if row.diff is not None]
     if len(rows) != 1:
         raise InputError(
             f"{len(rows)} pairs do not fit one drawing: choose one with --id, or name a directory with -o"
         )
-    if not diffs:
-        raise InputError(f"there is nothing to draw: {rows[0].error or rows[0].state.replace('_', ' ')}")
-    return draw_one(diffs[0], "text" if form == "listing" else form, look, output)
+    ((row, records),) = rows
+    if row.diff is None:
+        raise InputError(f"there is nothing to draw: {row.error or row.state.replace('_', ' ')}")
+    from planner_eval.results.drawing.overlay import conversation_scene
+
+    scene = conversation_scene(row, records)
+    return draw_one(scene, "text" if form == "listing" else form, look, output)
 
 
-def draw_each(rows: Sequence[Row], form: str, look: DrawingOptions, output: str) -> None:
+def draw_each(rows: Sequence[Drawn], form: str, look: DrawingOptions, output: str) -> None:
     """A drawing a pair into a folder; a pair that could not be compared is told."""
     from pathlib import Path
 
     from planner_eval.comparison.rows import STATES
     from planner_eval.results.drawing.layout import Drawing
+    from planner_eval.results.drawing.overlay import conversation_scene
 
     form = "text" if form == "listing" else form
-    diffs = (row.diff for row in rows if row.diff is not None)
+    diffs = (conversation_scene(*drawn) for drawn in rows if drawn[0].diff is not None)
     drawings = pe.render_many(diffs, format=form, color=is_colored(output), **look._asdict())
 
     def drawn() -> Iterator[NamedDrawing]:
-        for row in rows:
+        for row, _ in rows:
             message = (
                 f"{row.state.replace('_', ' ')}: {(row.error or STATES[row.state]).partition(chr(10))[0]}"
             )
@@ -246,7 +254,7 @@ def command(
     with work as (sums, lines):
         refuse_unknown_names(paired, sums.names, job.policy)
         if shape.pictured:
-            _draw(rows, shape, look, output)
+            _draw([*zip(rows, paired.pairs, strict=True)], shape, look, output)
         elif shape.run:
             emit(sums.said, None)
         elif not patch and form in CI_FORMATS:
@@ -337,9 +345,9 @@ def _report_text(sums: DiffSums) -> str:
     return json.dumps(sums.report, ensure_ascii=False, indent=1)
 
 
-def _draw(rows: list[Row], shape: _OutputSettings, look: DrawingOptions, output: str | None) -> None:
+def _draw(rows: list[Drawn], shape: _OutputSettings, look: DrawingOptions, output: str | None) -> None:
     """Draw one pair or each."""
-    selected = [row for row in rows if row.state != "same"] if shape.only else rows
+    selected = [drawn for drawn in rows if drawn[0].state != "same"] if shape.only else rows
     if output is not None and shape.folder:
         draw_each(selected, shape.form, look, output)
     else:
@@ -431,7 +439,7 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
         ]
     )
     if misnamed is not None:
-        raise click.UsageError(f"--patch writes JSON, and {misnamed} is named as something else")
+        raise click.UsageError(f"--patch writes JSON, and {misnamed} has another suffix")
 
 
 def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised: bool) -> None:

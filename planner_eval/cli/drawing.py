@@ -148,7 +148,7 @@ def write_folder(
             continue
         plain, name = _file_name(named.id, used)
         if plain != name:
-            note(f"{named.where}: drawn into {name}.{suffix}, for {plain}.{suffix} is another's")
+            note(f"{named.where}: drawn into {name}.{suffix}, for {plain}.{suffix} belongs to another record")
         file = folder / f"{name}.{suffix}"
         if os.path.realpath(file) in inputs and not file.is_symlink():
             raise InputError(f"{file} is an input of this command: name another folder")

@@ -118,7 +118,7 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 """Options that are typed as one, by their keys: ``--field text=NAME`` is what ``--text-field NAME`` was."""
 
-_FIELD_WORDS = {"text": "text (the plan)", "answer": "answer (what the plan should come to)"}
+_FIELD_WORDS = {"text": "text (the plan)", "answer": "answer (the expected result of the plan)"}
 
 _GROUP_HELP = {
     "--run": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),

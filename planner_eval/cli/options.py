@@ -100,7 +100,7 @@ def infer_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--infer",
         is_flag=True,
-        help="Infer edges: where an argument repeats an earlier result, and where a data set or "
+        help="Infer edges where an argument repeats an earlier result, or where a data set or "
         "catalog says what fills a placeholder; written steps become generations.",
     )(command)
 
@@ -227,7 +227,7 @@ def gold_doubts_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def output_options(
-    *forms: str, folder: bool = False, into: str = "a file a record into a directory"
+    *forms: str, folder: bool = False, into: str = "one file per record into a directory"
 ) -> Decorator:
     """Add ``-o/--output FILE``, and have every file that the command writes refused before the work.
 

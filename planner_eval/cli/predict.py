@@ -449,7 +449,7 @@ def command(
             say=note,
         )
     except KeyboardInterrupt as stop:
-        stop.add_note(f"; what was answered is kept in {output}: the same command goes on from there")
+        stop.add_note(f"; what was answered is kept in {output}: the same command resumes from there")
         raise
     finally:
         progress.counter.clear()
@@ -469,6 +469,6 @@ def _print_requests(requests: Iterable[Mapping[str, Any]]) -> int:
     size = sum(r.get("characters", 0) for r in all_requests)
     note(
         f"{format_count(len(all_requests), 'sample')}, {size:,} characters in first requests; "
-        "nothing was asked"
+        "nothing was sent"
     )
     return int(any("error" in r for r in all_requests))

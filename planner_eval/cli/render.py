@@ -43,6 +43,8 @@ from planner_eval.cli.sources import (
     select_by_id,
 )
 from planner_eval.cli.terminal import count_items, is_colored
+from planner_eval.comparison.turns import may_have_turns
+from planner_eval.reading.files.record import JoinedTurns
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import PlanRecord, Source
@@ -177,13 +179,15 @@ def _draw_records(reads: Iterable[PlanRecord], form: str, look: dict[str, Any]) 
 
 def _with_lanes(plan: Plan, read: PlanRecord) -> Plan | Scene:
     """The plan; of a conversation in which the user speaks several times a scene with the turns as lanes."""
-    if all(call.turn is None for call in plan.calls) or read.source is None:
+    if read.source is None:
         return plan
-    from planner_eval.reading.conversation import lane_titles
-    from planner_eval.results.drawing.overlay import lanes_scene
+    if type(read.source.source) is not JoinedTurns and not may_have_turns(plan, plan):
+        return plan
+    from planner_eval.reading.conversation import find_lanes
+    from planner_eval.results.drawing.overlay import lanes_scene, plan_scene
 
-    lanes = lane_titles(read.source, plan)
-    return lanes_scene(plan, lanes) if lanes else plan
+    turns, titles = find_lanes(read.source, plan)
+    return lanes_scene(plan_scene(plan), [titles[turn] for turn in turns]) if turns else plan
 
 
 def _name_drawing(read: PlanRecord, picture: Drawing) -> NamedDrawing:

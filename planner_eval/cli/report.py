@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
+from planner_eval.cli.benchmark_options import OVERRIDDEN_OPTIONS
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import OptionScope, bundle_options, emit, note, output_options, refuse_idle
 from planner_eval.cli.pairs import (
@@ -19,12 +20,7 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import (
-    OVERRIDDEN_OPTIONS,
-    WORK_OPTION_NAMES,
-    write_page_of_results,
-    write_page_of_run,
-)
+from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_page_of_results, write_page_of_run
 from planner_eval.cli.sources import is_benchmark_run, peek_run
 from planner_eval.cli.systems import Systems, open_systems, system_names
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options

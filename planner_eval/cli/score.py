@@ -12,6 +12,13 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import CI_FORMATS, RESULT_FORMATS, TSV
 from planner_eval.base.text import format_count
+from planner_eval.cli.benchmark_options import (
+    OVERRIDDEN_OPTIONS,
+    PAGE_FORMAT,
+    BenchmarkOptions,
+    benchmark_options,
+    refuse_tsv,
+)
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -35,16 +42,7 @@ from planner_eval.cli.pairs import (
     scored_pair_options,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import (
-    OVERRIDDEN_OPTIONS,
-    PAGE_FORMAT,
-    WORK_OPTION_NAMES,
-    BenchmarkOptions,
-    benchmark_options,
-    refuse_tsv,
-    score_benchmark,
-    write_stored_run,
-)
+from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
 from planner_eval.cli.sources import (
     is_benchmark_run,
     is_run,
@@ -127,6 +125,7 @@ def command(
     Exit code: 0 scored, 1 a --fail-under threshold missed or records unmatched, 2 usage, 3 nothing scored.
     """
     stability = "task=stability" in published.settings
+    wanted = published.benchmark
     systems = open_systems([pred], gold, how, published.benchmark, repeated=stability)
     published = published._replace(benchmark=systems.benchmark)
     pred, gold = systems.paths[0], systems.gold
@@ -169,7 +168,10 @@ def command(
             OptionScope(
                 OVERRIDDEN_OPTIONS,
                 not named,
-                "without --benchmark: a benchmark has its own notation and figures",
+                "without --benchmark: a benchmark has its own notation and figures"
+                if wanted is not None
+                else f"to other answers: these are of {published.benchmark}, which has its own notation and "
+                "figures",
             ),
             OptionScope(
                 ("every", "cluster"),
@@ -222,6 +224,7 @@ def command(
             failures=only_failures,
             ids=systems.ids,
             doubts=gold_doubts,
+            predicted=systems.predicted[0] if systems.predicted else None,
         )
         return systems.say_unanswered() or code
     if stored_benchmark:
@@ -246,6 +249,9 @@ def command(
         else:
             folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
             report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
+    if in_folder and gold_doubts is not None:
+        again = f"planeval score {output} --gold-doubts {gold_doubts}"
+        note(f"{output} holds the figures of all records; {again} shows those without doubtful gold again")
     code = _write_report(
         report, form, None if in_folder else output, limits, view, only=only_failures, doubts=gold_doubts
     )

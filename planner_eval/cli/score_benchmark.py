@@ -2,137 +2,43 @@
 
 from __future__ import annotations
 
-import gc
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import CI_FORMATS, TSV
 from planner_eval.base.tables import table
 from planner_eval.base.text import format_count
+from planner_eval.cli.benchmark_options import (
+    PAGE_FORMAT,
+    BenchmarkOptions,
+    delay_garbage_collection,
+    describe_benchmarks,
+    refuse_idle_options,
+    refuse_tsv,
+    say_judge_failures,
+    scoring_options,
+)
 from planner_eval.cli.drawing import ChartOptions, is_folder
-from planner_eval.cli.options import OptionScope, Threshold, bundle_options, emit, note, refuse_idle
+from planner_eval.cli.options import OptionScope, Threshold, emit, note, refuse_idle
 from planner_eval.cli.outcome import CheckedLimit, check_limit, emit_cases
-from planner_eval.cli.terminal import Target
 from planner_eval.cli.workers import WorkOptions
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.benchmarks.report import SampleScore
     from planner_eval.benchmarks.score import Scored
-    from planner_eval.models.judges import CountedJudge
+    from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.results.page.report import PageSettings
     from planner_eval.results.views.junit import Case
 
 
-PAGE_FORMAT = "html"
-"""The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
-
-
-OVERRIDDEN_OPTIONS = (
-    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
-    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
-    "causes",
-)  # fmt: skip
-"""Options that a benchmark's own rules leave without effect."""
-
 WORK_OPTION_NAMES = ("jobs", "record_deadline", "part", "engine", "address", "quiet")
 """Options of work that is done in parts."""
-
-
-class BenchmarkOptions(NamedTuple):
-    """How a published benchmark scores; every field but the first only matters with ``--benchmark``.
-
-    Args:
-        benchmark: Its name; None where the figures are our own.
-        official: Only as the published code computes it, or only as the paper defines it; None for both.
-        settings: Its own options, each as ``NAME=VALUE``.
-        tools: What answers are run with.
-        isolation: Where these tools run.
-        judge: The model that judges.
-        judge_url: Its server.
-        judge_cache: The file that keeps every exchange with it.
-        replay: Answer for the judge from that file alone.
-        prompts: The folder of the prompts that it is asked with.
-        details: Show the paper's further tables as well.
-    """
-
-    benchmark: str | None
-    official: bool | None
-    settings: tuple[str, ...]
-    tools: str | None
-    isolation: str | None
-    judge: str | None
-    judge_url: str | None
-    judge_cache: str | None
-    replay: bool
-    prompts: str | None
-    details: bool = False
-
-
-def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
-    for option in reversed(
-        (
-            click.option(
-                "--benchmark",
-                metavar="NAME",
-                help="Score as this published benchmark does; GOLD is its data.",
-            ),
-            click.option(
-                "--official/--corrected",
-                "official",
-                default=None,
-                help="With --benchmark: only the figures of the published code, or only those "
-                "as the paper defines them (default: both).",
-            ),
-            click.option(
-                "--set",
-                "settings",
-                multiple=True,
-                metavar="NAME=VALUE",
-                help="With --benchmark: an option of the benchmark, e.g. task=routing.",
-            ),
-            click.option(
-                "--tools",
-                metavar="SPEC",
-                help="With --benchmark nestful: run answers with these tools, e.g. nestful.",
-            ),
-            click.option(
-                "--isolation", metavar="LEVEL", help="With --tools: isolation: strict, process or inline."
-            ),
-            click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
-            click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
-            click.option(
-                "--judge-cache",
-                metavar="FILE",
-                type=Target(unless="replay"),
-                help="A file that stores every exchange with the judge.",
-            ),
-            click.option(
-                "--replay",
-                is_flag=True,
-                help="Use only stored answers of the judge (--run judge.cache=FILE).",
-            ),
-            click.option(
-                "--prompts",
-                metavar="DIR",
-                help="The folder of the judge's prompts (default: those beside the "
-                "data, else the built-in ones).",
-            ),
-        )
-    ):
-        command = option(command)
-    fields = [name for name in BenchmarkOptions._fields if name != "details"]
-    return bundle_options("published", BenchmarkOptions, fields)(command)
 
 
 def score_benchmark(
@@ -149,6 +55,7 @@ def score_benchmark(
     failures: bool,
     ids: Collection[str] | None = None,
     doubts: str | None = None,
+    predicted: PredictedRun | None = None,
 ) -> int:
     """Score a file of answers under a benchmark; the exit code.
 
@@ -165,6 +72,7 @@ def score_benchmark(
         failures: List the answers that are not perfect.
         ids: The samples that were asked, where that is not all of them.
         doubts: A file of records with doubtful gold: the figures are shown without them too.
+        predicted: The run that asked a model, whose answers they are.
     """
     from planner_eval.benchmarks.benchmark import benchmark
 
@@ -184,6 +92,15 @@ def score_benchmark(
         if divisible and (running.wanted or folder is not None or _is_large(pred)):
             work_options = {"jobs": 0, "folder": folder, **running.options("answers")}
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **work_options)
+        elif predicted is not None and not bench.several(dict(options)):
+            from planner_eval.models.predict.trials import score_repetitions
+
+            def score(repetition: int | None) -> Scored:
+                return pe.score_benchmark(
+                    pred, gold, bench.name, reading=how, ids=ids, repetition=repetition, **options
+                )
+
+            scored = score_repetitions(predicted, score)
         else:
             scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
         draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, run=run))
@@ -398,95 +315,13 @@ def _is_large(pred: str) -> bool:
     return os.path.isfile(pred) and os.path.getsize(pred) >= _LARGE_BYTES
 
 
-def delay_garbage_collection() -> None:
-    """Have circles looked for rarely: samples stay as long as the command does, and hold none."""
-    gc.freeze()
-    gc.set_threshold(1_000_000, 20, 20)
-
-
-@contextmanager
-def scoring_options(bench: Benchmark, published: BenchmarkOptions) -> Iterator[dict[str, Any]]:
-    """What the verbs take of the user's options: variants, judge, runner and the benchmark's own."""
-    from planner_eval.benchmarks.benchmark import VARIANTS
-
-    variants = (
-        VARIANTS if published.official is None else ("official",) if published.official else ("corrected",)
-    )
-    settings = _read_settings(bench, published.settings, variants)
-    with _open_runner(bench, published) as run:
-        yield {
-            "variants": variants,
-            "judge": _open_judge(published),
-            "prompts": published.prompts,
-            "run": run,
-            **settings,
-        }
-
-
-def say_judge_failures(judge: CountedJudge | None, prompts: str = "") -> int:
-    """Say with which prompts a judge was asked and what it left without an answer; the exit code for that.
-
-    A figure that lacks answers is not the figure that was asked for: 1; where there is none at all: 3.
-
-    Args:
-        judge: Who was asked; None for nobody.
-        prompts: With which prompts, in words.
-    """
-    if judge is None:
-        return 0
-    if prompts:
-        note(f"judged with {prompts}")
-    if not judge.failed:
-        return 0
-    of = f"{judge.failed:,} of {judge.asked:,} question{'s' * (judge.asked != 1)}"
-    note(f"the judge did not answer {of}, so judged figures are incomplete: {judge.reason}")
-    return 3 if judge.failed == judge.asked else 1
-
-
-def refuse_tsv(form: str, bench: Benchmark | None) -> None:
-    """Refuse a benchmark's own result file where there is none.
-
-    Args:
-        form: Output format.
-        bench: The benchmark; None without one.
-
-    Raises:
-        UsageError: names the benchmarks that have one.
-    """
-    if form == TSV and (bench is None or bench.result_file is None):
-        condition = _describe_benchmarks(
-            "with a result file of their own", lambda b: b.result_file is not None
-        )()
-        raise click.UsageError(
-            f"--format tsv applies only {condition}, with --benchmark; tables are --format csv"
-        )
-
-
-def refuse_idle_options(bench: Benchmark, published: BenchmarkOptions) -> None:
-    """Refuse what this benchmark has no use for, and what helps an option that was not given."""
-    judging = published.judge is not None
-    refuse_idle(
-        [
-            OptionScope(
-                ("tools",), bench.executed, _describe_benchmarks("that run answers", lambda b: b.executed)
-            ),
-            OptionScope(
-                ("judge",), bench.judged, _describe_benchmarks("that ask a judge", lambda b: b.judged)
-            ),
-            OptionScope(("isolation",), published.tools is not None, "with --tools SPEC"),
-            OptionScope(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
-            OptionScope(("judge_url",), not published.replay, "without --run replay=yes, which asks nobody"),
-        ]
-    )
-
-
 def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> None:
     refuse_idle_options(bench, published)
     more = bench.details is not None
     refuse_idle(
         [
             OptionScope(
-                ("details",), more, _describe_benchmarks("with more tables", lambda b: b.details is not None)
+                ("details",), more, describe_benchmarks("with more tables", lambda b: b.details is not None)
             ),
             OptionScope(("details",), form in ("text", "md"), "to --format text and md"),
             OptionScope(("fail_under", "only"), form != TSV, "to other formats: --format tsv has no figures"),
@@ -498,53 +333,6 @@ def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> No
             OptionScope(("only",), form != "json", "to other formats: --format json has every record"),
         ]
     )
-
-
-def _describe_benchmarks(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
-    """To which benchmarks an option applies; all are loaded for it, so it is asked for only to be said."""
-
-    def format_condition() -> str:
-        from planner_eval.benchmarks.benchmark import BENCHMARKS
-
-        return f"to benchmarks {what} ({', '.join(n for n, b in BENCHMARKS.items() if which(b))})"
-
-    return format_condition
-
-
-def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
-    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
-    settings = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise InputError(f"--set {text!r}: expected NAME=VALUE")
-        settings[name.strip()] = value.strip()
-    bench.checked(variants[0], settings)  # here: the verb takes them beside parameters of its own
-    for option in bench.options:
-        if option.name in settings and not set(option.variants) & set(variants):
-            raise click.UsageError(
-                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
-            )
-    return settings
-
-
-def _open_judge(published: BenchmarkOptions) -> CountedJudge | None:
-    if published.judge is None:
-        return None
-    from pathlib import Path
-
-    from planner_eval.models.judges import CountedJudge, open_judge
-
-    cache = Path(published.judge_cache) if published.judge_cache else None
-    return CountedJudge(
-        open_judge(published.judge, base_url=published.judge_url, cache=cache, replay=published.replay)
-    )
-
-
-def _open_runner(bench: Benchmark, published: BenchmarkOptions) -> AbstractContextManager[Any]:
-    if published.tools is None or bench.runner is None:
-        return nullcontext()
-    return bench.runner(published.tools, level=published.isolation)
 
 
 def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> list[Case]:
@@ -610,10 +398,13 @@ def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
     variant = column if named else list(scored.reports)[-1]
     name = name if named else limit.name
     report = scored.reports[variant]
+    of_trials = scored.trials[variant].figures() if variant in scored.trials else {}
+    if name in of_trials:
+        return check_limit(limit._replace(name=name), of_trials[name], lower=False, of=variant)
     try:
         value = report.value(name)
     except KeyError:
-        names = ", ".join(figure.name for figure in report.figures)
+        names = ", ".join([*(figure.name for figure in report.figures), *of_trials])
         raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {names}") from None
     if not named:
         _say_column(scored, name, variant)

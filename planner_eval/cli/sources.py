@@ -82,12 +82,12 @@ def refuse_runs(*names: str) -> None:
         if kind == "predict":
             message = f"its answers are {os.path.join(name, 'rows.jsonl')}"
         elif kind == "score":
-            hint = f"; what it was made of is {operands[0]}" if operands else ""
+            hint = f"; it was made from {operands[0]}" if operands else ""
             message = f"planeval score {name} shows it again, and planeval compare compares it with others, "
             message += f"without --gold{hint}"
         else:
-            message = "what it was made of is " + (
-                " and ".join(map(str, operands)) if operands else "not said in it"
+            message = "it was made from " + (
+                " and ".join(map(str, operands)) if operands else "files that it does not name"
             )
         raise InputError(f"{name} is the folder of a run, expected files of plans: {message}")
 
@@ -207,12 +207,12 @@ def refuse_idle_places_of(files: bool, datasets: bool) -> None:
     folder = click.get_current_context().params["folder"]
     refuse_idle(
         [
-            OptionScope(("folder", "cache"), datasets, "to data sets, and what was named is a file"),
+            OptionScope(("folder", "cache"), datasets, "to data sets, not to files"),
             OptionScope(("cache",), folder is None, f"without --source, {IN_PLACE_REASON}"),
             OptionScope(
                 ("dialect", "id_field", "text_field", "turn"),
                 files,
-                "to files, and what was named is a data set",
+                "to files, not to data sets",
             ),
         ]
     )
@@ -288,7 +288,7 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
     """Add the options that say how models are asked.
 
     Args:
-        what: What is under way at a time, in words.
+        what: What is in progress at a time, in words.
         silence: The option of the server's longest silence, where ``--timeout`` is another's.
     """
     options: tuple[Decorator, ...] = (
@@ -305,7 +305,7 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
             type=click.IntRange(min=1),
             default=8,
             show_default=True,
-            help=f"{what} under way at a time.",
+            help=f"{what} in progress at a time.",
         ),
         *_make_wait_options(silence, 600.0, 5),
         click.option(

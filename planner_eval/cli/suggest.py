@@ -133,7 +133,7 @@ def command(
                 ("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"
             ),
             OptionScope(("form",), not patch, "without --patch, which writes JSON"),
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is given"),
+            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
         ]
     )
     source = read_plans([plans], **fields)[0]
@@ -378,7 +378,8 @@ def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
     if "empty" in row:
         yield _short_line(f"{lead}{row['empty']}")
     for fault in row.get("faults", ()):
-        location = "the answer" if fault["call"] is None else f"call {fault['call']} ({fault['tool']})"
+        tool = fault["tool"] or '""'
+        location = "the answer" if fault["call"] is None else f"call {fault['call']} ({tool})"
         yield _short_line(f"{lead}{location}: {fault['message']} [{fault['code']}]")
         for suggestion in fault["suggestions"]:
             yield _short_line(f"  {suggestion['score']:.2f} {suggestion['says']}: {suggestion['reason']}")
@@ -401,7 +402,7 @@ def _say_summary(rows: list[dict[str, Any]]) -> None:
     if faults:
         left = sum(row["left"] for row in read)
         message += f"; {format_count(len(faults), 'fault')}, {mended:,} with suggestions"
-        message += f", {left:,} not fixed by the likely ones"
+        message += f", {left:,} not fixed by the likeliest ones"
     empty, unread = sum("empty" in row for row in read), len(rows) - len(read)
     repaired = sum("repaired" in row for row in read)
     message += f"; {empty:,} without calls" if empty else ""

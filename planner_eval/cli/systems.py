@@ -208,7 +208,7 @@ def _read_predicted(path: str, *, repeated: bool) -> PredictedRun:
     from planner_eval.models.predict.folder import read_predicted_run, repeats_message
 
     run = read_predicted_run(path)
-    missing, noun, lack = run.unasked, "sample", "without a whole answer"
+    missing, noun, lack = run.unasked, "sample", "without a complete answer"
     if (repeated or run.counts_trials) and run.repeat > 1:
         missing, noun, lack = run.lost, "answer", "not whole"
     if missing:

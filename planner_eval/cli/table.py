@@ -9,6 +9,14 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.output_files import TABLE_FORMATS
+from planner_eval.cli.benchmark_options import (
+    BenchmarkOptions,
+    benchmark_options,
+    delay_garbage_collection,
+    refuse_idle_options,
+    say_judge_failures,
+    scoring_options,
+)
 from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -20,14 +28,6 @@ from planner_eval.cli.options import (
     output_option,
     refuse_idle,
     seed_option,
-)
-from planner_eval.cli.score_benchmark import (
-    BenchmarkOptions,
-    benchmark_options,
-    delay_garbage_collection,
-    refuse_idle_options,
-    say_judge_failures,
-    scoring_options,
 )
 
 if TYPE_CHECKING:

@@ -98,7 +98,7 @@ def _color_pair(line: str) -> str:
         return line
     head, tail = line[: match.start("state")], line[match.end("state") :]
     codes = re.match(rf": (?:{_CODE}(?: ×\d+)?(?:, |(?=: )))+", tail)
-    end = codes.end() if codes else 0
+    end = codes.end() if codes and match["state"] == "different" else 0
     return (
         head
         + _color(match["state"], STATE_COLORS[match["state"]])
@@ -156,6 +156,17 @@ def _color_block(lines: list[str]) -> Iterator[str]:
         yield line
 
 
+def dim_codes(text: str) -> str:
+    r"""Tables and findings with the code at the end of each line dim.
+
+    >>> dim_codes("call 1: b has no tool 'f' [check.unknown_tool]")
+    "call 1: b has no tool 'f'\x1b[2m [check.unknown_tool]\x1b[0m"
+    """
+    return re.sub(
+        rf" \[{_CODE}(?:, share [\d.]+)?\]$", lambda m: _color(m[0], DIM), color_tables(text), flags=re.M
+    )
+
+
 COLOR_FUNCTIONS: Mapping[str, Callable[[str], str]] = {
     "diff": color_pairs,
     "check": color_findings,
@@ -169,7 +180,8 @@ COLOR_FUNCTIONS: Mapping[str, Callable[[str], str]] = {
     "doctor": color_tables,
     "selftest": color_tables,
     "data show": color_tables,
-    "data check": color_tables,
+    "data check": dim_codes,
+    "suggest": dim_codes,
 }
 """How the text of each command is coloured; ``render`` draws in the colours of its theme."""
 

@@ -53,7 +53,7 @@ def gold_warnings(file: PlanFile) -> tuple[str, ...]:
     """What in a file of gold plans may not say what its author meant: words for plans, misspelt fields.
 
     >>> gold_warnings(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
-    ('g.jsonl: 1 of 1 gold plans is words that call nothing, and counts as no plan; \
+    ('g.jsonl: 1 of 1 gold plans is prose without calls and does not count as a plan; \
 the first is record 1, "It is sunny."; --field gold.text names another field',)
     """
     if file.published:
@@ -76,7 +76,7 @@ def describe_prose_gold(source: Any, plan: Plan) -> str | None:
     """
     if plan.calls or plan.answer is not None or isinstance(source, Plan):
         return None
-    from planner_eval.reading.dialects.finding.find import is_empty_call_list
+    from planner_eval.reading.dialects.finding.answers import is_empty_call_list
 
     if is_empty_call_list(source):
         return None
@@ -116,12 +116,12 @@ def describe_prose_plans(file: PlanFile, option: str = "--field gold.text") -> I
     first = next(prose_records, None)
     if first is not None:
         count = 1 + sum(1 for _ in prose_records)
-        verbs = ("is", "counts") if count == 1 else ("are", "count")
+        verbs = ("is", "does") if count == 1 else ("are", "do")
         where = first.where.removeprefix(f"{first.file}, ")
         named = f"; {option} names another field" if file.content else ""
         yield (
-            f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} words that call "
-            f"nothing, and {verbs[1]} as no plan; the first is {where}, "
+            f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} prose without "
+            f"calls and {verbs[1]} not count as a plan; the first is {where}, "
             f"{format_value(_strip_text(first.source))}{named}"
         )
 
@@ -131,7 +131,7 @@ def _find_misspelt_fields(file: PlanFile) -> Iterator[str]:
     for name, count in names.items():
         close = _find_intended_field(name)
         if close is not None:
-            message = f"{name!r} says nothing beside gold ({format_count(count, 'record')})"
+            message = f"{name!r} has no meaning beside gold ({format_count(count, 'record')})"
             yield f"{file.name}: {message}; did you mean {close!r}?"
 
 
@@ -202,14 +202,14 @@ def read_gold_strictly(record: Record) -> Gold:
 
     >>> read_gold_strictly(Record("g.jsonl", 0, None, "f()", fields={"gold": "f()", "alternative": ["g()"]}))
     Traceback (most recent call last):
-    planner_eval.base.errors.InputError: g.jsonl, record 1: 'alternative' says nothing beside gold; \
+    planner_eval.base.errors.InputError: g.jsonl, record 1: 'alternative' has no meaning beside gold; \
 did you mean 'alternatives'?
     """
     gold = read_gold(record)
     for name in non_null_fields(record.fields):
         close = _find_intended_field(name)
         if close is not None:
-            raise InputError(f"{record.where}: {name!r} says nothing beside gold; did you mean {close!r}?")
+            raise InputError(f"{record.where}: {name!r} has no meaning beside gold; did you mean {close!r}?")
     return gold
 
 
@@ -294,8 +294,8 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
                 for candidate in (value if isinstance(value, list) else [value])
             ):
                 raise InputError(
-                    f"{where}: accepted gives call {call!r} a reference for {name!r}, and takes values "
-                    "alone: write the plan with that reference under 'alternatives'"
+                    f"{where}: accepted gives call {call!r} a reference for {name!r}, but takes values "
+                    "only: write the plan with that reference under 'alternatives'"
                 )
     befores = (named(pair, "before") for pair in fields.get("before", ()))
     return Terms(

@@ -58,7 +58,7 @@ class PatchResult(NamedTuple):
         id: What the record is called: its id, or its place.
         plan: The plan, repaired or as it was; None where there is an error.
         error: Why nothing can be written.
-        note: Why the plan is as it was; None where a patch was applied.
+        note: Why the plan is unchanged; None where a patch was applied.
     """
 
     id: str
@@ -195,7 +195,7 @@ def _patch_record(record: Record, name: str, patches: Patches, reading: dict[str
             return PatchResult(name, error=f"{record.where}: there is no patch of this id, but {unreadable}")
         if patch is None:
             return PatchResult(
-                name, plan, note=f"{patches.name} has no patch of this id; the plan is as it was"
+                name, plan, note=f"{patches.name} has no patch of this id; the plan is unchanged"
             )
         repaired = apply_entry(plan, patch)
     except ParseError as error:

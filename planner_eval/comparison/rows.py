@@ -87,7 +87,7 @@ STATES = {
     "unreadable": "the prediction cannot be read; it counts as wrong",
     "cut": "the answer was cut off before its end; it counts as wrong",
     "refused": "the answer was refused; it counts as wrong",
-    "failed": "the API returned an error instead of an answer; it counts as wrong",
+    "failed": "an error is recorded instead of an answer; it counts as wrong",
     "absent": "gold has no prediction; it counts as wrong",
     "gold_unreadable": "the gold plan cannot be read; not counted",
     "gold_absent": "the prediction has no gold plan; not counted",

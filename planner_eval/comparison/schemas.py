@@ -40,7 +40,7 @@ class RuleEntry(Described):
     relative: float = optional_key("Numbers may differ by this share of gold's.", ge=0, allow_inf_nan=False)
     accepted: Items[_Value] = optional_key("Other values that are right.")
     aliases: str | dict[str, str] = optional_key(
-        "Other names of a value: alias and name, or the name of a table of ours."
+        "Other names of a value: alias and name, or the name of a built-in table."
     )
     default: _Value = optional_key("The default value of the argument.")
     pattern: str = optional_key("A regular expression that the prediction's text must match as a whole.")

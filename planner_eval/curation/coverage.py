@@ -28,12 +28,12 @@ from planner_eval.reading.dialects.read import TurnChoice
 ASPECTS: Mapping[str, str] = {
     "tools": "the tools of the catalog",
     "parameters": "the parameters of the catalog's tools",
-    "pairs": "a tool's output given to another tool, which a parameter of that name and type takes",
+    "pairs": "a tool's output passed to another tool's parameter of the same name and type",
     "edges": "the same, output by parameter",
     "shapes": "the dependency shapes of plans of at most 4 calls",
     "depths": "the depths from 1 to the deepest plan's",
     "kinds": "the kinds of arguments, unresolved references aside",
-    "skeletons": "calls with their references, whatever else is given to them",
+    "skeletons": "calls with their references, whatever their other arguments",
 }
 """What plans may touch, and what of it there is."""
 

@@ -550,7 +550,7 @@ def _choose_criterion(
     if by is not None:
         return by, ()
     criterion = "plan" if silent else "template"
-    why = f"no record of {' or '.join(silent)} asks anything" if silent else "no other way is named"
+    why = f"no record of {' or '.join(silent)} has a question" if silent else "the default"
     return criterion, (f"duplicates by {criterion} ({CRITERIA[criterion]}): {why}",)
 
 

@@ -113,7 +113,7 @@ def _check_isolation() -> Iterator[DoctorFinding]:
         report = examine_level(level)
         yield DoctorFinding(f"isolation {level}", report.available, report.reason or _LEVEL_NOTES[level])
         for layer, available, detail in report.layers:
-            requirement = "asked for" if report.required(layer) else "used where it is"
+            requirement = "asked for" if report.required(layer) else "used where available"
             yield DoctorFinding(f"  {layer}", available, f"{detail} ({requirement})")
     yield DoctorFinding("isolation inline", True, "no isolation: only for trusted tools")
 

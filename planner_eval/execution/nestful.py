@@ -65,7 +65,7 @@ def compile_calls(calls: Any, tools: Any, by: str = "position") -> Program:
     [('arg_0', 1), ('arg_1', 2)]
     """
     if not isinstance(calls, list) or not calls:
-        raise ValueError("no list of calls")
+        raise ValueError("not a list of calls")
     producers: dict[str, _Producer] = {}
     steps = []
     for position, call in enumerate(calls):

@@ -10,31 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.base.text import shorten
 from planner_eval.execution.program import producers, running_order, sink_calls
 from planner_eval.plan.canonical import Key, NumberedPlan, same
-from planner_eval.plan.model import Bag, Path, Plan, Ref, Unresolved, Value, fold, leaves, references
+from planner_eval.plan.model import Bag, Plan, Ref, Unresolved, Value, fold, references
 
 MAX_TERM_LENGTH = 200
 """The most characters of a term's text; the digest beside it is of the whole term."""
-
-
-class Literal(NamedTuple):
-    """A literal of a plan.
-
-    Args:
-        call: The call's position.
-        argument: The argument's name.
-        path: The way into the argument's value.
-        value: The literal.
-    """
-
-    call: int
-    argument: str
-    path: Path
-    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +33,6 @@ class SymbolicRun:
             call, or those that nobody uses; and calls that act.
         dead: The calls that no final call needs, nor is.
         duplicated: Groups of calls with one term, each group in written order.
-        reaching: The literals that final calls are made of.
         answer: The named answer's term as digits, where the plan names one.
         acting: The calls that act.
     """
@@ -59,7 +42,6 @@ class SymbolicRun:
     final: tuple[int, ...]
     dead: tuple[int, ...]
     duplicated: tuple[tuple[int, ...], ...]
-    reaching: tuple[Literal, ...]
     answer: str | None = None
     acting: tuple[int, ...] = ()
 
@@ -89,7 +71,7 @@ def symbolic(
         independent: Pairs of tools, at least one of which acts, whose order makes no difference.
 
     Returns:
-        Terms, final and dead calls, duplicated work, and the literals that reach what comes out.
+        Terms, final and dead calls, and duplicated work.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> found = symbolic(parse("a = f(#x='1')\nb = f(#x='1')\ng(#y=a)\nh(#z=b)"), answer="last")
@@ -113,7 +95,6 @@ def symbolic(
         tuple(final),
         tuple(position for position in range(count) if position not in alive),
         tuple(tuple(group) for group in groups.values() if len(group) > 1),
-        tuple(literal for position in sorted(alive) for literal in _literals(plan, position)),
         keys[count] if plan.answer else None,
         tuple(acting),
     )
@@ -213,15 +194,6 @@ def _ancestors(needs: Sequence[Sequence[int]], final: Iterable[int]) -> set[int]
             alive.add(position)
             waiting += needs[position]
     return alive
-
-
-def _literals(plan: Plan, position: int) -> list[Literal]:
-    return [
-        Literal(position, name, path, literal)
-        for name, value in plan.calls[position].arguments
-        for path, literal in leaves(value)
-        if not isinstance(literal, (Ref, Unresolved))
-    ]
 
 
 # ---------------------------------------------------------------- for people

@@ -191,7 +191,7 @@ def _set_owner_state(tools: Mapping[str, Any], owner: Any, state: Any, name: str
         give = _scenario_loader(owner)
     if give is None:
         whose = f"{name} has" if name else "the tools have"
-        raise StateError(f"{whose} no set_state(state), which would take it")
+        raise StateError(f"{whose} no set_state(state), which sets an initial state")
     give({} if state is None else state)
     anew = getattr(owner, "tools", None)
     if isinstance(anew, Mapping) and isinstance(tools, dict):

@@ -77,7 +77,9 @@ def _read_pair(case: LLMTestCase) -> tuple[Any, Any]:
     if case.expected_tools is not None:
         return _calls(case.tools_called or []), _calls(case.expected_tools)
     if case.tools_called:
-        raise MissingTestCaseParamsError("tools were called, but the test case has no expected_tools")
+        raise MissingTestCaseParamsError(
+            "tools were called, but the test case has no expected_tools; set [] for none"
+        )
     if case.expected_output is None:
         raise MissingTestCaseParamsError("the test case has neither expected_tools nor expected_output")
     return case.actual_output, case.expected_output

@@ -193,8 +193,8 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
     if not all(are_plans):
         other = type(right if are_plans[0] else left).__name__
         return [
-            f"a plan is compared with a {other}, which never is equal to it",
-            "planner_eval.assert_same(pred, gold) compares a plan with whatever says one, a text, too",
+            f"a plan is compared with a {other}, which is never equal to it",
+            "planner_eval.assert_same(pred, gold) also compares a plan with a text",
         ]
     if pe.same(left, right):
         return [
@@ -208,7 +208,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
         "plans that do not mean the same (the right side is gold)",
         *lines[:_MAX_HINT_LINES],
         *more,
-        "planner_eval.assert_same(pred, gold) shows both plans, too",
+        "planner_eval.assert_same(pred, gold) also shows both plans",
     ]
 
 

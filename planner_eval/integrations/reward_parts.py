@@ -18,7 +18,7 @@ from planner_eval.comparison.metrics.facts import Counts, Facts
 from planner_eval.plan.canonical import value_key
 from planner_eval.plan.linking import build_plan, move_references, replace_arguments
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.finding.find import blank_thoughts_and_tokens
+from planner_eval.reading.dialects.finding.answers import blank_thoughts_and_tokens
 from planner_eval.reading.dialects.finding.segments import blank
 from planner_eval.reading.dialects.read import locate, parse
 

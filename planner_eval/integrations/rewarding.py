@@ -32,7 +32,7 @@ from planner_eval.integrations.reward_parts import (
 )
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.finding.find import is_empty_call_list
+from planner_eval.reading.dialects.finding.answers import is_empty_call_list
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import gold_record
@@ -214,7 +214,7 @@ def _read_gold_plans(record: Record) -> Gold | str:
             else _read_cached_gold(json.dumps(source), data=True)
         )
     except (TypeError, ValueError) as error:
-        return f"the gold plan is no text and no JSON data: {error}"
+        return f"the gold plan is neither text nor JSON data: {error}"
 
 
 @lru_cache(maxsize=_GOLD_CACHE_SIZE)

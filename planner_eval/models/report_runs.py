@@ -94,8 +94,8 @@ class PageRun(NamedTuple):
                 f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
             )
             raise InputError(
-                f"{prefix}: their pairs have different clusters, {own_cluster} and {other_cluster} "
-                f"(--cluster)"
+                f"{prefix}: their pairs have different clusters, {own_cluster} and {other_cluster}: "
+                "score both with the same --cluster"
             )
 
 
@@ -128,7 +128,9 @@ def read_page_run(path: str, policy: str | None = None) -> PageRun:
     _refuse_changed(run, paired, wrappers, path)
     metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
     if unknown := [name for name in metrics if name not in METRICS]:
-        raise InputError(f"{path}: the run has the metric {unknown[0]!r}, which this version does not know")
+        raise InputError(
+            f"{path}: the run has the metric {unknown[0]!r}, which this version does not know: repeat the run"
+        )
     more = options.get("cluster"), bool(options.get("causes"))
     return PageRun(run, kind, paired, chosen, file_names, wrappers, metrics, by, *more)
 
@@ -216,7 +218,7 @@ def _read_pairs(
             if os.path.lexists(name):
                 raise
             raise InputError(
-                f"{path} was made of {name} ({role}), which is missing: "
+                f"{path} was made from {name} ({role}), which is missing: "
                 f"restore it, or name the files with planeval "
                 f"report PRED --gold GOLD ({error})"
             ) from None
@@ -274,7 +276,8 @@ def _read_policy(run: StoredRun, path: str, named: str | None) -> Policy:
         ) from None
     if describe(chosen) != run.options.get("compared"):
         raise InputError(
-            f"{path} was compared under the policy {name!r}, which differs from {named or name} now"
+            f"{path} was compared under the policy {name!r}, which differs from {named or name} "
+            "now; repeat the run"
         )
     return chosen
 
@@ -288,4 +291,4 @@ def _refuse_changed(run: StoredRun, paired: PairedFiles, wrappers: Sequence[str]
     now = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)]
     now += [input_of("wrappers", name) for name in wrappers]
     if difference := changed_input(run.inputs, now):
-        raise InputError(f"{path} was made of other files: {difference}; repeat the run in another folder")
+        raise InputError(f"{path} was made from other files: {difference}; repeat the run in another folder")

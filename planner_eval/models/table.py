@@ -354,7 +354,7 @@ def _refuse_other_gold(sources: Sequence[Source]) -> None:
             if key in first_samples and first_samples[key].gold != sample.gold:
                 raise InputError(
                     f"{first.run.path} and {other.run.path} cannot share a table: their gold of {key!r} "
-                    f"differs"
+                    "differs: score both against the same gold"
                 )
 
 
@@ -432,7 +432,6 @@ def _run_notes(
 
 # ----------------------------------------------------------------------
 # Charts of systems under a benchmark, as the figures of its paper have them.
-ChartSystem: TypeAlias = "Scored | str | os.PathLike[str]"
 
 
 def chart(

@@ -88,7 +88,9 @@ class TableRun(NamedTuple):
         description = f"{format_count(len(self.predicted.ids), 'sample')}, " + ", ".join(named)
         unanswered = self.predicted.unasked
         return (
-            description + (f", {unanswered:,} of them without a whole answer" if unanswered else "") + marked
+            description
+            + (f", {unanswered:,} of them without a complete answer" if unanswered else "")
+            + marked
         )
 
 

@@ -281,7 +281,7 @@ def _sort_by_count(counts: Counter[str]) -> dict[str, int]:
 # ----------------------------------------------------------------------
 # What the words of structure figures mean, a sentence each: the one source of what commands and docs say.
 FIGURE_MEANINGS = {
-    "total": "the sum of a figure over all plans; mean, median and max are over plans, too",
+    "total": "the sum of a figure over all plans; mean, median and max are also over plans",
     "plans": "plans that were read",
     "unread": "plans that could not be read; they are in no other figure",
     "calls": "calls of tools",

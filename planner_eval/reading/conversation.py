@@ -167,12 +167,24 @@ def _count_calls(items: list[Any], dialect: str | None) -> int:
 _MAX_TITLE_LENGTH = 50
 
 
-def lane_titles(record: Record, plan: Plan) -> tuple[str, ...]:
-    """Of each call the user's turn in which it is made, with the words; none where there is one turn."""
+class Lanes(NamedTuple):
+    """The user's turns that the calls of a plan are made in; none where there is one turn.
+
+    Args:
+        turns: The turn of each call.
+        titles: What each turn is called, with the words of the user.
+    """
+
+    turns: tuple[int, ...] = ()
+    titles: Mapping[int, str] = {}
+
+
+def find_lanes(record: Record, plan: Plan) -> Lanes:
+    """In which of the user's turns each call is made."""
     messages = read_messages(record, plan)
     turns = {position: message.turn for message in messages for position in message.calls}
     if max((message.turn for message in messages), default=0) < 2 or len(turns) != len(plan.calls):
-        return ()
+        return Lanes()
     words: dict[int, str] = {}
     for message in messages:
         if message.role == "user":
@@ -181,4 +193,4 @@ def lane_titles(record: Record, plan: Plan) -> tuple[str, ...]:
     for turn in titles:
         said = shorten(" ".join(words.get(turn, "").split()), _MAX_TITLE_LENGTH)
         titles[turn] += f": {said}" if said else ""
-    return tuple(titles[turns[position]] for position in range(len(plan.calls)))
+    return Lanes(tuple(turns[position] for position in range(len(plan.calls))), titles)

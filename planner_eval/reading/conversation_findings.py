@@ -17,13 +17,15 @@ _IDENTIFIER = re.compile(r"(?=\S*[a-z])(?=(?:\D*\d){3})[\w@.#:+-]{6,80}", re.I)
 _AGREEMENT = re.compile(
     r"\b(?:yes|yeah|yep|yup|sure|ok|okay|please|confirm\w*|proceed|agree\w*|correct|absolutely|definitely|"
     r"go ahead|do (?:it|that|so)|sounds? (?:good|great|fine|perfect)|looks? good|that works|let'?s|perfect|"
-    r"great|(?:can|could|would) (?:you|we|i)\b|i(?:'ll| will|'d| would| want| need)\b)",
+    r"great|(?:can|could|may|would) (?:you|we|i|it)\b|i(?: can| could|'ll| will|'d| would| want| need)\b)",
     re.I,
 )
 """Words by which a user agrees to something, asks for it or chooses it."""
 
-_REFUSAL = re.compile(r"\b(?:no|not|n't|don'?t|never|stop|wait|cancel that|unsure|rather)\b", re.I)
-"""Words by which an answer to what the assistant asked may be no agreement."""
+_REFUSAL = re.compile(
+    r"^\W*(?:no|nope)\W*$|\b(?:(?:do|wo|would)n['’]?t|not|never|stop|wait|cancel that|unsure)\b", re.I
+)
+"""Words by which an answer is no agreement. "No, it should be …" asks for something else."""
 
 _ISO_TIME = re.compile(r"\d{4}-?\d\d-?\d\d(?:[T ]?\d\d[:.]?\d\d.*)?")
 
@@ -34,12 +36,10 @@ class _Said(NamedTuple):
     Args:
         grounds: What users, tools and instructions said, and what the model said that a user answered.
         user: What the user said last; None where no user spoke.
-        asked: What the model had said before that.
     """
 
     grounds: str
     user: str | None
-    asked: str = ""
 
 
 def find_conversation_findings(
@@ -80,27 +80,43 @@ def find_conversation_findings(
 
 
 def _has_agreed(tool: str, before: _Said) -> bool:
-    """Whether the user's last words ask for a call, or answer what the model said of it with no refusal.
+    """Whether the user's last words may ask for a call, or agree to it.
 
-    Who is asked for details "so that I can book it" and gives them agrees to the booking.
+    People ask in all moods, "Transfer it into the archive", "My id is 17": only who asks nothing but
+    questions, or answers with a short refusal, has not agreed. A question that names what the tool does asks
+    for it.
     """
     words = before.user or ""
     if _AGREEMENT.search(words):
         return True
-    parts = [part for part in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", tool) if len(part) >= MIN_WORD_LENGTH]
-    named = any(part.lower() in before.asked.lower() for part in parts)
-    return named and not _REFUSAL.search(re.sub(r"^\W*no\W+", "", words, flags=re.I))
+    refused = _REFUSAL.search(words) is not None
+    sentences = [sentence for sentence in re.findall(r"[^.!?\n]+[.!?]*", words) if len(sentence.split()) > 2]
+    if sentences and all(sentence.rstrip().endswith("?") for sentence in sentences):
+        parts = [part for part in _NAME_PARTS.split(tool) if len(part) >= MIN_WORD_LENGTH]
+        return not refused and any(part.lower() in words.lower() for part in parts)
+    return not (refused and len(words.split()) <= _MAX_REFUSAL_WORDS)
 
+
+_NAME_PARTS = re.compile(r"[\W_]+|(?<=[a-z])(?=[A-Z])")
+_MAX_REFUSAL_WORDS = 15
+"""In a longer message a word such as "not" is about something else."""
 
 MIN_WORD_LENGTH = 4
 """Shorter parts of a tool's name stand in many words."""
+
+
+_NUMBERED = re.compile(r"[a-z]{1,4}(\d{5,})", re.I)
+"""A long number behind some letters: people say the two apart, "starts with US, numbered 9148817941"."""
 
 
 def _is_grounded(text: str, grounds: str) -> bool:
     """Whether a text is no identifier, or stands in what was said before."""
     if _IDENTIFIER.fullmatch(text) is None or _ISO_TIME.fullmatch(text) is not None:
         return True
-    return _plain(text) in grounds
+    if _plain(text) in grounds:
+        return True
+    numbered = _NUMBERED.fullmatch(text)
+    return numbered is not None and re.search(rf"(?<![0-9]){numbered[1]}(?![0-9])", grounds) is not None
 
 
 def _plain(text: str) -> str:
@@ -118,18 +134,16 @@ def _said_before_calls(data: Any) -> list[_Said]:
     grounds: list[str] = []
     unanswered: list[str] = []
     user: str | None = None
-    last_words, asked = "", ""
     said: list[_Said] = []
     for message in messages:
         words = _words(message.get("content"))
         if message["role"] == "assistant":
             calls = message.get("tool_calls") or ()
-            said += [_Said("".join(grounds), user, asked)] * len(calls)
+            said += [_Said("".join(grounds), user)] * len(calls)
             unanswered.append(_plain(words))
-            last_words = words or last_words
             continue
         if message["role"] == "user":
-            user, asked = words, last_words
+            user = words
             grounds += unanswered
             unanswered = []
         grounds.append(_plain(words))

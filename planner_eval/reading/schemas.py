@@ -105,7 +105,7 @@ class Row(Described):
     title: str = optional_key("One line for a person.")
     example: str = Field(min_length=1, description="A short plan in this notation.")
     shape: Annotated[str, OneOf(SHAPES)] = Field(description="What is read and written by the other fields.")
-    rows: Items[int] = optional_key("Numbers of the notations it stands for.")
+    rows: Items[int] = optional_key("Numbers of the notations that it covers.")
     status: str = optional_key("V: seen in a server's or framework's source or tests; K: general knowledge.")
     note: str = optional_key("What stays unchecked.")
     references: str = optional_key("The notation of references inside texts.")
@@ -115,7 +115,7 @@ class Row(Described):
     weak: bool = optional_key(
         "True where prose may hold the sign, too: what then cannot be read is no error."
     )
-    rank: int = optional_key("Where order matters: rows are asked lower ranks first.")
+    rank: int = optional_key("Rows of a lower rank are tried first.")
     hints: Items[str] = optional_key(
         "Words of which one stands in all its texts, or JSON data: no other is looked at."
     )
@@ -173,31 +173,31 @@ class FrameworkRow(Described):
 
     name: str = Field(min_length=1, description="What messages call it.")
     sign: Annotated[Items[str], Field(min_length=1)] = Field(
-        description="Ways that lead somewhere in every record, or in the file's object around the records."
+        description="Paths that exist in every record, or in the file's object around the records."
     )
     title: str = optional_key("One line for a person.")
     source: str = optional_key("Where the layout was looked up.")
-    records: str = optional_key('The way from the file\'s object to its records, "[]" behind each list.')
+    records: str = optional_key('The path from the file\'s object to its records, "[]" behind each list.')
     join: str = optional_key(
         'For records that lie apart from their task: "task = tasks[] by task_id = id".',
         pattern=r"^\S+ = \S+\[\] by \S+ = \S+$",
     )
-    group: str = optional_key("Where every span is a record: the way to what spans of one trace share.")
+    group: str = optional_key("Where every span is a record: the path to what spans of one trace share.")
     order: str = optional_key("The field by which the spans of a trace are put in order.")
     only: str = optional_key(
         'Of a list of calls the elements with a value, "type = TOOL", or without: "requestor != user".',
         pattern=r"^\S+ !?= \S+$",
     )
     call: Items[str] = optional_key(
-        "Ways to the name, the arguments and the output of an element that is a call."
+        "Paths to the name, the arguments and the output of an element that is a call."
     )
-    id: Items[str] = optional_key('Ways to what names a record, joined by "/".')
-    question: Items[str] = optional_key("Ways to what was asked; the first that leads to something is taken.")
-    tools: str = optional_key("The way to the tools on offer.")
+    id: Items[str] = optional_key('Paths to what names a record, joined by "/".')
+    question: Items[str] = optional_key("Paths to what was asked; the first that exists is used.")
+    tools: str = optional_key("The path to the tools on offer.")
     answer: str = optional_key(
-        'The way to the model\'s calls, or several with " or " between; "." is the record itself.'
+        'The path to the model\'s calls, or several with " or " between; "." is the record itself.'
     )
-    gold: str = optional_key('The way to the gold plan, or several; "." is the record itself.')
+    gold: str = optional_key('The path to the gold plan, or several; "." is the record itself.')
 
 
 class WrappersFile(Described):

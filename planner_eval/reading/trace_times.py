@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -623,7 +624,7 @@ def _describe_missing_spans(run: Run) -> Iterator[str]:
         )
     open_ones = [span for span in run.spans if span.start is not None and span.end is None]
     if run.unended:
-        yield f"of {format_count(run.unended, 'span')} the end is no time that can be read; export times"
+        yield f"of {format_count(run.unended, 'span')} the end is not a readable time; export times"
     elif open_ones and any(span.end is not None for span in run.spans):
         names = ", ".join(shorten(span.name, _MAX_SHOWN_LENGTH) for span in open_ones[:3])
         some = format_count(len(open_ones), "span")
@@ -754,6 +755,13 @@ class _RecordedCalls:
                 self.works[call_key] = index
                 answers.setdefault(call_key, set()).add(answer or "")
         self.changing = {call_key for call_key, outputs in answers.items() if len(outputs) > 1}
+        keys = [*zip(self.asked, self.answers, strict=True)]
+        self.waited_for = {
+            call_key
+            for (call_key, answer), (next_key, next_answer) in itertools.pairwise(keys)
+            if call_key == next_key and answer != next_answer
+        }
+        """Calls that were answered otherwise with no other call in between: somebody waited."""
 
     def _error(self, index: int) -> str | None:
         span = self.spans.get(index)
@@ -763,6 +771,13 @@ class _RecordedCalls:
         """A call's span, by which people find it in their viewer."""
         span = self.spans.get(index)
         return f" (span {span.id})" if span is not None and span.id is not None else ""
+
+    def may_change(self, first: int, second: int) -> bool:
+        """Whether the second of two equal calls may have been made to see whether the answer changed."""
+        call_key = self.asked[second]
+        if second == first + 1 and self.answers[first] == self.answers[second]:
+            return call_key in self.waited_for
+        return call_key in self.changing
 
     def between(self, first: int, second: int) -> bool:
         """Whether another call was made between two equal ones."""
@@ -831,7 +846,7 @@ def _find_repetitions(trace: _RecordedCalls) -> Iterator[Diagnostic]:
             continue
         if trace.errors[before] is not None:
             yield from _find_failed_retries(trace, before, index)
-        elif index not in looping and trace.errors[index] is None and call_key not in trace.changing:
+        elif index not in looping and trace.errors[index] is None and not trace.may_change(before, index):
             yield _repeated_call_finding(trace, before, index)
 
 
@@ -844,15 +859,20 @@ def _find_loops(trace: _RecordedCalls) -> Iterator[tuple[int, int, int]]:
         None
         if trace.errors[index] is not None
         or not call.has_result
-        or call_key in trace.changing
+        or call_key in trace.waited_for
         or trace.silent[index]
-        else call_key
+        else (call_key, trace.answers[index])
         for index, (call_key, call) in enumerate(zip(trace.asked, trace.calls, strict=True))
     ]
     start = 0
     while start < len(signs):
         period = next(
-            (p for p in range(1, _MAX_LOOP_PERIOD + 1) if _count_rounds(signs, start, p) >= MIN_LOOP_ROUNDS),
+            (
+                p
+                for p in range(1, _MAX_LOOP_PERIOD + 1)
+                if _count_rounds(signs, start, p) >= MIN_LOOP_ROUNDS
+                and (p == 1 or trace.changing.isdisjoint(trace.asked[start : start + p]))
+            ),
             None,
         )
         if period is None:
@@ -863,7 +883,7 @@ def _find_loops(trace: _RecordedCalls) -> Iterator[tuple[int, int, int]]:
         start += period * rounds
 
 
-def _count_rounds(signs: list[str | None], start: int, period: int) -> int:
+def _count_rounds(signs: Sequence[tuple[str, str | None] | None], start: int, period: int) -> int:
     first = signs[start : start + period]
     if len(first) < period or None in first:
         return 0
@@ -925,11 +945,12 @@ def _repeated_call_finding(trace: _RecordedCalls, before: int, index: int) -> Di
 def _says_done(call: Call) -> bool:
     """Whether an answer, beyond what the call itself said, only says that something was done.
 
-    Such calls are made again with reason, to scroll on; one of an answer that tells something is not.
+    Such calls are made again with reason, to scroll on or to go up once more, where the answer may be ``{}``;
+    one of an answer that tells something is not.
     """
     argument_words = set(_WORD.findall(_json_key(dict(call.arguments)).lower()))
     values = list(call.result.values()) if isinstance(call.result, dict) else [call.result]
-    return all(_is_done(value, argument_words) for value in values) and call.result != {}
+    return all(_is_done(value, argument_words) for value in values)
 
 
 def _is_done(value: Value, argument_words: set[str]) -> bool:

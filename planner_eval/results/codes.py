@@ -1,7 +1,8 @@
-"""What an outcome or a code of an edit, a remark, a finding or an error means, with an example and a fix."""
+"""What a name in an output means, with an example and a fix: outcomes, codes, error types, metrics."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from typing import Any
@@ -11,10 +12,13 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.rows import STATES
 
 PAGE = "docs/codes.md"
 """The page of all codes, with an anchor for each."""
+
+_KIND_FOR_KIND = re.compile(r"(?:text|number|boolean|list) for (?:text|number|boolean|list)")
 
 
 class CodeEntry(NamedTuple):
@@ -23,14 +27,23 @@ class CodeEntry(NamedTuple):
     Args:
         code: The code.
         meanings: What it means: of an edit, and of a plan that is read or checked.
-        example: What leads to it, as lines.
+        example: What leads to it, as lines; empty for names that benchmarks, tools and models print.
         fix: What to do.
+        family: The heading on the page of codes.
+        confidence: How sure a finding about gold is; empty for others.
     """
 
     code: str
     meanings: tuple[str, ...]
     example: str
     fix: str
+    family: str
+    confidence: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """Its anchor on the page of codes."""
+        return re.sub(r"[^\w.:-]", "-", self.code)
 
 
 @cache
@@ -45,8 +58,20 @@ def code_entries() -> dict[str, CodeEntry]:
     for code in {**STATES, **EDITS, **CODES}:
         row = table["code"][code]
         meanings = tuple(meanings[code] for meanings in (STATES, EDITS, CODES) if code in meanings)
-        fix = row.get("fix") or table["family"][code.partition(".")[0]]
-        entries[code] = CodeEntry(code, meanings, _example_text(row), fix)
+        family = "outcomes" if code in STATES else code.partition(".")[0]
+        fix = row.get("fix") or table["family"][family]
+        entries[code] = CodeEntry(code, meanings, _example_text(row), fix, family, row.get("confidence", ""))
+    for family, rows in table["outside"].items():
+        for code, row in rows.items():
+            if code != "fix":
+                edits = f"`planeval diff` shows it as {row['edits']}. " if "edits" in row else ""
+                fix = edits + (row.get("fix") or rows["fix"])
+                entries[code] = CodeEntry(code, (row["means"],), "", fix, family)
+    for metric in METRICS.values():
+        kind = "precision, recall and F1" if metric.kind == "counts" else "a share"
+        meaning = f"{metric.title.rstrip('.')} ({kind}{', less is better' if metric.lower else ''})"
+        fix = f"`planeval score PRED GOLD --metric {metric.name}`"
+        entries[metric.name] = CodeEntry(metric.name, (meaning,), "", fix, f"metrics: {metric.group}")
     return entries
 
 
@@ -58,22 +83,27 @@ def _example_text(row: dict[str, str]) -> str:
 
 
 def find_codes(name: str) -> list[CodeEntry]:
-    """The code of a name, or all codes of a family such as ``check``.
+    """The code of a name, or all codes of a family such as ``check``, or with an ending such as ``enum``.
 
     Raises:
-        InputError: there is neither.
+        InputError: there is none.
 
-    >>> [entry.code for entry in find_codes("label")]
-    ['label.duplicate']
+    >>> [entry.code for entry in find_codes("label")], [entry.code for entry in find_codes("[enum]")]
+    (['label.duplicate'], ['check.enum', 'gold.enum'])
     """
     entries = code_entries()
+    name = name.strip(" []:,")
+    if _KIND_FOR_KIND.fullmatch(name):
+        name = "number for text"
     if name in entries:
         return [entries[name]]
-    family = [entry for entry in entries.values() if entry.code.startswith(f"{name}.")]
-    if not family:
-        hint = did_you_mean(name, entries, "planeval explain lists all codes")
-        raise InputError(f"unknown code {name!r}; {hint}")
-    return family
+    if group := [entry for entry in entries.values() if entry.family.partition(":")[0] == name]:
+        return group
+    for pattern in (rf"{re.escape(name)}[.:]", rf".*[.:]{re.escape(name)}\Z"):
+        if family := [entry for code, entry in entries.items() if re.match(pattern, code)]:
+            return family
+    hint = did_you_mean(name, entries, "planeval explain lists all codes")
+    raise InputError(f"unknown code {name!r}; {hint}")
 
 
 def explain_code(entry: CodeEntry) -> str:
@@ -85,6 +115,9 @@ def explain_code(entry: CodeEntry) -> str:
       fix: Nothing, if the model was right not to call a tool.
       see docs/codes.md#plan.no_call
     """
-    example = entry.example.replace("\n", "\n           ")
     meanings = f"\n{' ' * len(entry.code)}  ".join(entry.meanings)
-    return f"{entry.code}: {meanings}\n  example: {example}\n  fix: {entry.fix}\n  see {PAGE}#{entry.code}"
+    example = entry.example.replace("\n", "\n           ")
+    shown = f"\n  example: {example}" if example else ""
+    sure = f"\n  confidence: {entry.confidence}" if entry.confidence else ""
+    label = "show" if entry.family.startswith("metrics") else "fix"
+    return f"{entry.code}: {meanings}{sure}{shown}\n  {label}: {entry.fix}\n  see {PAGE}#{entry.anchor}"

@@ -28,7 +28,7 @@ from planner_eval.results.report import (
 )
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Totals, count_records, totals_of
-from planner_eval.results.trials import TaskCount, TrialSums, pass_hat_k
+from planner_eval.results.trials import TaskCount, TrialSums, fill_unanswered, pass_hat_k
 
 # ----------------------------------------------------------------------
 # The samples that two systems were both judged on, side by side, and what is counted of them.
@@ -155,7 +155,7 @@ def _count_tasks(rows: Sequence[ScoredRow]) -> dict[str, TaskCount]:
     for row in rows:
         if row.state in JUDGED_STATES:
             sums.add(row if row.task is not None else replace(row, task=row.id))
-    return sums.tasks
+    return fill_unanswered(sums.tasks)
 
 
 def _pass_lines(
@@ -262,6 +262,7 @@ def _contrast(
         f"{origin}, {interval_note(cluster, count_clusters(columns))}, seed {seed}"
         f"{_unpaired_trials(names, side_totals, joined_pairs.n) if cluster == TASK_KEY else ''}",
         causes=(_sort_by_count(joined_pairs.causes[0]), _sort_by_count(joined_pairs.causes[1])),
+        conversations=(side_totals[0].conversations, side_totals[1].conversations),
         both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
     )
 

@@ -16,6 +16,7 @@ from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Records, unreadable_text
 
 if TYPE_CHECKING:
+    from planner_eval.results.conversations import ConversationSums
     from planner_eval.results.trials import TaskCount
 
 _MAX_NAMED = 5
@@ -101,6 +102,7 @@ class Contrast:
         causes: For each system code of a root cause → how often.
         both_read: The same over what both answered readably; None where that is all.
         tasks: Where samples are trials: how often each task was tried and right under either system.
+        conversations: Turns and costs of each system's judged records; None where it has none.
     """
 
     names: tuple[str, str]
@@ -120,6 +122,7 @@ class Contrast:
     causes: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     both_read: BothRead | None = None
     tasks: Mapping[str, tuple[TaskCount, TaskCount]] = field(default_factory=dict)
+    conversations: tuple[ConversationSums | None, ConversationSums | None] = (None, None)
 
     @property
     def verdict(self) -> str:
@@ -157,6 +160,14 @@ class Comparison:
     def records(self) -> tuple[Records, ...]:
         """What became of the records of each system, the first before all."""
         return (self.contrasts[0].records[0], *(contrast.records[1] for contrast in self.contrasts))
+
+    @property
+    def conversations(self) -> tuple[ConversationSums | None, ...]:
+        """Turns and costs of each system, the first before all."""
+        return (
+            self.contrasts[0].conversations[0],
+            *(contrast.conversations[1] for contrast in self.contrasts),
+        )
 
     @property
     def unreadable(self) -> str:

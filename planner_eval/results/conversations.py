@@ -15,6 +15,7 @@ from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.results.trials import RIGHT_FROM
 
 if TYPE_CHECKING:
+    from planner_eval.comparison.turns import TurnComparison
     from planner_eval.results.scored import ScoredRow
 
 _MAX_TURNS_SHOWN = 8
@@ -91,17 +92,36 @@ class ConversationSums:
         if row.state not in JUDGED_STATES:
             return
         verdict = None if row.verdict is None else row.verdict.value >= RIGHT_FROM
-        for name, value in row.costs.items():
-            known = verdict is not None
-            one = CostSum(1, value, row.state == "same", known, bool(verdict), value if known else 0)
-            self.costs[name] = self.costs.get(name, CostSum()).plus(one)
+        self.add_costs(row.costs, right=row.state == "same", verdict=verdict)
         if row.turns is not None:
-            turns = row.turns
-            first = NOWHERE if row.state == "same" else turns.first or UNKNOWN
-            self.first.setdefault(turns.unit, Counter())[first] += 1
-            sizes = turns.total, len(turns.wrong), len(turns.follow), turns.late
-            for kind, count in zip(KINDS, sizes, strict=True):
-                self.counts[f"{turns.unit} {kind}"] += count
+            self.add_turns(row.turns, same=row.state == "same")
+
+    def add_costs(self, costs: Mapping[str, float], *, right: bool, verdict: bool | None = None) -> None:
+        """Add what one answer cost.
+
+        Args:
+            costs: Its costs.
+            right: It is the same as gold.
+            verdict: Whether its recorded verdict calls it right; None without one.
+        """
+        known = verdict is not None
+        for name, value in costs.items():
+            one = CostSum(1, value, right, known, bool(verdict), value if known else 0)
+            self.costs[name] = self.costs.get(name, CostSum()).plus(one)
+
+    def add_turns(self, turns: TurnComparison, *, same: bool, known: bool = True) -> None:
+        """Add the turns of one conversation.
+
+        Args:
+            turns: The turns.
+            same: The conversation is right.
+            known: The first turn that is known to be wrong is the first wrong one.
+        """
+        first = NOWHERE if same else (turns.first if known else None) or UNKNOWN
+        self.first.setdefault(turns.unit, Counter())[first] += 1
+        sizes = turns.total, len(turns.wrong), len(turns.follow), turns.late
+        for kind, count in zip(KINDS, sizes, strict=True):
+            self.counts[f"{turns.unit} {kind}"] += count
 
     def extend(self, other: ConversationSums) -> None:
         """Add the sums over the rows that come next."""
@@ -142,28 +162,34 @@ def cost_rows(sums: ConversationSums, verdict: str = "") -> list[dict[str, Any]]
     for name, cost in sums.spent.items():
         row: dict[str, Any] = {
             "cost": name.replace("_", " "),
-            "sum": _round(cost.total),
-            "per record": _round(cost.mean),
-            "per right answer": _round(cost.per_right),
+            "sum": round_cost(cost.total),
+            "per record": round_cost(cost.mean),
+            "per right answer": round_cost(cost.per_right),
         }
         if verdict and cost.recorded:
-            row[f"per {verdict}"] = _round(cost.per_recorded_right)
+            row[f"per {verdict}"] = round_cost(cost.per_recorded_right)
         rows.append(row | {"n": cost.records})
     return rows
 
 
-def _round(value: float | None) -> float | None:
+def round_cost(value: float | None) -> float | None:
+    """A cost as people are shown it."""
     if value is None or float(value).is_integer():
         return None if value is None else int(value)
     return round(value, 1) if value >= 1000 else float(f"{value:.4g}")
 
 
-def turn_lines(sums: ConversationSums) -> Iterator[str]:
-    """What people are told of turns, a sentence a line."""
+def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> Iterator[str]:
+    """What people are told of turns, a sentence a line.
+
+    Args:
+        sums: The sums.
+        right_text: What the conversations are in which nothing is wrong.
+    """
     for unit, counts in sums.first.items():
         total, right = counts.total(), counts[NOWHERE]
         yield (
-            f"{format_count(total, 'conversation')} of several {unit}s: {right} the same as gold "
+            f"{format_count(total, 'conversation')} of several {unit}s: {right} {right_text} "
             f"({round_ratio(right / total, 2)})"
         )
         wrong = sorted(turn for turn in counts if turn > 0)

@@ -55,7 +55,7 @@ class GoldFinding(NamedTuple):
 
 # ----------------------------------------------------------------------
 # What is wrong, mistake by mistake, as CI servers show it: where it is, and which mistakes are one.
-TOOL_CODES = ("gold.tool_default", "gold.tool_enum")
+TOOL_CODES = ("gold.tool_default", "gold.tool_enum", "gold.tool_schema")
 """Faults of a tool's description, which are told once for a set."""
 LEVELS = ("error", "warning", "note")
 """How serious a finding is, the worst first."""

@@ -163,9 +163,8 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
                 others[-1].append(row)
     unknown = tuple(sorted(read.records - samples))
     if read.records and len(unknown) == len(read.records):
-        count, more = format_count(len(unknown), "record"), ", …" if len(unknown) > 1 else ""
         raise InputError(
-            f"{read.name}: none of its {count} is a sample here: {unknown[0]!r}{more}; the samples are "
+            f"{read.name}: no id of its records is the id of a sample: {unknown[0]!r}; the samples are "
             f"{min(samples, default='none')!r}, …"
         )
     rest: Report | Comparison

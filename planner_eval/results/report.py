@@ -166,11 +166,9 @@ class Report:
         Raises:
             InputError: the report has no such figure.
         """
-        drawn = trial_figure(name)
-        if drawn is not None and self.trials is not None:
-            for estimate in self.trials.passes:
-                if estimate.k == drawn.k:
-                    return estimate.hat if drawn.kind == "^" else estimate.at
+        of_trials = {} if self.trials is None else self.trials.figures()
+        if name in of_trials:
+            return of_trials[name]
         metric, _, aspect = name.partition(".")
         for figure in self.figures:
             if figure.name == metric:
@@ -180,7 +178,9 @@ class Report:
                     return figure.value
                 if aspect in ("precision", "recall") and isinstance(figure.tally, Counts):
                     return figure.tally.precision if aspect == "precision" else figure.tally.recall
-        raise InputError(f"there is no figure {name!r}; it has {', '.join(f.name for f in self.figures)}")
+        names = [*(figure.name for figure in self.figures), *of_trials]
+        few = " (a task's trials are records of one id)" if trial_figure(name) and not of_trials else ""
+        raise InputError(f"there is no figure {name!r}; it has {', '.join(names)}{few}")
 
 
 def signature(policy: str, *, version: str = __version__, **fields: str) -> str:

@@ -294,7 +294,7 @@ class ContrastData(_Written):
     only_second: list[str]
     causes: CausesOfBoth
     mistaken: list[dict[str, Any]] = Field(
-        description="Which tool was taken for which, with counts, in predictions that were read."
+        description="Which tool was confused with which, with counts, in predictions that were read."
     )
     both_read: BothReadData = optional_key("The same over samples readable in both, if that is not all.")
 

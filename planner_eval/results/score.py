@@ -181,7 +181,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     if not isinstance(pred, PairedFiles) and is_one_plan(pred) and is_one_plan(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:
-        raise InputError("terms are those of one pair; of many, each gold record has its own")
+        raise InputError("terms apply to one pair; of many pairs, each gold record has its own")
     if gold is None and isinstance(pred, os.PathLike):
         return read_stored_score(os.fspath(pred), cluster)
     by = (by,) if isinstance(by, str) else by
@@ -415,7 +415,8 @@ def _read_score(path: str) -> _StoredScore:
         raise InputError(f"{path}: what the run wrote there cannot be read") from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(
-            f"{path}: the run has the metric {unknown[0]!r}, which this version does not support"
+            f"{path}: the run has the metric {unknown[0]!r}, which this version does not "
+            "support; repeat the run"
         )
     system = System(_stored_rows(stored.rows, stored.pairs), totals, about, bool(options.get("repair")))
     return _StoredScore(stored, metrics, keys, cluster, policy, system)

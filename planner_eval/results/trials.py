@@ -95,12 +95,14 @@ class TaskCount(NamedTuple):
         right: Those that mean the same as gold.
         recorded: Its trials with a recorded verdict.
         recorded_right: Those that this calls right.
+        absent: Its trials without a prediction.
     """
 
     trials: int = 0
     right: int = 0
     recorded: int = 0
     recorded_right: int = 0
+    absent: int = 0
 
 
 class TrialSums:
@@ -128,7 +130,7 @@ class TrialSums:
             self.cells[2 * (not right) + (not recorded_right)] += 1
         if row.task is not None:
             counts = self.tasks.get(row.task, TaskCount())
-            more = (judged, right, recorded, recorded_right)
+            more = (judged, right, recorded, recorded_right, row.state == "absent")
             self.tasks[row.task] = TaskCount(*(a + b for a, b in zip(counts, more, strict=True)))
 
     def extend(self, other: TrialSums) -> None:
@@ -146,6 +148,19 @@ class TrialSums:
             "cells": self.cells,
             "fields": self.fields,
         }
+
+
+def fill_unanswered(tasks: Mapping[str, TaskCount]) -> dict[str, TaskCount]:
+    """The tasks, of which those that nobody answered have as many wrong trials as others have at most.
+
+    >>> fill_unanswered({"a": TaskCount(3, 1), "b": TaskCount(1, absent=1)})["b"].trials
+    3
+    """
+    most = max((c.trials for c in tasks.values() if c.absent < c.trials), default=0)
+    return {
+        name: c._replace(trials=most, absent=most) if c.trials == c.absent > 0 and most else c
+        for name, c in tasks.items()
+    }
 
 
 class PassEstimate(NamedTuple):
@@ -232,6 +247,11 @@ class TrialReport(NamedTuple):
     field: str
     cells: tuple[int, int, int, int]
 
+    def figures(self) -> dict[str, float]:
+        """pass^k and pass@k of "the same as gold" by name."""
+        hats = {f"pass^{estimate.k}": estimate.hat for estimate in self.passes}
+        return hats | {f"pass@{estimate.k}": estimate.at for estimate in self.passes}
+
     @property
     def precision(self) -> float | None:
         """Of the trials that are the same as gold, the share whose recorded verdict is right."""
@@ -268,15 +288,16 @@ def trial_report(sums: TrialSums | None) -> TrialReport | None:
     """
     if sums is None:
         return None
-    counts = [(c.trials, c.right) for c in sums.tasks.values() if c.trials]
-    recorded = [(c.recorded, c.recorded_right) for c in sums.tasks.values() if c.recorded]
+    tasks = fill_unanswered(sums.tasks)
+    counts = [(c.trials, c.right) for c in tasks.values() if c.trials]
+    recorded = [(c.recorded, c.recorded_right) for c in tasks.values() if c.recorded]
     if max((trials for trials, _ in (*counts, *recorded)), default=0) < 2:
         counts, recorded = [], []
     if not counts and not any(sums.cells):
         return None
     both, ours, missed, neither = sums.cells
     return TrialReport(
-        sums.tasks if counts else {},
+        tasks if counts else {},
         pass_estimates(counts),
         task_shares(counts),
         pass_estimates(recorded),
@@ -288,19 +309,28 @@ def trial_report(sums: TrialSums | None) -> TrialReport | None:
 
 # ----------------------------------------------------------------------
 # Trials in writing.
-def trial_lines(report: TrialReport) -> Iterator[str]:
-    """What people are told of trials beside the table of pass^k, a sentence a line."""
+def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> Iterator[str]:
+    """What people are told of trials beside the table of pass^k, a sentence a line.
+
+    Args:
+        report: The trials.
+        right_text: What the trials are that count as right.
+    """
     if report.passes:
-        numbers = sorted({counts.trials for counts in report.tasks.values() if counts.trials})
-        each = f"{numbers[0]}" if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
-        total = sum(counts.trials for counts in report.tasks.values())
-        yield f"{format_count(total, 'trial')} of {format_count(len(report.tasks), 'task')}, {each} each"
-        yield f"tasks the same as gold: {_shares_text(report.shares)}"
+        answered = [counts.trials for counts in report.tasks.values() if counts.absent < counts.trials]
+        each = f"{min(answered)}" if len({*answered}) == 1 else f"{min(answered)} to {max(answered)}"
+        unanswered = sum(counts.trials == counts.absent > 0 for counts in report.tasks.values())
+        further = f"; {format_count(unanswered, 'more task')} without an answer" if unanswered else ""
+        further += f", wrong in each of {max(answered)}" if unanswered else ""
+        tasks = format_count(len(answered), "task")
+        yield f"{format_count(sum(answered), 'trial')} of {tasks}, {each} each{further}"
+        yield f"tasks {right_text}: {_shares_text(report.shares)}"
     if report.recorded_shares is not None:
         yield f"tasks right by recorded {report.field}: {_shares_text(report.recorded_shares)}"
     names = report.disagreement()
     if names:
-        shown = ", ".join(_task_text(name, report) for name in names[:_SHOWN_TASKS])
+        word = "same" if "same" in right_text else right_text
+        shown = ", ".join(_task_text(name, report, word) for name in names[:_SHOWN_TASKS])
         more = len(names) - _SHOWN_TASKS
         yield one_line(f"most disagreement: {shown}" + (f" and {more} more" if more > 0 else ""), 300)
     if any(report.cells):
@@ -329,10 +359,10 @@ def _shares_text(shares: TaskShares) -> str:
     )
 
 
-def _task_text(name: str, report: TrialReport) -> str:
+def _task_text(name: str, report: TrialReport, right_text: str) -> str:
     counts = report.tasks[name]
     recorded = f", {report.field} {counts.recorded_right}" if counts.recorded else ""
-    return f"{name} ({counts.right} of {counts.trials} same{recorded})"
+    return f"{name} ({counts.right} of {counts.trials} {right_text}{recorded})"
 
 
 def trial_rows(report: TrialReport) -> list[dict[str, Any]]:
@@ -359,11 +389,11 @@ def _interval_text(interval: Interval | None) -> str | None:
     return None if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
 
 
-def trial_blocks(report: TrialReport | None, form: str) -> list[str]:
+def trial_blocks(report: TrialReport | None, form: str, right_text: str = "the same as gold") -> list[str]:
     """Trials as blocks of text or Markdown; none where there is nothing to report."""
     if report is None:
         return []
-    lines = "\n".join(f"- {line}" if form == "md" else line for line in trial_lines(report))
+    lines = "\n".join(f"- {line}" if form == "md" else line for line in trial_lines(report, right_text))
     return [*([table(trial_rows(report), form)] if report.passes else []), lines]
 
 
@@ -373,7 +403,7 @@ def trial_data(report: TrialReport) -> dict[str, Any]:
     data: dict[str, Any] = {}
     if report.passes:
         data = {
-            "tasks": {name: counts._asdict() for name, counts in report.tasks.items()},
+            "tasks": {name: _count_data(counts) for name, counts in report.tasks.items()},
             "passes": [_estimate_data(estimate) for estimate in report.passes],
             "shares": report.shares._asdict(),
             "disagreement": report.disagreement(),
@@ -392,6 +422,11 @@ def trial_data(report: TrialReport) -> dict[str, Any]:
             data["recorded"]["passes"] = [_estimate_data(estimate) for estimate in report.recorded]
             data["recorded"]["shares"] = report.recorded_shares._asdict()
     return data
+
+
+def _count_data(counts: TaskCount) -> dict[str, int]:
+    """A task's counts; of absent trials only where there are any."""
+    return {name: count for name, count in counts._asdict().items() if count or name != "absent"}
 
 
 def _estimate_data(estimate: PassEstimate) -> dict[str, Any]:

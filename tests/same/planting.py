@@ -13,7 +13,7 @@ from typing import Any
 
 Data = dict[str, Any]
 Fault = Callable[[Data, Random], bool]
-"""Changes a plan in place; false where the plan has no place for it."""
+"""Changes a plan in place; false where the plan cannot express it."""
 FAULTS: list[Fault] = []
 
 

@@ -111,7 +111,7 @@ function wordsOfValue(value) {
   return value === null || typeof value !== "object" ? JSON.stringify(value) : "";
 }
 
-/** What the marks of a side stand for in an edit's words: planner_eval/results/page/lines.py says the same of them. */
+/** What the marks of a side stand for in an edit's words: planner_eval/results/page/packed_edits.py says the same of them. */
 function fillsOf(call, argument, plan) {
   if (call === NO_PLACE) return ["", "", "", "", ""];
   const name = argumentAt(call, argument, plan), given = givenAt(call, plan);
@@ -132,7 +132,7 @@ function placeAt(call, argument, plan, span) {
 const nameOf = call => call[0].slice(call[0].lastIndexOf(".") + 1);
 const lengthOf = text => (/[\ud800-\udbff]/.test(text) ? [...text].length : text.length);
 
-/** About where a call or an argument stands in a text; planner_eval/results/page/lines.py guesses the same. */
+/** About where a call or an argument stands in a text; planner_eval/results/page/packed_edits.py guesses the same. */
 function guessed(text, calls, call, argument) {
   let at = 0, begin = 0;
   for (const one of calls.slice(0, call + 1)) {

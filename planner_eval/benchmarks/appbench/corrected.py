@@ -290,7 +290,7 @@ def score_corrected(records: Records) -> Report:
     >>> report.value("app_hit_f1"), report.value("complete_match")
     (1.0, 1.0)
     """
-    return report_of("appbench", "corrected", SCORER, records)
+    return report_of("appbench", "corrected", scorer(), records)
 
 
 class _StoredOutcome(NamedTuple):
@@ -411,5 +411,6 @@ def _row_figures(counts: AppBenchCounts, unread: int, mended: int) -> tuple[Figu
     return (*ratios, Figure("unread", unread), Figure("mended", mended))
 
 
-SCORER = Scorer(_score_answer, _row, _figures, _load_outcome)
-"""Its scores one by one."""
+def scorer() -> Scorer:
+    """Its scores one by one."""
+    return Scorer(_score_answer, _row, _figures, _load_outcome)

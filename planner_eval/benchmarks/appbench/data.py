@@ -54,7 +54,7 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
         raise DatasetError(f"AppBench has no part {part!r}; it has {', '.join(PARTS)}")
     names = [part] if part else [name for name in PARTS if _part_file(folder, name).is_file()]
     if not names:
-        raise DatasetError(f"{folder}: none of {', '.join(f'test_{name}.json' for name in PARTS)} is here")
+        raise DatasetError(f"{folder}: no file named {', '.join(f'test_{name}.json' for name in PARTS)}")
     tools, catalog = _read_tools(folder)
     for name in names:
         path = _part_file(folder, name)
@@ -79,6 +79,18 @@ def _read_tools(folder: Path) -> tuple[Any, Catalog | None]:
         return data, as_catalog(data, "appbench", name="AppBench's catalogue")
     except CatalogError as problem:
         raise DatasetError(f"{path}: {problem}") from None
+
+
+def read_part_file(path: Path) -> Iterator[Sample]:
+    """The samples of one part, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    name_match = re.fullmatch(r"test_(\w+)\.json", path.name)
+    if not name_match:
+        raise DatasetError(f"{path}: AppBench's files are called test_ss.json, test_sm.json …")
+    return read_appbench(path.parent, part=name_match[1])
 
 
 def _sample(
@@ -114,9 +126,9 @@ def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
     ['dataset.length', 'dataset.repeated_call']
     """
     if not isinstance(query, str):
-        yield Diagnostic("dataset.record", "input is no text", "error")
+        yield Diagnostic("dataset.record", "input is not text", "error")
     if not isinstance(gold, dict):
-        yield Diagnostic("dataset.record", "output is no object", "error")
+        yield Diagnostic("dataset.record", "output is not an object", "error")
         return
     wrong = [key for key, kind in _OUTPUT_TYPES.items() if not isinstance(gold.get(key), kind)]
     if wrong:

@@ -25,7 +25,6 @@ from planner_eval.benchmarks.report import Figure
 #
 # Source: repository ruleGreen/AppBench at 81539ee, ``utils.py`` and ``analysis.py``.
 _APP_LINE = re.compile(r"(\w+):\s*(\[.*\])")
-_APP_FIRST_LINE = re.compile(r"(\w+): (\[.*\])")
 # Words are matched from their first letter only, and calls only before the last ")": the published
 # expressions without these fences, which change no result, take quadratic time on hostile text.
 _SCORED_CALL = re.compile(r"\w\s*=\s*(\w++)\(([^)]*)\)")
@@ -90,18 +89,6 @@ def split_answer(text: str) -> tuple[list[str], list[str]]:
 def _strip_brackets(call: str) -> str:
     """A call's text without any square bracket; translate() takes five times as long."""
     return call.replace("[", "").replace("]", "").strip()
-
-
-def split_answer_app_first(text: str) -> tuple[list[str], list[str]]:
-    """The stricter splitter that the published code holds and never calls.
-
-    Source: ``utils.discompose_app_api_with_app_first``.
-
-    >>> split_answer_app_first("Movies: [x = buy()]")
-    (['Movies'], ['x = buy()'])
-    """
-    pairs = [match.groups() for line in text.split("\n") if (match := _APP_FIRST_LINE.match(line))]
-    return [app for app, _ in pairs], [_strip_brackets(call) for _, call in pairs]
 
 
 def read_scored_call(line: str) -> OfficialCall | None:

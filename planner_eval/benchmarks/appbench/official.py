@@ -273,7 +273,7 @@ def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
     unprinted = [name for name in used if name not in printed]
     remarks = [f"never called: {', '.join(absent)}"] * bool(absent)
     remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
-    note = "; ".join(remarks) if n else "no sample at hand"
+    note = "; ".join(remarks) if n else "no sample available"
     published = str(len(printed)) if printed else None
     yield Cell(
         "Table 8", app, "APIs", published, float(len(used)) if n else None, n, _PUBLISHED_SAMPLES, note
@@ -413,7 +413,7 @@ def score_official(records: Records) -> Report:
     >>> report.value("complete_match"), report.figure("succ").error
     (1.0, 'ZeroDivisionError')
     """
-    return report_of("appbench", "official", SCORER, records)
+    return report_of("appbench", "official", scorer(), records)
 
 
 def _score_answer(sample: Sample, text: str) -> _ScoredAnswer | str:
@@ -498,5 +498,6 @@ def _figures_or_failure(failure: str | None, figures: Sequence[Figure]) -> tuple
     return tuple(Figure(figure.name, None, error=failure) for figure in figures)
 
 
-SCORER = Scorer(_score_answer, _row, _figures, _load_answer)
-"""Its scores one by one."""
+def scorer() -> Scorer:
+    """Its scores one by one."""
+    return Scorer(_score_answer, _row, _figures, _load_answer)

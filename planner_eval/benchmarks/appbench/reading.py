@@ -6,19 +6,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import zip_longest
 from typing import Any
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
+from planner_eval.benchmarks.benchmark import as_json
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.paired import change_leaves
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Call, Plan, RawCall, RawPlan, RawRef, Ref, Unresolved, Value, map_leaves
 from planner_eval.reading.dialects.finding.find import strip_thoughts
-from planner_eval.reading.dialects.notations.appbench import read_fast
+from planner_eval.reading.dialects.notations.appbench import decided_text, first_step_text, read_fast
 from planner_eval.reading.dialects.read import parse, write
 
 # ----------------------------------------------------------------------
@@ -350,6 +352,27 @@ def _replace_label(chosen: Sequence[Mapping[str, str]], _: int, leaf: Value) -> 
 
 # ----------------------------------------------------------------------
 # Gold of AppBench for another plan.
+_FIRST_STEP = "first_step_apps"
+"""The field of an answer's record that holds the apps which a separate first step chose."""
+
+
+def answer_text(content: Any) -> str:
+    """A structured answer as the text that is scored, with the apps that a separate first step chose."""
+    if isinstance(content, dict) and _FIRST_STEP in content:
+        return first_step_text(content["text"], content[_FIRST_STEP])
+    if isinstance(content, dict) and "decided_api" in content:
+        return decided_text(content)
+    return as_json(content)
+
+
+def gold_text(sample: Sample) -> str:
+    """The answer that repeats a sample's gold."""
+    apps, lines = sample.gold["used_app"], sample.gold["api_results"]
+    last = apps[-1] if apps else ""
+    pairs = zip_longest(apps[: len(lines)], lines, fillvalue=last)
+    return "\n".join(f"{app}: [{line}]" for app, line in pairs)
+
+
 def gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
     """The gold of a sample whose right answer would be another plan: its lines, and what stands beside.
 
@@ -364,7 +387,7 @@ def gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
     lines = text.split("\n") if plan.calls else []
     apps = [call.app or "" for call in plan.calls]
     if len(lines) != len(apps) or not all(apps):
-        raise WriteError("a gold record of AppBench has a line a call, and an app each")
+        raise WriteError("a gold record of AppBench has one line and one app per call")
     calls = parse(text, dialect="appbench").calls if plan.calls else ()
 
     def named(leaf: Any) -> Any:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.appbench.corrected import Outcome, total
-from planner_eval.benchmarks.appbench.official import official_components
+from planner_eval.benchmarks.appbench.corrected import Outcome, outcomes, total
+from planner_eval.benchmarks.appbench.official import official_components, table8, used_apis
+from planner_eval.benchmarks.benchmark import Details, Table
+from planner_eval.benchmarks.compare import part_reports, part_rows, records_by_part
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
 from planner_eval.benchmarks.report import Cell
@@ -21,6 +23,10 @@ from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, parallel_scale
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.drawing.charts import MIN_CELL_SAMPLES, Bars, Chart, HeatMap, Point
+
+if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Run
+    from planner_eval.benchmarks.score import Scored
 
 # ----------------------------------------------------------------------
 # The tables of AppBench's paper, each printed cell beside the recomputed one, and its figure 4.
@@ -148,7 +154,7 @@ def _cell(row: str, category: str, published: str, summary: _PartSummary) -> Cel
     value = float(_TABLE_2_ROWS[row](summary)) if n else None
     cell = Cell("Table 2", row, category, published, value, n, total)
     if not n:
-        return Cell("Table 2", row, category, published, None, 0, total, "no sample at hand")
+        return Cell("Table 2", row, category, published, None, 0, total, "no sample available")
     if cell.agrees:
         return cell
     other = "the table was made from another version of this file"
@@ -255,6 +261,37 @@ def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
         GridCell(parallel, sequential, len(hits), sum(hits), len(hits) >= least)
         for (parallel, sequential), hits in sorted(grid.items())
     ]
+
+
+_SCALE_ROWS = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")
+
+
+def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
+    """Table 2, its scales a second time with components as the published code finds them, and Table 8."""
+    yield from table2(samples)
+    for cell in table2(samples, official=True):
+        if cell.row in _SCALE_ROWS:
+            yield replace(cell, table="Table 2, components as the published code finds them")
+    yield from table8(samples)
+
+
+def detail_tables(scored: Scored, run: Run | None) -> Details:
+    """The figures of each part, Table 4, Figure 4, and the APIs of Table 8 in answers."""
+    yield Table("By part", part_rows(part_reports(scored, run)))
+    errors: list[dict[str, Any]] = []
+    for category, records in records_by_part(scored).items():
+        for cell in table4(outcomes(records), category.upper()):
+            row = {"part": category.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
+            errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
+    yield Table("Table 4: errors in percent", errors)
+    grid = figure4(outcomes(scored.matched.records))
+    rows = [
+        {"parallel": c.parallel, "sequential": c.sequential, "samples": c.n, "exact match": c.value}
+        | {"in the figure": "yes" if c.shown else "no: fewer than ten"}
+        for c in grid
+    ]
+    yield Table("Figure 4: exact match of arguments by scale", rows)
+    yield Table("Table 8: APIs called, by app", used_apis(scored.matched.records))
 
 
 # ----------------------------------------------------------------------

@@ -41,7 +41,7 @@ from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report
 
-OTHERWISE = "seen otherwise: "
+OTHERWISE = "judged differently: "
 """How the figures begin that count answers by the reason why the published verdict is not kept."""
 _MAX_CANDIDATES = 50
 _MAX_CHARS = 100_000

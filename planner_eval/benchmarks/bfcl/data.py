@@ -161,7 +161,7 @@ def data_folder(folder: Path) -> Path:
         if place.is_dir() and any(place.glob(f"{VERSION}_*.json")):
             return place
     raise DatasetError(
-        f"{folder}: no questions of BFCL are here: files called {VERSION}_simple_python.json and the like"
+        f"{folder}: no BFCL questions here: expected files called {VERSION}_simple_python.json and the like"
     )
 
 
@@ -430,6 +430,18 @@ def _findings(functions: Sequence[Mapping[str, Any]], truth: Sequence[Any]) -> I
         for name in call:
             if name not in names:
                 yield Diagnostic("dataset.mismatch", f"the right call {name} is none of the tools", "warning")
+
+
+def read_category_file(path: Path) -> Iterator[Sample]:
+    """The questions of one category, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    names = [name for name in CATEGORIES if question_file(path.parent, name) == path]
+    if not names:
+        raise DatasetError(f"{path}: BFCL's files are called {VERSION}_simple_python.json and the like")
+    return (sample for name in names for sample in read_category(path.parent, name))
 
 
 def is_gold(gold: Any) -> bool:

@@ -33,7 +33,7 @@ MAX_STEPS = 20
 """The steps that a turn may make calls in; as published, what one more calls is made, and then all ends."""
 
 _UNASKED = {
-    "web_search": "its tools search the web, and planeval asks nobody but the model",
+    "web_search": "its tools search the web, and planeval contacts only the model",
     "memory": "its questions follow on conversations, and its tools fetch models from the network",
 }
 
@@ -43,7 +43,7 @@ def refusal(sample: Sample, pipeline: str) -> str | None:
 
     >>> from planner_eval.benchmarks.datasets.published import Sample
     >>> refusal(Sample("web_search_base_0", category="web_search_base"), "prompt")
-    'its tools search the web, and planeval asks nobody but the model'
+    'its tools search the web, and planeval contacts only the model'
     """
     category = CATEGORIES.get(sample.category)
     if category is not None and category.check == "agentic":

@@ -3,7 +3,8 @@
 Source: package bfcl-eval 2026.3.23, ``_evaluate_single_multi_turn_entry`` of ``eval_checker/eval_runner.py``;
 what happens to a record that gets as far as its calls is in `multi_turn_run`. Nothing that a model wrote is
 evaluated: the verdict's ``details`` name under ``refused`` the calls that Python would have evaluated, under
-``turn`` (from 1) and ``explanation`` what is wrong first, under ``failure`` why there is no verdict.
+``turn`` (from 1) and ``explanation`` what is wrong first, under ``wrong`` which later turns are, under
+``follow`` which of those would be right in gold's state, under ``failure`` why there is no verdict.
 """
 
 from __future__ import annotations
@@ -122,8 +123,12 @@ class MultiTurnChecker:
         rows: Iterable[Verdict]
         if reply.ended is None:
             rows = map(_row_verdict, sorted(reply.rows, key=lambda row: row.position))
-        elif len(messages) == 1:
-            rows = [_not_judged(reply.ended.kind, reply.ended.message)]
+        elif len(messages) == 1:  # the turns that the published code does not look at may have ended it
+            reply = self._sandbox().run(_tool_program("check_briefly", messages))
+            ended = reply.ended
+            rows = (
+                map(_row_verdict, reply.rows) if ended is None else [_not_judged(ended.kind, ended.message)]
+            )
         else:
             runs = ((message, self._sandbox().run(_program([message]))) for message in messages)
             rows = (verdict for message, alone in runs for verdict in self._judge([message], alone))
@@ -344,7 +349,7 @@ def tools_source(folder: Path) -> ToolSource:
     """
     place, files = folder / _TOOLS_FOLDER, _tool_files(folder)
     if not files:
-        raise DatasetError(f"{place}: no tools of BFCL are here; the package bfcl-eval holds them")
+        raise DatasetError(f"{place}: no BFCL tools here; the package bfcl-eval holds them")
     arguments = {"folder": str(folder), "files": files}
     source = factory_source("bfcl", "planner_eval.benchmarks.bfcl.multi_turn_run", "load_tools", arguments)
     return replace(source, level="process", stateful=False, writes=False, read=(*source.read, str(place)))

@@ -25,7 +25,7 @@ from planner_eval.execution.core import copy_containers
 TYPE_CHECKING = False  # typing would add to a worker's time to start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
 TOOLS_PACKAGE = ("bfcl_eval", "eval_checker", "multi_turn_eval", "func_source_code")
@@ -157,8 +157,15 @@ class Checker:
         Returns:
             ``valid``, ``error_type``, ``error``, ``details``; or ``failure``, a kind and a message.
         """
+        return self._checked(record, later=True)
+
+    def check_briefly(self, record: bytes) -> dict[str, Any]:
+        """The same without a look at the turns after the first wrong one, which may never end."""
+        return self._checked(record, later=False)
+
+    def _checked(self, record: bytes, *, later: bool) -> dict[str, Any]:
         try:
-            return self._check(marshal.loads(record))
+            return self._check(marshal.loads(record), later)
         except NotJudged as failure:
             return {"failure": [failure.kind, str(failure)]}
 
@@ -186,7 +193,7 @@ class Checker:
         for name in record["classes"] if record["long"] else ():
             self.tool_class(name).restore()
 
-    def _check(self, record: dict[str, Any]) -> dict[str, Any]:
+    def _check(self, record: dict[str, Any], later: bool) -> dict[str, Any]:
         answer = [_read_turn(turn, record["mode"]) for turn in record["turns"]]
         self._restore(record)
         trial = Trial(
@@ -194,13 +201,16 @@ class Checker:
             self.caller("model_eval", record),
             self.caller("model_ground_truth_eval", record),
         )
-        for turn, (steps, gold_texts) in enumerate(zip(answer, record["gold"], strict=True)):
+        turns = enumerate(zip(answer, record["gold"], strict=True))
+        for turn, (steps, gold_texts) in turns:
             problem = trial.problem_of_turn(turn, steps, gold_texts)
             if problem is not None:
                 place = f"turn {turn + 1} of {len(answer)}"
                 trial.details.update(
                     turn=turn + 1, explanation=[f"{place}: {text}" for text in problem.explanation]
                 )
+                if later:
+                    trial.look_at_later_turns(turns)
                 return {
                     "valid": False,
                     "error_type": f"multi_turn:{problem.kind}",
@@ -243,6 +253,7 @@ class Trial:
         self.pred = pred
         self.gold = gold
         self.results: Counter[str] = Counter()
+        self.gold_results: Counter[str] = Counter()
         self.log: list[tuple[int, Call, str]] = []
         self.details: dict[str, Any] = {}
 
@@ -265,16 +276,48 @@ class Trial:
             self.log.append((turn, call, result))
         gold_calls = [parsed_call(text) for text in gold_texts]
         gold_results = [self.gold.make(call) for call in gold_calls]
+        self.gold_results.update(gold_results)
         if self.pred.refused:
             self.details["refused"] = self.pred.refused[:MAX_REFUSED]
         if self.gold.refused:
-            raise NotJudged("unreadable-gold", f"gold is no call of literals: {self.gold.refused[0]}")
+            raise NotJudged(
+                "unreadable-gold", f"gold is not a call with literal arguments: {self.gold.refused[0]}"
+            )
         if not gold_calls:
             return None
         if not steps:
             message = f"Model response list is empty for turn {turn}"
             return Problem("empty_turn_model_response", message, describe_empty_turn(gold_texts))
         return self._state_problem(turn, gold_calls) or self._result_problem(turn, gold_calls, gold_results)
+
+    def look_at_later_turns(self, turns: Iterable[tuple[int, tuple[list[list[Call]], list[str]]]]) -> None:
+        """Which turns after the first wrong one are wrong too, and which of them are right in gold's state.
+
+        The published code ends at the first wrong turn. What cannot be told is left out.
+
+        Args:
+            turns: The turns that follow, each with its position, the answer's steps and gold's calls.
+        """
+        wrong: list[int] = []
+        follow: list[int] = []
+        refused = self.details.get("refused")
+        try:
+            for turn, (steps, gold_texts) in turns:
+                # As if all turns before had been right: from here the answer's calls begin in gold's state.
+                alone = Trial(self.classes, copy.deepcopy(self.gold), copy.deepcopy(self.gold))
+                alone.results.update(self.gold_results)
+                if self.problem_of_turn(turn, steps, gold_texts) is not None:
+                    wrong.append(turn + 1)
+                    if alone.problem_of_turn(turn, steps, gold_texts) is None:
+                        follow.append(turn + 1)
+        except (NotJudged, Exception):  # objects that cannot be copied; the verdict stands without it
+            return
+        finally:
+            if refused is None:  # of the turns that the published code looks at alone
+                self.details.pop("refused", None)
+            else:
+                self.details["refused"] = refused
+        self.details.update(wrong=wrong, follow=follow)
 
     def _state_problem(self, turn: int, gold_calls: Sequence[Call]) -> Problem | None:
         objects = zip(self.pred.objects.values(), self.gold.objects.values(), strict=True)
@@ -348,4 +391,4 @@ def load_tools(folder: str, files: dict[str, str]) -> dict[str, Callable[[bytes]
         files: Class → the module that it is in.
     """
     checker = Checker(folder, files)
-    return {"check": checker.check, "call": checker.call}
+    return {"check": checker.check, "check_briefly": checker.check_briefly, "call": checker.call}

@@ -29,6 +29,8 @@ from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.benchmarks.turns import turn_figures
+from planner_eval.comparison.turns import TurnComparison
 
 NAMES = ("auto", "underscores", "dots")
 """How names of tools are written where they have a dot."""
@@ -305,6 +307,9 @@ class StoredAnswer(NamedTuple):
         message: What is wrong.
         reason: Why the published verdict is not kept; "" where it is.
         package: Where the questions were read from.
+        turns: How many turns its conversation has; 0 where it has one.
+        wrong: The wrong ones.
+        follow: Those of them that would be right, had those before them been.
     """
 
     category: str
@@ -313,13 +318,22 @@ class StoredAnswer(NamedTuple):
     message: str = ""
     reason: str = ""
     package: str = ""
+    turns: int = 0
+    wrong: Sequence[int] = ()
+    follow: Sequence[int] = ()
 
 
 def store(sample: Sample, verdict: Verdict, reason: str = "") -> StoredAnswer:
     """What is kept of a verdict."""
     message = "" if verdict.valid else first_message(verdict)
     package = str(sample.extra.get("package", ""))
-    return StoredAnswer(sample.category, verdict.valid, verdict.error_type or "", message, reason, package)
+    several = CATEGORIES.get(sample.category, CATEGORIES["simple_python"]).check == "multi_turn"
+    first, details = verdict.details.get("turn"), verdict.details
+    return StoredAnswer(
+        sample.category, verdict.valid, verdict.error_type or "", message, reason, package,
+        turns=len(sample.extra["ground_truth"]) if several else 0,
+        wrong=[] if first is None else [first, *details.get("wrong", ())], follow=details.get("follow", ()),
+    )  # fmt: skip
 
 
 def score_official(records: Records, *, mode: str = "auto", names: str = "auto") -> Report:
@@ -389,6 +403,10 @@ def make_row(identity: str, answer: StoredAnswer) -> SampleScore:
         figures.append(Figure("parse_error", 1.0))
     if answer.reason:
         figures.append(Figure("reason", answer.reason))
+    if answer.turns:
+        figures += turn_figures(
+            TurnComparison("turn", answer.turns, tuple(answer.wrong), tuple(answer.follow))
+        )
     error = None if answer.valid else f"{answer.kind}: {answer.message}"
     return SampleScore(identity, answer.valid, tuple(figures), error)
 

@@ -301,7 +301,7 @@ def _nearest_call(partner: _Partner, calls: Sequence[Any], gold_call: Mapping[st
 def _explain_turns(
     sample: Sample, answer: WrittenAnswer | None, verdict: Verdict, shown: Explanation
 ) -> Explanation:
-    """The turns: what was asked, called and expected; the first wrong one with what is wrong."""
+    """The turns: what was asked, called and expected; what is wrong first and what follows from it."""
     question, truth = sample.extra["question"], sample.extra["ground_truth"]
     turns = answer.content if answer is not None and isinstance(answer.content, list) else None
     wrong = verdict.details.get("turn")
@@ -309,6 +309,7 @@ def _explain_turns(
         wrong = min(len(turns), len(truth)) + 1
     explanation = [str(line).split(": ", 1)[-1] for line in verdict.details.get("explanation", ())]
     checked = verdict.valid or verdict.details.get("turn") is not None
+    later, follow = verdict.details.get("wrong"), verdict.details.get("follow", ())
     views = []
     for position in range(max(len(truth), len(turns or ()))):
         number, gold = position + 1, truth[position] if position < len(truth) else None
@@ -321,27 +322,30 @@ def _explain_turns(
             notes.append("the answer ended before this turn")
         if number == wrong:
             notes += explanation
-        mark = (
-            RIGHT if checked and (wrong is None or number < wrong) else WRONG if number == wrong else UNMARKED
-        )
+        is_later = wrong is not None and number > wrong
+        is_wrong = number == wrong or number in (later or ())
+        mark = WRONG if is_wrong else RIGHT if checked and not (is_later and later is None) else UNMARKED
         title = f"Turn {number} of {len(truth)}"
-        if mark == UNMARKED and wrong is not None and number > wrong:
-            title += ", not checked"
+        if number in follow:
+            title += f", wrong by what follows from turn {wrong}"
+        elif is_later:
+            title += ", not checked" if later is None else ", wrong by itself" if is_wrong else ""
         asked = [f"{message.get('content')}" for message in messages]
         expected = None if gold is None else [_cut(str(call)) for call in gold[:_MAX_STEPS]]
         views.append({**_turn_data(title, steps, mark), "asked": asked, "accepted": expected, "notes": notes})
     refused = [
-        f"not run, for it is no call of plain values: {text}" for text in verdict.details.get("refused", ())
+        f"not run: it is not a call with plain values: {text}" for text in verdict.details.get("refused", ())
     ]
     sections: list[Mapping[str, Any]] = [{"title": "Turn by turn", "turns": views}]
     if refused:
         sections.append({"title": "Refused", "text": _cut("\n".join(map(str, refused)), _MAX_MESSAGE)})
-    # Of a wrong answer only the wrong turn: what differs in those before it did no harm.
-    drawn = slice(None) if wrong is None else slice(wrong - 1, wrong)
-    called = [] if turns is None or answer is None else _turns_texts(answer, turns[drawn])
-    pred, gold = _plan_of_turns(called, sample), None
+    # Of a wrong answer only the first wrong turn and what follows: what differs in others did no harm.
+    drawn = range(len(truth)) if wrong is None else [wrong - 1, *(number - 1 for number in follow)]
+    called = [turns[position] for position in drawn if position < len(turns)] if turns is not None else []
+    pred = None if answer is None else _plan_of_turns(_turns_texts(answer, called), sample)
+    gold = None
     if not verdict.valid:  # another way to the same state is right
-        gold = _plan_of_turns(truth[drawn], sample)
+        gold = _plan_of_turns([truth[position] for position in drawn if position < len(truth)], sample)
     shown = shown._replace(pred=pred, gold=gold)
     fields = {**shown.fields, **({"wrong turn": str(wrong)} if wrong is not None else {})}
     reply = "" if turns is not None or answer is None else _plain_text(answer)

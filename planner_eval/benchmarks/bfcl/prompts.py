@@ -83,7 +83,7 @@ def _value(node: ast.expr, texts: Mapping[str, Any]) -> Any:
         return {_value(key, texts): _value(value, texts) for key, value in pairs if key is not None}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _value(node.left, texts) + _value(node.right, texts)
-    raise TypeError(f"line {node.lineno} is no text")
+    raise TypeError(f"line {node.lineno} is not text")
 
 
 def system_prompt(package: str, functions: Sequence[Mapping[str, Any]], config: str = "") -> str:

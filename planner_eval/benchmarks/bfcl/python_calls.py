@@ -184,7 +184,7 @@ def _check_size(kind: ast.operator, left: Any, right: Any) -> None:
     else:
         size = max(_size(left), _size(right))
     if size > _MAX_SIZE:
-        raise LimitError(f"arithmetic comes to more than {_MAX_SIZE:,} bits or items")
+        raise LimitError(f"arithmetic exceeds {_MAX_SIZE:,} bits or items")
 
 
 def _size(value: Any) -> int:

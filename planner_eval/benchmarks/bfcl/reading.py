@@ -175,7 +175,7 @@ def read_results(path: str) -> PlanFile | None:
     unscored = [file for file in files if _category_of(file) not in CATEGORIES]
     if unscored:
         names = ", ".join(file.name for file in unscored)
-        notes.append(f"{path}: files of no category that is scored: {names}")
+        notes.append(f"{path}: files of categories that are not scored: {names}")
     origins = tuple(origin for file in files for origin in current_origins(str(file)))
     lines: list[_Line] = []
     for file in files:

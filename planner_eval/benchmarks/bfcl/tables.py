@@ -12,6 +12,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Cell
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Run
     from planner_eval.benchmarks.score import Scored
 
 
@@ -51,15 +52,13 @@ def _reference_cells(category: str, samples: Sequence[Sample]) -> Iterator[Cell]
         yield Cell("Earlier results in gold", row, category, None, value, counts["plans"])
 
 
-def detail_tables(scored: Scored) -> Iterator[Table]:
+def detail_tables(scored: Scored, _run: Run | None) -> Iterator[Table]:
     """Kinds of errors by category, and answers on which the two variants disagree, with the reason."""
     categories = {record.sample.id: record.sample.category for record in scored.matched.records}
     if "official" in scored.reports:
         yield Table("kinds of errors by category, official", list(_error_rows(scored, categories)))
     if "corrected" in scored.reports:
-        yield Table(
-            "answers that the corrected verdict sees otherwise, by reason", list(_reason_rows(scored))
-        )
+        yield Table("answers on which the corrected verdict differs, by reason", list(_reason_rows(scored)))
 
 
 def _error_rows(scored: Scored, categories: Mapping[str, str]) -> Iterator[dict[str, Any]]:

@@ -61,22 +61,6 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
 
 
-class ComparedAnswer(NamedTuple):
-    """One answer compared with its gold plan.
-
-    Args:
-        sample: The question.
-        valid: The text is one object of the notation asked for.
-        verdict: What agrees; its error says why nothing could be compared.
-        rating: The judge's rating, 0 to 1; None without a judge or without a usable answer of it.
-    """
-
-    sample: Sample
-    valid: bool
-    verdict: Verdict
-    rating: float | None
-
-
 def score_corrected(
     records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
 ) -> Report:
@@ -119,7 +103,7 @@ def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None
 
 
 class _StoredAnswer(NamedTuple):
-    """What is kept of a :class:`ComparedAnswer`."""
+    """What is kept of an answer that was compared."""
 
     level: Any
     valid: bool
@@ -130,13 +114,6 @@ class _StoredAnswer(NamedTuple):
 def _load_answer(data: Any) -> _StoredAnswer:
     level, valid, verdict, rating = data
     return _StoredAnswer(level, valid, Verdict(*verdict), rating)
-
-
-def compare_answer(
-    sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None
-) -> ComparedAnswer:
-    """One answer read, repaired where needed, and compared."""
-    return ComparedAnswer(sample, *_judge_answer(sample, text, notation, judge))
 
 
 def _judge_answer(
@@ -308,7 +285,7 @@ def _row_figures(valid: bool, verdict: Verdict, rating: float | None) -> tuple[F
 def _score_route(sample: Sample, text: str) -> RoutedAnswer:
     problem = gold_problem(sample)
     if problem is None and not all(isinstance(name, str) for name in sample.gold["API"]):
-        problem = _no_calls_message(sample, "API is no list of names")
+        problem = _no_calls_message(sample, "API is not a list of names")
     names = read_route(text)
     hit = problem is None and names == sample.gold["API"]
     error = problem or (None if names is not None else "parse.shape")

@@ -32,7 +32,6 @@ DOMAINS = (
     "telecommunications",
 )
 """In the order of the paper's Table 2."""
-DIFFICULTIES = ("easy", "medium", "hard")
 PLACEHOLDER = "$$$"
 """Stands in gold plans for a value that the question does not give."""
 
@@ -54,6 +53,19 @@ def read_callnavi(folder: Path) -> Iterator[Sample]:
         raise DatasetError(f"{folder}: no Questions/<domain>.json here; expected one of {', '.join(DOMAINS)}")
     for domain in domains:
         yield from _read_domain(folder, domain)
+
+
+def read_domain_file(path: Path) -> Iterator[Sample]:
+    """The questions of one domain, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    if path.parent.name != "Questions" or path.stem not in DOMAINS:
+        raise DatasetError(
+            f"{path}: CallNavi's files are called Questions/bank.json, Questions/shopping.json …"
+        )
+    return (sample for sample in read_callnavi(path.parent.parent) if sample.category == path.stem)
 
 
 def read_tools(folder: Path, domain: str) -> list[dict[str, Any]]:
@@ -171,7 +183,7 @@ def _value_findings(name: str, value: Any, declared_type: Any, position: int) ->
         if position == 0:
             yield "dataset.placeholder_first", "is a placeholder in the first call, where nothing precedes it"
     elif value == {}:
-        yield "dataset.empty_value", "is {}, which the published code takes for any value"
+        yield "dataset.empty_value", "is {}, which the published code treats as any value"
     elif not isinstance(value, str) and holds_placeholder(value):
         yield "dataset.placeholder_nested", "holds a placeholder, which the published code compares literally"
     elif isinstance(value, int) and declared_type == "string":

@@ -280,15 +280,6 @@ _CONSTANT_NOTE = "divided by a constant of the published code"
 _MACRO_NOTE = "mean of the three difficulties; in the paper only"
 
 
-class JudgedAnswer(NamedTuple):
-    """One prediction with everything that was found out about it."""
-
-    sample: Sample
-    washed: WashedAnswer
-    verdict: Verdict
-    rating: float | str | None
-
-
 def score_official(
     records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
 ) -> Report:
@@ -337,7 +328,7 @@ def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None
 
 
 class _StoredAnswer(NamedTuple):
-    """What is kept of a :class:`JudgedAnswer`."""
+    """What is kept of an answer that was judged."""
 
     level: Any
     valid: bool
@@ -351,17 +342,10 @@ def _load_answer(data: Any) -> _StoredAnswer:
     return _StoredAnswer(level, valid, unwashed, Verdict(*verdict), rating)
 
 
-def judge_record(
-    sample: Sample, text: str, *, notation: str = "json", judge: Judge | None = None
-) -> JudgedAnswer:
-    """One answer washed, repaired where a judge can, compared with its gold plan and rated."""
-    return JudgedAnswer(sample, *_judge_answer(sample, text, notation, judge))
-
-
 def _judge_answer(
     sample: Sample, text: str, notation: str, judge: Judge | None
 ) -> tuple[WashedAnswer, Verdict, float | str | None]:
-    """The fields of a :class:`JudgedAnswer` after its sample."""
+    """One answer washed, repaired where a judge can, compared with its gold plan and rated."""
     wash, read = READERS[notation]
     washed = wash(text)
     value, rating = washed.value, None

@@ -369,24 +369,6 @@ def _is_jsonlike(text: str) -> bool:
 _READERS = (_read_json, _read_literal, _read_api_yaml)
 
 
-def plan_of(value: Any) -> Plan:
-    """The plan of a decoded answer: CallNavi's own object, or calls in any structure that is known.
-
-    A missing parameter object, or null in its place, means no parameters; a single object may stand without
-    its list, as in the paper's appendix A, and each call may be an object of its own.
-
-    Args:
-        value: ``{"API": [name, …], "parameters": [{key: value}, …]}``, or other data.
-
-    Raises:
-        ParseError: the data holds no calls.
-
-    >>> plan_of({"API": ["a"], "parameters": [{"x": 1}]}).calls[0].arguments
-    (('x', 1),)
-    """
-    return _plan_from_calls(calls_of(value))
-
-
 def _plan_from_calls(calls: Calls) -> Plan:
     numbered = enumerate(zip(*calls, strict=True), 1)
     return Plan(tuple([Call(f"c{n}", name, object_items(arguments)) for n, (name, arguments) in numbered]))
@@ -397,13 +379,16 @@ def _plan_calls(plan: Plan) -> Calls:
 
 
 def calls_of(value: Any) -> Calls:
-    """The calls of a decoded answer, see :func:`plan_of`, which makes a plan of them.
+    """The calls of a decoded answer: CallNavi's own object, or calls in any structure that is known.
+
+    A missing parameter object, or null in its place, means no parameters; a single object may stand without
+    its list, as in the paper's appendix A, and each call may be an object of its own.
 
     Args:
-        value: As there.
+        value: ``{"API": [name, …], "parameters": [{key: value}, …]}``, or other data.
 
     Raises:
-        ParseError: as there.
+        ParseError: the data holds no calls.
 
     >>> calls_of({"API": ["a", "b"], "parameters": [{"x": 1}]})
     (['a', 'b'], [{'x': 1}, {}])
@@ -427,11 +412,11 @@ def calls_of(value: Any) -> Calls:
     if entries is None or isinstance(entries, dict):
         entries = [entries]
     if not isinstance(names, list) or [name for name in names if not isinstance(name, str)]:
-        _refuse_shape("API is no list of names")
+        _refuse_shape("API is not a list of names")
     if not isinstance(entries, list) or [
         entry for entry in entries if not isinstance(entry, (dict, NoneType))
     ]:
-        _refuse_shape("parameters is no list of objects")
+        _refuse_shape("parameters is not a list of objects")
     if len(entries) > len(names):
         _refuse_shape(f"{len(entries)} parameter objects for {len(names)} APIs")
     missing = len(names) - len(entries)

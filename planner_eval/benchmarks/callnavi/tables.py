@@ -23,7 +23,7 @@ from planner_eval.plan.model import Value
 from planner_eval.results.drawing.charts import Bars, Chart, Point
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import SampleScore
+    from planner_eval.benchmarks.report import Run, SampleScore
     from planner_eval.benchmarks.score import Scored
 
 
@@ -72,7 +72,7 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
             "Nested",
             None,
             float(len(nested)),
-            'printed as "Yes": such with a placeholder after the first call',
+            'printed as "Yes": those with a placeholder after the first call',
         ),
     ]
     return [
@@ -103,7 +103,7 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
 
     >>> cell = table2([])[0]
     >>> (cell.row, cell.column, cell.published, cell.note)
-    ('Banking', 'API Functions', '91', '0 of 115 questions at hand')
+    ('Banking', 'API Functions', '91', '0 of 115 questions available')
     """
     domains: dict[str, list[Sample]] = {domain: [] for domain in _TABLE_2}
     for sample in samples:
@@ -114,6 +114,11 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     all_domains = [questions for questions in domains.values() if questions]
     cells += _row_cells("Overall", _OVERALL_COUNTS, _counts(all_domains), sum(map(len, all_domains)))
     return cells
+
+
+def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
+    """The cells of Table 1 and Table 2."""
+    return [*table1(samples), *table2(samples)]
 
 
 def _counts(domains: Sequence[Sequence[Sample]]) -> tuple[int, ...]:
@@ -132,7 +137,7 @@ def _row_cells(title: str, published: Sequence[Any], counts: Sequence[int], n: i
 
 
 def _coverage_note(note: str, n: int, total: int) -> str:
-    return note if n == total else f"{n} of {total} questions at hand"
+    return note if n == total else f"{n} of {total} questions available"
 
 
 def _gold_names(sample: Sample) -> Sequence[Any]:
@@ -189,9 +194,9 @@ CHARTS = {
 # Source: the paper, appendix F. It counts none of them and no code was published: what counts is said here.
 ERROR_KINDS = {
     "hallucination": "F.1: calls an API that is not on the list",
-    "format": "F.2: not as asked for, as it stands",
+    "format": "F.2: not in the requested format, as written",
     "logic: order": "F.3: gold's calls in another order",
-    "logic: steps": "F.3: leaves calls of gold out",
+    "logic: steps": "F.3: omits calls of gold",
     "logic: values": "F.3: a later call lacks a value of an earlier one",
     "other": "none of these, and not gold's calls",
 }
@@ -373,16 +378,6 @@ def correlation_over_questions(report: Report) -> Correlation:
     return correlation(_pairs(report))
 
 
-def correlation_over_runs(reports: Iterable[Report]) -> Correlation:
-    """The GPT score and the AST match over all of each run, one a model, as the paper has it."""
-    pairs = []
-    for report in reports:
-        ast, gpt = report.value("ast_overall"), report.value("gpt")
-        if isinstance(ast, float | int) and isinstance(gpt, float | int):
-            pairs.append((float(ast), float(gpt)))
-    return correlation(pairs)
-
-
 def _pairs(report: Report) -> Iterable[tuple[float, float]]:
     for row in report.rows:
         values = {figure.name: figure.value for figure in row.figures}
@@ -397,10 +392,10 @@ _SHARE_FIGURES = ("gpt", "election", "levenshtein")
 """Figures that questions can be without; the mean is over those that have them."""
 
 
-def tables(scored: Scored) -> Details:
+def tables(scored: Scored, _run: Run | None = None) -> Details:
     """What suits the task that the answers were asked for."""
     task = scored.options.get("task", "parameters")
-    yield Table("By domain: means over the questions at hand", list(_domain_rows(scored)))
+    yield Table("By domain: means over the available questions", list(_domain_rows(scored)))
     records = scored.matched.records
     if task == "stability":
         yield Table("Section 5.3: freq@k beside the stability scores", _frequency_rows(scored))

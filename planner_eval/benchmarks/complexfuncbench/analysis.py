@@ -6,9 +6,9 @@ No code was published for these figures; each function says how it counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks.complexfuncbench.data import Step, steps_of
@@ -112,30 +112,6 @@ def parameter_type(name: str) -> str:
     return next((kind for ending, kind in _TYPE_BY_ENDING if lower.endswith(ending)), "other")
 
 
-def error_types(messages: Iterable[Any]) -> dict[str, int]:
-    """Errors by the paper's type over the published code's messages.
-
-    A message with several records counts each of them once: an error that the code could not name
-    (null), a type the paper does not speak of and the text of an overwritten list are ``other``.
-
-    Args:
-        messages: How conversations ended: a text, one record or a list of records.
-
-    Source: ComplexFuncBench paper, Figure 4.
-
-    >>> error_types([{"error_type": "stop_early", "content": ""}, "Success."])["stop_early"]
-    1
-    """
-    counts: Counter[str] = Counter()
-    for message in messages:
-        if message == "Success.":
-            continue
-        for record in message if isinstance(message, list) else [message]:
-            code = record.get("error_type", "") if isinstance(record, Mapping) else ""
-            counts[paper_error_type(code) or "other"] += 1
-    return {name: counts[name] for name in (*ERROR_TYPES, "other")}
-
-
 def judged_error_types(conversations: Iterable[tuple[Iterable[JudgedCall], bool]]) -> dict[str, int]:
     """Errors by the paper's type over all judged calls, and conversations that stopped early.
 
@@ -229,41 +205,6 @@ def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class StepCounts:
-    """Turns with calls against annotated steps.
-
-    Args:
-        annotated: Number of steps → conversations annotated with so many.
-        taken: Number of steps → conversations in which the model took so many.
-        mean_extra: Steps taken beyond the annotated ones, on average; negative where fewer.
-    """
-
-    annotated: dict[int, int]
-    taken: dict[int, int]
-    mean_extra: float | None
-
-
-def count_steps(conversations: Iterable[tuple[int, int]]) -> StepCounts:
-    """The distribution of steps.
-
-    Args:
-        conversations: For each, the annotated steps and the model's turns with calls.
-
-    Source: ComplexFuncBench paper, Figure 6 and section 4.3.2.
-
-    >>> count_steps([(3, 4), (2, 2)]).mean_extra
-    0.5
-    """
-    pairs = list(conversations)
-    mean = sum(turns - annotated for annotated, turns in pairs) / len(pairs) if pairs else None
-    return StepCounts(
-        dict(sorted(Counter(annotated for annotated, _ in pairs).items())),
-        dict(sorted(Counter(turns for _, turns in pairs).items())),
-        mean,
-    )
-
-
 # ----------------------------------------------------------------------
 # The table of the data and the figures of ComplexFuncBench's paper.
 #
@@ -279,7 +220,7 @@ _PUBLISHED = {
 
 
 def table3(samples: Iterable[Sample]) -> list[Cell]:
-    """Table 3: samples, steps and calls by domain, from the samples at hand.
+    """Table 3: samples, steps and calls by domain, from the samples available.
 
     Args:
         samples: Any part of the data; each cell says how many samples it was computed from.
@@ -313,15 +254,13 @@ def _cell(row: str, column: str, published: str, conversations: list[tuple[Step,
         "Avg. Calls": sum(len(step.calls) for steps in conversations for step in steps),
     }
     value = None if not n else float(n) if row == "# Samples" else counts[row] / n
-    note = "" if n == total else f"{n} of {total} samples at hand"
+    note = "" if n == total else f"{n} of {total} samples available"
     return Cell("Table 3", row, column, published, value, n, total, note)
 
 
 # ----------------------------------------------------------------------
 # ComplexFuncBench's Figures 4, 5 and 6: kinds of errors, kinds of parameters, steps (section 4.3).
-_INDEPENDENCE_NOTE = (
-    "an error bar takes each error for one of its own, though some come from one conversation"
-)
+_INDEPENDENCE_NOTE = "error bars treat errors as independent, although some come from one conversation"
 
 
 def error_chart(systems: Sequence[System]) -> Chart:

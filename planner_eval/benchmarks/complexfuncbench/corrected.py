@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
@@ -37,9 +37,12 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
     score_response,
 )
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.turns import turn_figures
+from planner_eval.comparison.turns import TurnComparison
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.benchmarks.judging import Judge
 
 
 # ----------------------------------------------------------------------
@@ -70,6 +73,7 @@ class JudgedConversation:
         turns: The model's turns with calls.
         response: The model's final text; None where there was none.
         judged: Every call, by turn; malformed ones and ones without a partner included.
+        wrong_steps: The annotated steps, counted from 1, of which a call was not made.
     """
 
     calls: int
@@ -78,6 +82,7 @@ class JudgedConversation:
     turns: int
     response: str | None
     judged: tuple[tuple[JudgedCall, ...], ...]
+    wrong_steps: tuple[int, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -95,8 +100,8 @@ def judge_conversation(steps: Sequence[Step], turns: Sequence[Turn], rules: Rule
 
     Source: ComplexFuncBench paper, section 3.1 and Algorithm 1.
     """
-    left = [sorted_call(call) for call in steps[0].calls]
-    opened = 1
+    golds = [[sorted_call(call) for call in step.calls] for step in steps]
+    left, opened = [*golds[0]], 1
     judged: list[tuple[JudgedCall, ...]] = []
     response: str | None = None
     for turn in turns:
@@ -108,11 +113,17 @@ def judge_conversation(steps: Sequence[Step], turns: Sequence[Turn], rules: Rule
         matched = [id(judgement.gold) for judgement in judgements if judgement.matched]
         left = [call for call in left if id(call) not in matched]
         if opened < len(steps):
-            left += [sorted_call(call) for call in steps[opened].calls]
+            left += golds[opened]
             opened += 1
     calls = sum(len(step.calls) for step in steps)
     correct = sum(judgement.matched for turn in judged for judgement in turn)
-    return JudgedConversation(calls, correct, len(steps), len(judged), response, tuple(judged))
+    unmade = {id(call) for call in left}
+    wrong = [
+        number
+        for number, gold in enumerate(golds, 1)
+        if number > opened or any(id(call) in unmade for call in gold)
+    ]
+    return JudgedConversation(calls, correct, len(steps), len(judged), response, tuple(judged), tuple(wrong))
 
 
 def judge_calls(
@@ -233,7 +244,9 @@ class JudgedRecord:
     scores: AnswerScores
 
 
-def score_corrected(records: Records, *, settings: Settings = DEFAULT_SETTINGS) -> Report:
+def score_corrected(
+    records: Records, *, settings: Settings = DEFAULT_SETTINGS, judge: Judge | None = None
+) -> Report:
     """The paper's figures of recorded conversations, under the published names.
 
     Rates are shares from 0 to 1, where the published code prints percent; answers score 0 to 2.
@@ -241,6 +254,7 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULT_SETTINGS) 
     Args:
         records: Samples, each with the JSON text of the conversation that a model had.
         settings: API, embedding and judge; the checked parameters are not used.
+        judge: Takes the place of the settings' own.
 
     Returns:
         One row a record. A record that cannot be read made no call right and gave no answer; one that
@@ -248,6 +262,8 @@ def score_corrected(records: Records, *, settings: Settings = DEFAULT_SETTINGS) 
 
     Source: ComplexFuncBench paper, sections 3.1, 3.2 and 4.3.
     """
+    if judge is not None:
+        settings = replace(settings, judge=judge)
     judged: list[JudgedRecord] = []
     rows: list[SampleScore] = []
     for sample, text in records:
@@ -279,6 +295,7 @@ def _score_sample(sample: Sample, text: str, settings: Settings) -> tuple[Sample
         Figure("turns", completed.turns),
         Figure("completeness", scores.complete),
         Figure("correctness", scores.correct),
+        *turn_figures(TurnComparison("step", completed.steps, completed.wrong_steps)),
     )
     return SampleScore(sample.id, completed.success, figures, error), JudgedRecord(
         sample.id, completed, scores
@@ -293,7 +310,7 @@ def _read_turns(text: str) -> tuple[list[Turn], str | None]:
 
 
 _SUCCESS_NOTE = (
-    "share of the samples that came in whose annotated calls were all made and answered; not percent"
+    "share of the samples with an answer whose annotated calls were all made and answered; not percent"
 )
 _ACCURACY_NOTE = "share of the annotated calls that were made, each once; not percent"
 
@@ -317,7 +334,7 @@ def _rate_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
 def _answer_figures(judged: Sequence[JudgedRecord], settings: Settings) -> list[Figure]:
     """Averages over all samples: no answer, or an empty one, scores 0; an undecided judge is left out."""
     if settings.judge is None:
-        note = "no judge was given"
+        note = "no judge was named"
         return [Figure("Complete Score", None, note=note), Figure("Correct Score", None, note=note)]
     figures = []
     for name, scores in (

@@ -20,7 +20,6 @@ from planner_eval.plan.model import Diagnostic
 
 DATA_FILE = "ComplexFuncBench.jsonl"
 EXACT_VALUES_FILE = "exact_match_values.json"
-DOMAINS = ("Hotels", "Flights", "Car-Rental", "Attraction", "Cross")
 _JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
     "number": (int, float),
@@ -98,7 +97,7 @@ def record_findings(record: Mapping[str, Any]) -> Iterator[Diagnostic]:
     missing = [key for key in ("id", "conversations", "functions") if key not in record]
     talk = record.get("conversations")
     if missing or not isinstance(talk, list) or not all(isinstance(turn, dict) for turn in talk):
-        what = f"no {', '.join(missing)}" if missing else "conversations is no list of turns"
+        what = f"no {', '.join(missing)}" if missing else "conversations is not a list of turns"
         yield Diagnostic("dataset.record", what, "error")
     if not isinstance(talk, list):
         return

@@ -435,8 +435,7 @@ def assign(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) 
     """The one-to-one assignment with the largest sum of similarities, by predicted position.
 
     Equal vectors give equal results on every machine. Where several assignments are equally good, the
-    one that scipy's procedure meets on the distances 1 - similarity counts; :func:`has_ties` tells such
-    cases.
+    one that scipy's procedure meets on the distances 1 - similarity counts.
 
     Args:
         predicted: Texts of the predicted calls.
@@ -490,26 +489,3 @@ def similarities(
         filled = vector.nonzero()[0]  # most buckets of a text are empty
         columns.append([fsum(products) for products in (pred_vectors[:, filled] * vector[filled]).tolist()])
     return np.array(columns).T
-
-
-def has_ties(predicted: Sequence[str], gold: Sequence[str], embedding: Embedding) -> bool:
-    """Two rows or two columns of the similarities are equal: exchanging them costs nothing.
-
-    The published code leaves it to the last digit of a matrix product which of two equal calls gets
-    which partner, so that its result may be another one on another machine.
-
-    Args:
-        predicted: Texts of the predicted calls.
-        gold: Texts of the gold calls.
-        embedding: Gives the vectors.
-
-    >>> (
-    ...     has_ties(["Oslo", "Oslo"], ["Rome", "Oslo"], Trigrams()),
-    ...     has_ties(["Oslo", "Rome"], ["Oslo"], Trigrams())
-    ... )
-    (True, False)
-    """
-    if not predicted or not gold:
-        return False
-    table = similarities(predicted, gold, embedding)
-    return any(len(set(map(tuple, lines.tolist()))) < len(lines) for lines in (table, table.T))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, JudgeError, LimitError, ParseError
@@ -38,6 +38,7 @@ from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
+    from planner_eval.benchmarks.judging import Judge
 
 
 # ----------------------------------------------------------------------
@@ -67,14 +68,14 @@ def read_turns(text: str) -> list[Turn]:
     count = 0
     for number, message in enumerate(_messages(text)):
         if not isinstance(message, Mapping):
-            raise _shape_error(f"message {number} is no object", text)
+            raise _shape_error(f"message {number} is not an object", text)
         if message.get("role") != "assistant":
             continue
         calls = message.get("function_call") or message.get("tool_calls")
         if calls:
             listed = [calls] if isinstance(calls, Mapping) else calls
             if not isinstance(listed, list):
-                raise _shape_error(f"the calls of message {number} are no list", text)
+                raise _shape_error(f"the calls of message {number} are not a list", text)
             count += len(listed)
             if count > MAX_CALLS:
                 raise LimitError(f"the conversation has more than {MAX_CALLS:,} calls")
@@ -155,13 +156,13 @@ UNKNOWN_ERROR = "unknown_error"
 """Samples that end so are never written, and so missing from every count of the published code."""
 
 NO_VALUE_CHECK_NOTE = (
-    "without the published value check: exact_match_values.json does not lie beside the data "
+    "without the published value check: exact_match_values.json is not beside the data "
     "(planeval data fetch complexfuncbench)"
 )
 
 REPLAY_NOTE = (
     "recorded observations stand in for the API that the published code asks; "
-    "a conversation on which it ends is a failure"
+    "a conversation at which it ends counts as a failure"
 )
 
 
@@ -186,6 +187,8 @@ class StoredConversation:
 
 
 # ---------------------------------------------------------------- what the published code prints
+
+
 def print_results(written: Iterable[StoredConversation]) -> dict[str, str]:
     """What the published code prints: label → text.
 
@@ -267,7 +270,7 @@ def score_conversation(
 
     Raises:
         OfficialFailure: the published code would end its run here.
-        InputError: the sample's record is no ComplexFuncBench conversation.
+        InputError: the sample's record is not a ComplexFuncBench conversation.
     """
     steps, rules = prepare(sample, settings)
     state = start(steps, rules, runner)
@@ -277,13 +280,20 @@ def score_conversation(
     )
 
 
-def score_official(records: Records, *, runner: str = "gpt", settings: Settings = DEFAULT_SETTINGS) -> Report:
+def score_official(
+    records: Records,
+    *,
+    runner: str = "gpt",
+    settings: Settings = DEFAULT_SETTINGS,
+    judge: Judge | None = None,
+) -> Report:
     """The published figures of recorded conversations.
 
     Args:
         records: Samples, each with the JSON text of the conversation that a model had.
         runner: A name of :data:`RUNNERS`: the published code treats model families differently.
         settings: API, embedding, judge, checked parameters.
+        judge: Takes the place of the settings' own.
 
     Returns:
         One row a record. Records that cannot be read, or on which the published code ends, count as
@@ -294,6 +304,8 @@ def score_official(records: Records, *, runner: str = "gpt", settings: Settings 
 
     Source: ComplexFuncBench, published ``print_results.py``; paper, section 3.1 "Metrics".
     """
+    if judge is not None:
+        settings = replace(settings, judge=judge)
     if runner not in RUNNERS:
         raise InputError(f"there is no runner {runner!r}: choose one of {', '.join(RUNNERS)}")
     written: list[StoredConversation] = []
@@ -368,7 +380,7 @@ def _figures(rows: Sequence[StoredConversation], note: str, live: bool) -> list[
 
 def _answer_figures(rows: Sequence[StoredConversation], settings: Settings) -> list[Figure]:
     if settings.judge is None:
-        return [Figure(name, None, note="no judge was given") for name in ("Complete Score", "Correct Score")]
+        return [Figure(name, None, note="no judge was named") for name in ("Complete Score", "Correct Score")]
     figures = []
     for name, scores in (
         ("Complete Score", [row.scores.complete for row in rows]),

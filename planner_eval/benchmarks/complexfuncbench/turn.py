@@ -463,7 +463,7 @@ def prepare(sample: Sample, settings: Settings) -> PreparedSample:
     """A sample made ready for judging.
 
     Raises:
-        InputError: the sample's record is no ComplexFuncBench conversation.
+        InputError: the sample's record is not a ComplexFuncBench conversation.
     """
     try:
         steps = steps_of(sample.gold)
@@ -472,7 +472,7 @@ def prepare(sample: Sample, settings: Settings) -> PreparedSample:
         free = free_calls(steps)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
         raise InputError(
-            f"sample {sample.id!r} is no ComplexFuncBench conversation: {problem!r}"
+            f"sample {sample.id!r} is not a ComplexFuncBench conversation: {problem!r}"
         ) from problem
     if not calls:
         raise InputError(f"sample {sample.id!r} has no annotated call")

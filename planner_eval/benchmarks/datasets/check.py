@@ -198,7 +198,7 @@ def alternative_findings(acceptable: Any, gold: Mapping[str, Any]) -> Iterator[D
         )
     if isinstance(alternatives, str):
         yield Diagnostic(
-            "dataset.alternatives_text", f"a sentence stands for alternatives: {alternatives}", "info"
+            "dataset.alternatives_text", f"a sentence instead of alternatives: {alternatives}", "info"
         )
     if not isinstance(alternatives, dict):
         return

@@ -169,13 +169,13 @@ def _install(
         expected = f"{checksum} ({file.bytes:,} bytes)" if file.bytes is not None else checksum
         raise DatasetError(
             f"{file.path}: the checksum is {computed} ({size:,} bytes), expected {expected}; "
-            "the file was not kept: fetch it again, and if that does not help, it has changed where it lies"
+            "the file was not kept: fetch it again; if that does not help, the published file has changed"
         )
     if checksum is None:
         if not options.accept(file, computed):
             raise DatasetError(
                 f"{file.path}: its checksum is not known; the computed one is {computed}. "
-                "Compare it with what others found, then fetch again with --accept-checksum to keep the file"
+                "Compare it with another source, then fetch again with --accept-checksum to keep the file"
             )
         accept_checksum(folder, file, computed)
     os.replace(partial_file, folder / file.path)

@@ -89,11 +89,11 @@ def read_steps(text: str, numbers: Sequence[str]) -> list[Node]:
     for number, step in enumerate(text.removesuffix("|").split("|")):
         match = _STEP.fullmatch(step)
         if match is None:
-            raise ValueError(f"step {number}: {step[:40]!r} is no call")
+            raise ValueError(f"step {number}: {step[:40]!r} is not a call")
         operands = [operand.strip() for operand in match[2].split(",")]
         for operand in operands:
             if operand.startswith("#") and not (operand[1:].isdecimal() and int(operand[1:]) < number):
-                raise ValueError(f"step {number}: {operand!r} is no earlier step")
+                raise ValueError(f"step {number}: {operand!r} is not an earlier step")
         steps.append((match[1], *(_resolve_number(operand, numbers) for operand in operands)))
     return steps
 
@@ -192,7 +192,7 @@ def compute(tree: Node) -> Any:
     Raises:
         ArithmeticError: a division by zero, or a result too large to be written.
         ValueError: a function has no value there.
-        TypeError: an operand is no number, or of the wrong kind.
+        TypeError: an operand is not a number, or of the wrong kind.
         LookupError: an operation is none of NESTful's functions.
 
     >>> compute(read_tree("add(20, divide(1,000, sqrt(16)))"))
@@ -202,7 +202,7 @@ def compute(tree: Node) -> Any:
     for node in reversed(list(nodes(tree))):
         operands = [results[id(o)] if isinstance(o, tuple) else value(o) for o in node[1:]]
         if any(isinstance(operand, str) for operand in operands):
-            raise TypeError(f"{node[0]}: an operand is no number")
+            raise TypeError(f"{node[0]}: an operand is not a number")
         _check_size(node[0], operands)
         function: Any = math.sqrt if node[0] == "sqrt" else OFFICIAL_FUNCTIONS[node[0]]
         results[id(node)] = function(operands) if node[0] in LIST_OPERATIONS else function(*operands)
@@ -248,7 +248,7 @@ def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
         raise DatasetError(f"MathQA has no split {split!r}; it has {', '.join(SPLITS)}")
     splits = [split] if split else [name for name in SPLITS if (folder / f"{name}.json").is_file()]
     if not splits:
-        raise DatasetError(f"{folder}: none of {', '.join(f'{name}.json' for name in SPLITS)} is here")
+        raise DatasetError(f"{folder}: no file named {', '.join(f'{name}.json' for name in SPLITS)}")
     for name in splits:
         path = folder / f"{name}.json"
         records = load_json(path)
@@ -321,7 +321,7 @@ def findings(text: Mapping[str, str], tree: Node | None, steps: Sequence[Node] |
         message = f"{len(calls)} operations in the formula, {len(steps)} in the step list"
         irregularities.append(Diagnostic("dataset.shared", message, "info"))
     if not _is_same_formula(tree, steps):
-        irregularities.append(Diagnostic("dataset.steps_differ", "formula and step list do not say the same"))
+        irregularities.append(Diagnostic("dataset.steps_differ", "formula and step list disagree"))
     call_findings = [
         finding for name, same in _calls_by_name(calls).items() for finding in _name_findings(name, same)
     ]
@@ -346,7 +346,7 @@ def _value_findings(tree: Node) -> Iterator[Diagnostic]:
         result = compute(tree)
         if not isinstance(result, complex) and abs(float(result)) != float("inf"):
             return
-        message = "the result is no finite real number"
+        message = "the result is not a finite real number"
     except (ArithmeticError, ValueError, TypeError) as problem:
         message = str(problem)
     yield Diagnostic("dataset.value", f"the formula has no value that can be compared: {message}")
@@ -405,8 +405,10 @@ def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
 def _token_findings(token: str) -> Iterator[Diagnostic]:
     number = value(token)
     if isinstance(number, str):
-        yield Diagnostic("dataset.number", f"{token!r} is no number")
+        yield Diagnostic("dataset.number", f"{token!r} is not a number")
     elif "," in token:
         yield Diagnostic("dataset.thousands", f"{token!r} has thousands separators; read as {number}", "info")
     elif token.startswith("const_") and "." in token:
-        yield Diagnostic("dataset.constant", f"{token!r} is spelled like no other constant", "info")
+        yield Diagnostic(
+            "dataset.constant", f"{token!r} is spelled differently from all other constants", "info"
+        )

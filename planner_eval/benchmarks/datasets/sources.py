@@ -190,7 +190,7 @@ def open_sources(
             read, missing = _read_datasets(datasets, cache, folder)
             sources += read
             for reason in missing:
-                tell(f"{name} is not all there: {reason}")
+                tell(f"{name} is incomplete: {reason}")
             continue
         file = read_path(name, id_field=id_field, text_field=text_field, role="alone").of_turn(turn)
         hidden = hides_dataset(name)
@@ -219,7 +219,7 @@ def read_dataset_plans(name: str, cache: str | None, folder: str | None) -> Plan
     sources, missing = _read_datasets(datasets, cache, folder)
     samples = [(source.name, sample) for source in sources for sample in source.samples]
     records = tuple(_record(source, position, sample) for position, (source, sample) in enumerate(samples))
-    notes = tuple(f"{name} is not all there: {reason}" for reason in missing)
+    notes = tuple(f"{name} is incomplete: {reason}" for reason in missing)
     title = " and ".join(source.name for source in sources)
     return PlanFile(title, records, True, notes=notes, published=True)
 

@@ -6,53 +6,22 @@ Korean Tool-use Dialogs"; data and code: repository kakao/FunctionChat-Bench at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.benchmark import Benchmark, Details, Table, as_json, has_keys
+from planner_eval.base.resources import deferred, deferred_names
+from planner_eval.benchmarks.benchmark import Benchmark, as_json, has_keys, scorers_in
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.datasets.published import Sample
-    from planner_eval.benchmarks.judging import Judge, PromptFile
-    from planner_eval.benchmarks.layouts import ChartSpec
-    from planner_eval.benchmarks.report import Cell, Records, Report, Run
-    from planner_eval.benchmarks.score import Scored
-    from planner_eval.plan.model import Plan
+    from planner_eval.benchmarks.functionchat.corrected import score_corrected
+    from planner_eval.benchmarks.functionchat.official import score_official
 
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
 
-def score_official(records: Records, *, judge: Judge | None = None) -> Report:
-    """The figures as the published code computes them; see :func:`.official.score_official`."""
-    from planner_eval.benchmarks.functionchat import official
-
-    return official.score_official(records, judge=judge)
-
-
-def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
-    """The paper's figures under the same names; see :func:`.corrected.score_corrected`."""
-    from planner_eval.benchmarks.functionchat import corrected
-
-    return corrected.score_corrected(records, judge=judge)
-
-
-def _read(folder: Path) -> Iterator[Sample]:
-    from planner_eval.benchmarks.functionchat.data import read_functionchat
-
-    return read_functionchat(folder)
-
-
-def _read_file(path: Path) -> Iterator[Sample]:
-    from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
-
-    subsets = [subset for subset, name in FILES.items() if name == path.name]
-    if not subsets:
-        raise DatasetError(f"{path}: FunctionChat-Bench's files are called {', '.join(FILES.values())}")
-    return read_functionchat(path.parent, part=subsets[0])
+__getattr__ = deferred_names(__name__, score_official="official", score_corrected="corrected")
 
 
 def _fits(gold: Any) -> bool:
@@ -69,73 +38,25 @@ def _gold_text(sample: Sample) -> str | None:
     return as_json(gold)
 
 
-def _gold_of(sample: Sample, plan: Plan) -> Any:
-    from planner_eval.benchmarks.functionchat.reading import gold_of
-
-    return gold_of(sample, plan)
-
-
-def _paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
-    from planner_eval.benchmarks.functionchat.tables import table1, table2
-
-    yield from table1(samples)
-    yield from table2(samples)
-
-
-def _prompt_files() -> Mapping[str, PromptFile]:
-    from planner_eval.benchmarks.functionchat.data import PROMPT_FILES
-
-    return PROMPT_FILES
-
-
-def _result_file(records: Records, judge: Judge | None) -> str:
-    from planner_eval.benchmarks.functionchat.official import result_file
-
-    return result_file(records, judge)
-
-
-def _detail_tables(scored: Scored, _run: Run | None) -> Details:
-    from planner_eval.benchmarks.functionchat.rules import error_rows
-
-    yield Table("why items do not pass, by the right kind of turn (section 6.2)", error_rows(scored))
-
-
-def _find_scorer(variant: str, options: Mapping[str, Any]) -> Scorer:
-    if variant == "official":
-        from planner_eval.benchmarks.functionchat import official
-
-        return official.scorer(**options)
-    from planner_eval.benchmarks.functionchat import corrected
-
-    return corrected.scorer(**options)
-
-
-def _charts() -> Mapping[str, ChartSpec]:
-    from planner_eval.benchmarks.functionchat.tables import CHARTS
-
-    return CHARTS
-
-
 BENCHMARK = Benchmark(
     name="functionchat",
-    apart=_find_scorer,
+    apart=scorers_in("functionchat"),
     title="FunctionChat-Bench",
-    read=_read,
-    read_file=_read_file,
+    read=deferred("planner_eval.benchmarks.functionchat.data:read_functionchat"),
+    read_file=deferred("planner_eval.benchmarks.functionchat.data:read_part_file"),
     fits=_fits,
     signs=("function_num", "dialog_num", "input_messages"),
-    score_official=score_official,
-    score_corrected=score_corrected,
-    paper=_paper_cells,
+    paper=deferred("planner_eval.benchmarks.functionchat.tables:paper_cells"),
     difference="the paper's criteria decide every item, without the published shortcuts",
     judged=True,
-    prompt_files=_prompt_files,
-    details=_detail_tables,
-    charts=_charts,
-    result_file=_result_file,
+    prompt_files=deferred("planner_eval.benchmarks.functionchat.data:PROMPT_FILES"),
+    details=deferred("planner_eval.benchmarks.functionchat.rules:detail_tables"),
+    charts=deferred("planner_eval.benchmarks.functionchat.tables:CHARTS"),
+    result_file=deferred("planner_eval.benchmarks.functionchat.official:result_file"),
     gold_text=_gold_text,
-    gold_of=_gold_of,
+    gold_of=deferred("planner_eval.benchmarks.functionchat.reading:gold_of"),
     notations=frozenset({"json"}),
     nothing="null",
     lower=("* undecided",),
+    turned=True,
 )

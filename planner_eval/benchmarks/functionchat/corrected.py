@@ -35,10 +35,12 @@ from planner_eval.benchmarks.functionchat.official import (
     row_figure,
     sample_problem,
     total_figures,
+    turn_of_dialog,
 )
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule_answer
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
@@ -107,7 +109,9 @@ def scorer(judge: Judge | None = None) -> Scorer:
         decision = _find_verdict(sample, text, judge, cached[1])
         extra = sample.extra
         right = decision[0] == (extra.get("type_of_output") == "call")
-        return _StoredAnswer(extra.get("part"), sample.category, right, *decision[1:])
+        return _StoredAnswer(
+            extra.get("part"), sample.category, right, *decision[1:], *turn_of_dialog(sample)
+        )
 
     return Scorer(score_sample, _row, _figures, _load_answer)
 
@@ -122,6 +126,8 @@ class _StoredAnswer(NamedTuple):
     by: str
     reason: str
     error: str | None
+    dialog: Any = None
+    turn: int = 0
 
 
 def _load_answer(data: Any) -> _StoredAnswer:
@@ -175,7 +181,7 @@ def _gold_problem(sample: Sample, gold: AssistantTurn) -> str | None:
     if kind not in OUTPUT_TYPES:
         return f"type_of_output {kind!r} is not one of {', '.join(OUTPUT_TYPES)}"
     if kind == "call" and not gold.calls:
-        return "a call is due, but gold holds none"
+        return "a call is expected, but gold has none"
     return None
 
 
@@ -227,7 +233,7 @@ def _part_figures(subset: str, members: Sequence[_StoredAnswer]) -> Iterable[Fig
     else:
         yield macro(f"{subset} avg(macro)", rates)
     right = sum(record.right for record in members)
-    note = "a call where one is due, words where they are due; not in the paper"
+    note = "a call where one is expected, words where they are expected; not in the paper"
     yield ratio(f"{subset} call decision", right, len(members), note=note)
     open_items = sum(record.verdict is None for record in members)
     yield ratio(f"{subset} undecided", open_items, len(members), note="items without a verdict; not passed")
@@ -238,8 +244,11 @@ def _count_passed(decided: Iterable[_StoredAnswer]) -> int:
 
 
 def _row(identity: str, decided: _StoredAnswer) -> SampleScore:
-    _, _, _, verdict, by, reason, error = decided
-    return SampleScore(identity, verdict == PASS, _row_figures(verdict, by, reason), error)
+    _, _, _, verdict, by, reason, error, dialog, turn = decided
+    figures = _row_figures(verdict, by, reason)
+    if dialog is not None:
+        figures += (*dialog_figures(str(dialog), turn, decided=verdict is not None),)
+    return SampleScore(identity, verdict == PASS, figures, error)
 
 
 @lru_cache(256)

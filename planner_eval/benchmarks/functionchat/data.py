@@ -10,8 +10,7 @@ was added after the paper.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +50,7 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
         raise DatasetError(f"FunctionChat-Bench has no part {part!r}; it has {', '.join(FILES)}")
     names = [part] if part else [name for name in FILES if (folder / FILES[name]).is_file()]
     if not names:
-        raise DatasetError(f"{folder}: none of {', '.join(FILES.values())} is here")
+        raise DatasetError(f"{folder}: no file named {', '.join(FILES.values())}")
     prompt = _system_prompt(folder)
     for name in names:
         reader = _READERS[name]
@@ -63,6 +62,18 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
                 raise DatasetError(
                     f"{folder / FILES[name]}: line {line.number}: not a {name} record ({what})"
                 ) from None
+
+
+def read_part_file(path: Path) -> Iterator[Sample]:
+    """The items of one part, of its file.
+
+    Raises:
+        DatasetError: it is not called as one, or cannot be read.
+    """
+    subsets = [subset for subset, name in FILES.items() if name == path.name]
+    if not subsets:
+        raise DatasetError(f"{path}: FunctionChat-Bench's files are called {', '.join(FILES.values())}")
+    return read_functionchat(path.parent, part=subsets[0])
 
 
 def _system_prompt(folder: Path) -> list[dict[str, str]]:
@@ -211,33 +222,6 @@ def verdict_request(output_type: str, material: Mapping[str, Any], fields: Mappi
 # The requests that FunctionChat-Bench sends to the model under test, as its code writes them.
 #
 # Source: repository kakao/FunctionChat-Bench at cb32af3.
-TOOLS_TYPES = ("all", "4_close", "4_random", "8_close", "8_random")
-"""What the published option accepts; ``exact`` exists in the data, and is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """The requests of one part, or the exception with which the published code refuses to write them."""
-
-    requests: tuple[dict[str, Any], ...] = ()
-    error: str | None = None
-
-
-def payload(samples: Iterable[Sample], *, tools_type: str = "all", temperature: float = 0.1) -> Payload:
-    """The requests for the samples.
-
-    Args:
-        samples: Of the FunctionChat reader.
-        tools_type: Which single calls: those with this kind of tool list, or ``"all"``.
-        temperature: For the model under test.
-
-    >>> payload([], tools_type="exact").error
-    "ValueError: tools_type must be one of ['all', '4_close', '4_random', '8_close', '8_random']."
-    """
-    if tools_type not in TOOLS_TYPES:
-        return Payload(error=f"ValueError: tools_type must be one of {list(TOOLS_TYPES)}.")
-    selected = (s for s in samples if tools_type in ("all", s.extra.get("tools_type", "all")))
-    return Payload(tuple(model_request(sample, temperature) for sample in selected))
 
 
 def model_request(sample: Sample, temperature: float = 0.1) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, acceptable_text, model_request
 from planner_eval.benchmarks.functionchat.matching import FAILED_TEXT, SKIPPED, ExactMatch, match_call
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
@@ -267,8 +268,9 @@ def scorer(judge: Judge | None = None) -> Scorer:
 
     def score_sample(sample: Sample, text: str) -> StoredAnswer:
         return StoredAnswer(
-            sample.extra.get("part"), sample.category, *_judge_answer(sample, text, judge)[2:]
-        )
+            sample.extra.get("part"), sample.category, *_judge_answer(sample, text, judge)[2:],
+            *turn_of_dialog(sample),
+        )  # fmt: skip
 
     return Scorer(score_sample, _row, _figures, _load_answer)
 
@@ -281,12 +283,13 @@ class StoredAnswer(NamedTuple):
     verdict: str | None
     by: str
     error: str | None
+    dialog: Any = None
+    turn: int = 0
 
 
-def stored_answer(judged: JudgedAnswer) -> StoredAnswer:
-    """What is kept of an answer."""
-    sample = judged.sample
-    return StoredAnswer(sample.extra.get("part"), sample.category, judged.verdict, judged.by, judged.error)
+def turn_of_dialog(sample: Sample) -> tuple[Any, int]:
+    """Which turn of which dialog an item is; None and 0 of other parts."""
+    return sample.extra.get("dialog_num"), sample.extra.get("turn_num", 0)
 
 
 def _load_answer(data: Any) -> StoredAnswer:
@@ -335,7 +338,7 @@ def sample_problem(sample: Sample) -> str | None:
     """What keeps a sample from being one of FunctionChat-Bench's; None where nothing does."""
     gold = sample.gold
     if sample.extra.get("part") not in PART_TALLIES or not (type(gold) is dict or isinstance(gold, Mapping)):
-        return "the sample is not one of FunctionChat-Bench: it names no part of it, or its gold is no object"
+        return "the sample is not one of FunctionChat-Bench: it names no part, or its gold is not an object"
     return None
 
 
@@ -451,8 +454,11 @@ def row_figure(name: str, value: str | None, error: str | None = None) -> Figure
 
 
 def _row(identity: str, judged: StoredAnswer) -> SampleScore:
-    _, _, verdict, by, error = judged
-    return SampleScore(identity, verdict == PASS, _row_figures(verdict, by, error), error)
+    _, _, verdict, by, error, dialog, turn = judged
+    figures = _row_figures(verdict, by, error)
+    if dialog is not None:
+        figures += (*dialog_figures(str(dialog), turn, decided=is_decided(verdict)),)
+    return SampleScore(identity, verdict == PASS, figures, error)
 
 
 @lru_cache(256)

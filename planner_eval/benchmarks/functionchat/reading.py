@@ -205,7 +205,7 @@ def _decode_arguments(text: str) -> Any:
         pass  # blanks come first, or it is no JSON, or nests too deeply: the usual reader tells
     values = loads_if_json(text, DEFAULT_LIMITS) if text.strip() else [None]
     if values is None or len(values) != 1:
-        raise ParseError("the arguments are a text that is no JSON, or several values")
+        raise ParseError("the arguments are a text that is not JSON, or several values")
     return values[0]
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.datasets.check import is_instruction, read_alternatives
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import OUTPUT_TYPES
@@ -22,6 +23,7 @@ from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_o
 from planner_eval.plan.model import Call
 
 if TYPE_CHECKING:
+    from planner_eval.benchmarks.report import Run
     from planner_eval.benchmarks.score import Scored
 
 
@@ -352,6 +354,11 @@ def _is_json(text: str) -> bool:
         return isinstance(json.loads(text), (dict, list))
     except (ValueError, RecursionError):
         return False
+
+
+def detail_tables(scored: Scored, _run: Run | None) -> Details:
+    """Why items do not pass."""
+    yield Table("why items do not pass, by the right kind of turn (section 6.2)", error_rows(scored))
 
 
 def error_rows(scored: Scored) -> list[dict[str, Any]]:

@@ -98,13 +98,18 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     return cells + [_cell("Section 3.2", ("dialog", fact), p, v if n else None, n=n) for fact, p, v in facts]
 
 
+def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
+    """The cells of Table 1 and Table 2."""
+    return [*table1(samples), *table2(samples)]
+
+
 def _cell(
     table: str, position: tuple[str, str], published: str, value: float | None, *, n: int, note: str = ""
 ) -> Cell:
     total = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
     row, column = position
     if n != total:
-        note = f"{n} of {total} items at hand"
+        note = f"{n} of {total} items available"
     return Cell(table, row, column, published, None if value is None else float(value), n, total, note)
 
 

@@ -56,11 +56,10 @@ def is_winning(plan: Plan, sample: Sample, run: Run, gold: Plan | None = None) -
             that are called, for most samples have many more.
         gold: The gold plan, run where only rounding makes a result the gold answer; without it none does.
 
-    >>> from planner_eval.benchmarks.nestful.official import in_process_runner
     >>> from planner_eval.reading.dialects.read import parse
     >>> tools = [{"name": "less", "parameters": {"a": {}, "b": {}}, "output_parameters": {"result": {}}}]
     >>> sample = Sample("a", tools=tools, extra={"gold_answer": 0.1})
-    >>> run = in_process_runner({"less": lambda a, b: a - b})
+    >>> def run(calls, sample): return calls[0]["arguments"]["a"] - calls[0]["arguments"]["b"]
     >>> plan, gold = (parse([{"name": "less", "arguments": {"b": 2, "a": a}}]) for a in (2.14, 2.1))
     >>> is_winning(plan, sample, run, gold), is_winning(gold, sample, run, gold)
     (False, True)
@@ -378,7 +377,7 @@ class CorrectedOutcome:
     absent: Sequence[str] = ()
 
 
-UNWINNABLE_NOTE = "gold itself does not win, for its calls do not lead to its answer"
+UNWINNABLE_NOTE = "gold itself does not win, because its calls do not lead to its answer"
 """What is said of a sample that cannot be won by gold's calls."""
 
 
@@ -506,7 +505,7 @@ def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
 def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure, ...]:
     functions = "function names, summed over samples; invented ones cost precision"
     parameters = "parameter names of each function, without their values"
-    partial = "calls equal to those of gold that they stand for, of the longer plan; mean over samples"
+    partial = "calls equal to their partners in gold, of the longer plan; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
     if run and c.winnable < c.runnable:
         highest = c.winnable / c.runnable
@@ -535,7 +534,7 @@ def _row(run: bool, identity: str, counted: _StoredOutcome) -> SampleScore:
     c = counted.counts
     problem = counted.error
     if counted.absent:
-        problem = problem or f"functions that are not there: {', '.join(counted.absent)}"
+        problem = problem or f"functions that do not exist: {', '.join(counted.absent)}"
     elif not c.winnable:
         problem = problem or UNWINNABLE_NOTE
     ok = bool(c.won if run else c.full)

@@ -71,9 +71,17 @@ def read_nestful(source: Path, *, part: str | None = None) -> Iterator[Sample]:
         expected_files = ", ".join(
             VERSION_2_FILES[0] if name == "v2" else f"{VERSION_1_FILES[name]}-data.json" for name in names
         )
-        raise DatasetError(f"{source}: none of {expected_files} is here")
+        raise DatasetError(f"{source}: no file named {expected_files}")
     for name, path in files:
         yield from _read_version_2(path) if name == "v2" else _read_version_1(path, name)
+
+
+def read_nestful_file(path: Path) -> Iterator[Sample]:
+    """The questions of one file, of either version."""
+    for subset, name in VERSION_1_FILES.items():
+        if path.name == f"{name.rpartition('/')[2]}-data.json":
+            return read_nestful(path.parent.parent, part=subset)
+    return read_nestful(path)
 
 
 def _find_part_file(folder: Path, part_name: str) -> Path | None:
@@ -179,7 +187,7 @@ def _extra(fields: Mapping[str, Any], diagnostics: list[Diagnostic]) -> dict[str
         decoded = decode_answer(answer)
         extra["gold_answer"] = decoded.value
         if not decoded.is_json:
-            text = f"the gold answer is no JSON, which ends the published scorer's run: {answer[:60]}"
+            text = f"the gold answer is not JSON, which ends the published scorer's run: {answer[:60]}"
             diagnostics.append(Diagnostic("dataset.answer", text))
     return extra
 
@@ -213,7 +221,7 @@ def decode_answer(text: str) -> GoldAnswer:
 def _check_json_leaf(leaf: Any) -> Any:
     if leaf is None or isinstance(leaf, str | int | float):
         return leaf
-    raise ValueError(f"{type(leaf).__name__} is no JSON data")
+    raise ValueError(f"{type(leaf).__name__} is not JSON data")
 
 
 def _with_text_keys(data: dict[Any, Any]) -> dict[str, Any]:
@@ -231,19 +239,19 @@ def record_findings(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
     """What is irregular in a record's fields.
 
     >>> [found.message for found in record_findings({"input": "?", "output": "x"})]
-    ['output is a text that is no JSON']
+    ['output is a text that is not JSON']
     """
     if not isinstance(fields.get("input"), str):
-        yield Diagnostic("dataset.record", "input is no text", "error")
+        yield Diagnostic("dataset.record", "input is not text", "error")
     for key in ("output", "tools"):
         value = fields.get(key)
         if isinstance(value, str):
             if isinstance(_decode_field(value), str):
-                yield Diagnostic("dataset.record", f"{key} is a text that is no JSON", "error")
+                yield Diagnostic("dataset.record", f"{key} is a text that is not JSON", "error")
             else:
                 yield Diagnostic("dataset.encoded", f"{key} is JSON text inside JSON", "info")
     if not isinstance(fields.get("output"), list | str):
-        yield Diagnostic("dataset.record", "output is no list of calls", "error")
+        yield Diagnostic("dataset.record", "output is not a list of calls", "error")
 
 
 def tool_findings(tools: Any) -> Iterator[Diagnostic]:

@@ -110,7 +110,7 @@ def read_python_calls(text: str) -> list[dict[str, Any]]:
         body: Any = ast.parse(text.strip("[]'"), mode="eval").body
     nodes = [body] if isinstance(body, ast.Call) else body.elts
     if not all(isinstance(node, ast.Call) for node in nodes):
-        raise TypeError("an element is no call")
+        raise TypeError("an element is not a call")
     return [_read_call(node) for node in nodes]
 
 
@@ -129,7 +129,7 @@ def _read_call(node: ast.Call) -> dict[str, Any]:
 def _read_value(node: Any) -> Any:
     read = _VALUE_READERS.get(type(node))
     if read is None:
-        raise TypeError(f"{type(node).__name__} is no value")
+        raise TypeError(f"{type(node).__name__} is not a value")
     return read(node)
 
 
@@ -179,7 +179,7 @@ def _compute_value(node: ast.expr) -> Any:
             left, right = _compute_value(node.left), _compute_value(node.right)
             _refuse_growth(node.op, left, right)
             return _BINARY_OPERATORS[type(node.op)](left, right)
-    raise TypeError(f"{type(node).__name__} is no arithmetic on literals")
+    raise TypeError(f"{type(node).__name__} is not arithmetic on literals")
 
 
 def _refuse_growth(operation: ast.operator, left: Any, right: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, Protocol, TypeGuard
 
@@ -24,7 +24,6 @@ from planner_eval.benchmarks.nestful.official_metrics import (
 )
 from planner_eval.benchmarks.nestful.reading import is_older_layout
 from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
-from planner_eval.execution.bind import call_function
 
 # ----------------------------------------------------------------------
 # NESTful's win: the calls are run, and the last result is compared with the gold answer.
@@ -91,7 +90,7 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
 
     Args:
         samples: How many.
-        names: The functions that are not there, each once.
+        names: The functions that do not exist, each once.
         meaning: What became of these samples in the figure.
     """
     if not samples:
@@ -100,7 +99,7 @@ def absence_note(samples: int, names: Iterable[str], meaning: str) -> str:
     more = f" and {len(name_list) - _MAX_NAMED:,} more" if len(name_list) > _MAX_NAMED else ""
     counted = f"{samples:,} sample" + ("s" if samples > 1 else "")
     where = f"see nestful:FOLDER ({', '.join(name_list[:_MAX_NAMED])}{more})"
-    return f"{counted} {meaning}: functions that are not there, {where}"
+    return f"{counted} {meaning}: functions that do not exist, {where}"
 
 
 @fast_frozen
@@ -109,82 +108,6 @@ class FinishedRun:
 
     value: Any = None
     failure: Exception | None = None
-
-
-@fast_frozen
-class InProcessRunner:
-    """A runner in this process, for functions and arguments that are known to end."""
-
-    functions: Mapping[str, Callable[..., Any]]
-
-    def __call__(self, calls: Any, sample: Sample) -> Any:
-        """The last call's value, or False for any failure, as the benchmark has it."""
-        outcome = self.outcome(calls, sample)
-        return outcome.value if outcome.failure is None else False
-
-    def outcome(self, calls: Any, sample: Sample, *, by: str = "position") -> FinishedRun:
-        """The same, with failure told apart from a value of False."""
-        try:
-            return FinishedRun(_last_result(calls, sample.tools, self.functions, by))
-        except Exception as error:  # whatever a tool raises is a failed run
-            return FinishedRun(failure=error)
-
-    def absent(self, names: Iterable[str]) -> list[str]:
-        """Which of these functions are not there."""
-        return [name for name in dict.fromkeys(names) if name not in self.functions]
-
-
-def in_process_runner(functions: Mapping[str, Callable[..., Any]]) -> InProcessRunner:
-    """A runner in this process, for functions and arguments that are known to end.
-
-    For answers of a model use ``planner_eval.execution.nestful``, which runs them in a sandbox.
-
-    Args:
-        functions: Python functions by tool name. Values are passed by position, in written order, and
-            the names of parameters play no part; the corrected win rate passes them by name.
-
-    Returns:
-        A runner with the published executor's behaviour, without its limit of ten seconds.
-
-    >>> run = in_process_runner({"subtract": lambda a, b: a - b})
-    >>> tools = [{"name": "subtract", "output_parameters": {"result": {}}}]
-    >>> calls = [{"name": "subtract", "label": "$var_1", "arguments": {"arg_1": 5, "arg_0": 3}}]
-    >>> run(calls, Sample("a", tools=tools)), run("no calls", Sample("a", tools=tools))
-    (2, False)
-    """
-    return InProcessRunner(functions)
-
-
-def _last_result(calls: Any, tools: Any, functions: Mapping[str, Callable[..., Any]], by: str) -> Any:
-    results: dict[str, dict[str, Any]] = {}
-    for call in calls:
-        label = call["label"].replace("$", "")
-        tool = next(tool for tool in tools if tool["name"] == call["name"])
-        outputs = list(tool["output_parameters"])
-        arguments = [(name, _resolve_reference(value, results)) for name, value in call["arguments"].items()]
-        function = functions[call["name"]]
-        result = (
-            call_function(function, arguments)
-            if by == "name"
-            else function(*[value for _, value in arguments])
-        )
-        if len(outputs) != 1:
-            raise LookupError(f"{call['name']} has {len(outputs)} outputs; one is run")
-        results[label] = {outputs[0]: result}
-    return next(iter(results[calls[-1]["label"].replace("$", "")].values()))
-
-
-def _resolve_reference(value: Any, results: Mapping[str, Mapping[str, Any]]) -> Any:
-    """The value that a whole-string reference ``$label.field$`` or ``$var….field`` means; others as is."""
-    if type(value) is not str:
-        return value
-    if value.startswith("$") and value.endswith("$"):
-        label, field = value[1:-1].split(".", 1)
-    elif value.startswith("$var"):
-        label, field = value[1:].split(".", 1)
-    else:
-        return value
-    return results[label][field]
 
 
 def is_win(answer: Any, gold: Any) -> bool:

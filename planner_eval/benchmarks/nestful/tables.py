@@ -55,7 +55,7 @@ def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
         samples: Of version 2.
 
     Returns:
-        Printed cells beside the recomputed ones, each with the number of samples at hand.
+        Printed cells beside the recomputed ones, each with the number of samples available.
 
     >>> [cell.published for cell in dataset_table([])][:3]
     ['1415', '40', '5.1']
@@ -80,7 +80,7 @@ def _cell(category: str, row: str, published: str | None, samples: Sequence[Samp
         "Tools": lambda: len({call.name for plan in plans for call in plan.calls}),
         "Avg. calls": lambda: sum(map(len, plans)) / n,
     }
-    note = "" if n == total else f"{n} of {total} samples at hand"
+    note = "" if n == total else f"{n} of {total} samples available"
     return Cell("Section 3.2", row, category, published, values[row]() if n else None, n, total, note)
 
 

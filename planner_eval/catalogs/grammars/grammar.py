@@ -195,7 +195,7 @@ def _layout_limits(named: Sequence[Tool], dialect: str, to: str) -> list[Limit]:
     limits = [] if to == "json-schema" else [Limit(_LAYOUT), Limit(_NUMBERS)]
     if any(tool.open and (tool.parameters or dialect in ("pythonic", "appbench")) for tool in named):
         limits.append(
-            Limit("arguments that the catalog does not list are left out, also of tools that take them")
+            Limit("arguments that the catalog does not list are left out, even where a tool takes them")
         )
     return limits
 

@@ -293,7 +293,7 @@ def explain_not_strict(schema: Any) -> str:
     """
     for node in _objects(schema):
         if node.get("prefixItems") is not None:
-            return "rules for each call by its place"
+            return "rules for each call by its position"
         if node.get("type") != "object":
             continue
         if node.get("additionalProperties") is not False or "patternProperties" in node:

@@ -90,9 +90,9 @@ class FiniteTypes:
 _NUMBER_KINDS = frozenset(("integer", "number"))
 _MAX_ITEMS = 32
 _MAX_LISTED_NUMBERS = 256
-_MIXED_FIELDS = "of several types of objects one may mix the fields"
-UNLISTED_FIELDS = "fields that an object does not list are left out, also where it takes them"
-ENDLESS_VALUES = "values that never end, for their type needs itself, are left out"
+_MIXED_FIELDS = "fields of several types of objects may be mixed"
+UNLISTED_FIELDS = "fields that an object does not list are left out, even where it allows them"
+ENDLESS_VALUES = "values whose type requires itself, so that they never end, are left out"
 
 
 @dataclass(slots=True)
@@ -196,7 +196,11 @@ class ValueRules:
         numeric = [t for t in simple if t.enum is None and _NUMBER_KINDS.intersection(t.kinds)]
         if len(numeric) < 2:
             return simple
-        self._say("of several types of numbers any number is taken", "check.wrong_type", "check.out_of_range")
+        self._say(
+            "any number is allowed where a value may have several types of numbers",
+            "check.wrong_type",
+            "check.out_of_range",
+        )
         kind = "number" if any("number" in t.kinds for t in numeric) else "integer"
         left = [
             replace(t, kinds=tuple(name for name in t.kinds if name not in _NUMBER_KINDS)) for t in simple
@@ -219,7 +223,7 @@ class ValueRules:
             return one_of_texts(str(n) for n in numbers if find_problem(n, plain) is None)
         if low is not None or high is not None:
             self._say(
-                "limits of numbers are not enforced, but for whole ones between two near",
+                "limits of numbers are enforced only for whole numbers in a short range",
                 "check.out_of_range",
             )
         make = integer if is_integer else number
@@ -230,7 +234,7 @@ class ValueRules:
         items = [t.items or ANY for t in arrays]
         size = arrays[0].size
         if len(arrays) > 1:
-            self._say("of several types of lists one may mix the items", "check.wrong_type", "check.enum",
+            self._say("items of several types of lists may be mixed", "check.wrong_type", "check.enum",
                       "check.out_of_range", "check.format")  # fmt: skip
             size = (None, None)
         item = self.value(items[0] if len(items) == 1 else Type(any_of=tuple(items)), position)

@@ -52,7 +52,6 @@ def _are_texts(value: Any) -> bool:
 
 _NUMBER = _KeywordForm(_is_number, "a number")
 _COUNT = _KeywordForm(_is_count, "a whole number, 0 or more")
-_TEXTS = _KeywordForm(_are_texts, "a list of names")
 _FLAG = _KeywordForm(lambda value: isinstance(value, bool), "true or false")
 _SCHEMAS = _KeywordForm(lambda value: isinstance(value, list), "a list of schemas")
 _NAMES = _KeywordForm(lambda value: isinstance(value, Mapping), "an object of schemas")

@@ -468,7 +468,7 @@ def _check_unevaluated_items(validator: Any, schema: Any, value: Any, around: An
     wrong = any(True for _ in validate(validator, schema, value, around) or ())
     sure, run.undecided = not run.undecided, run.undecided | before
     if wrong and sure:
-        text = "there are other or more items than the tool describes"
+        text = "other or more items than the tool describes"
         yield KeywordError(text, "check.out_of_range")
 
 

@@ -7,7 +7,13 @@ from itertools import groupby
 from typing import Any, ClassVar
 
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.names import CallNames, calls_numbers, links_of, value_name
+from planner_eval.comparison.explanation.names import (
+    CallNames,
+    calls_numbers,
+    links_of,
+    tool_label,
+    value_name,
+)
 from planner_eval.comparison.explanation.sentences import (
     MAX_LISTED,
     argument_name,
@@ -65,14 +71,14 @@ class LineWording:
 
     def _argument(self, edit: Edit) -> str:
         call = edit.pred.call if edit.pred is not None else None
-        tool = None if call is None else self.pred.calls[call].tool
+        tool = None if call is None else tool_label(self.pred.calls[call])
         return f"{tool}: argument {argument_name(edit.gold)!r}"
 
     def _gold_values(self, edits: list[Edit]) -> str:
         return format_list(value_name(edit.gold_value, self.names.their_number) for edit in edits)
 
     def _links(self, edits: list[Edit], data: None) -> str:
-        tools = [call.tool for call in self.gold.calls]
+        tools = [tool_label(call) for call in self.gold.calls]
         links = (
             f"{tools[ref.call]} → {tools[edit.gold.call or 0]}"
             for edit in edits
@@ -104,7 +110,7 @@ class LineWording:
     def _end(self, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
         tail, last = data
         plan = self.pred if last is None else self.gold
-        runs = [(tool, len([*run])) for tool, run in groupby(plan.calls[call].tool for call in tail)]
+        runs = [(tool, len([*run])) for tool, run in groupby(tool_label(plan.calls[call]) for call in tail)]
         tools = format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
         if last is None:
             return f"the plan goes on with {len(tail)} extra calls: {tools}"
@@ -113,11 +119,11 @@ class LineWording:
     def _run(self, edits: list[Edit], calls: list[int]) -> str:
         if edits[0].pred is not None:
             details = _format_arguments(self.pred, calls, self.names.our_number)
-            return f"{self.pred.calls[calls[0]].tool} is not in gold{details}"
+            return f"{tool_label(self.pred.calls[calls[0]])} is not in gold{details}"
         ends = {edit.own or "" for edit in edits}
         details = _format_arguments(self.gold, calls, self.names.their_number)
         end = ends.pop() if len(ends) == 1 else ""
-        return f"gold's {self.gold.calls[calls[0]].tool} is missing{details}{end}"
+        return f"gold's {tool_label(self.gold.calls[calls[0]])} is missing{details}{end}"
 
     def _missing_answer(self, edits: list[Edit], data: None) -> str:
         names = format_list(repr(argument_name(edit.gold)) for edit in edits)

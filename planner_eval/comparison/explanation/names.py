@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from unicodedata import normalize
 
 from planner_eval.base.text import one_line, one_line_json
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
@@ -63,13 +64,13 @@ class CallNames:
         """A call of the prediction: ``book_trip (call 2, gold's 3)``; the answer for None."""
         if position is None:
             return "the answer"
-        return f"{self.pred.calls[position].tool} ({self.our_number(position)})"
+        return f"{tool_label(self.pred.calls[position])} ({self.our_number(position)})"
 
     def theirs(self, position: int | None) -> str:
         """A call of gold: ``book_trip (call 2, gold's 3)``; the answer for None."""
         if position is None:
             return "the answer"
-        return f"{self.gold.calls[position].tool} ({self.their_number(position)})"
+        return f"{tool_label(self.gold.calls[position])} ({self.their_number(position)})"
 
     def labelled(self, value: Value) -> str:
         """What a text is that is the bare label of a call of the prediction; empty for any other value."""
@@ -78,6 +79,24 @@ class CallNames:
         position = next((position for position, call in enumerate(self.pred.calls) if value == call.id), None)
         return "" if position is None else f", the label of {self.ours(position)} as a text"
 
+
+def tell_apart(first: str, second: str) -> tuple[str, str]:
+    r"""Two texts; what is not ASCII in them as escapes where they differ and look alike.
+
+    >>> tell_apart("caf\u00e9", "cafe\u0301"), tell_apart("a\xa0b", "a b"), tell_apart("\u00e9", "e")
+    (('caf\\xe9', 'cafe\\u0301'), ('a\\xa0b', 'a b'), ('é', 'e'))
+    """
+    if first == second or (first.isascii() and second.isascii()):
+        return first, second
+    looks = [normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))) for text in (first, second)]
+    if looks[0] != looks[1]:
+        return first, second
+    shown = [text.encode("ascii", "backslashreplace").decode() for text in (first, second)]
+    return shown[0], shown[1]
+
+
+_UNSEEN = re.compile("[\u00ad\ufe00-\ufe0f]")
+"""Soft hyphens and variation selectors."""
 
 _GENERATED_LABEL = re.compile(r"c[0-9]+")
 """Labels that calls get that have none."""
@@ -125,10 +144,15 @@ def calls_name(plan: Plan) -> str:
     )
 
 
+def tool_label(call: Call) -> str:
+    """The tool of a call as a sentence names it; an empty name in quotes."""
+    return call.tool or '""'
+
+
 def call_name(call: Call) -> str:
     """A call as one writes it: ``f(x=[1, true])``."""
     arguments_text = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
-    return f"{call.tool}({arguments_text})"
+    return f"{tool_label(call)}({arguments_text})"
 
 
 def path_name(path: Path) -> str:

@@ -35,7 +35,7 @@ PRICES: dict[str, Price] = {
     "repeated run": Price(1.1, "calls in a row that are made again are one repetition"),
     "tries": Price(1.2, "calls that differ little are tries of one"),
     "end": Price(1.3, "a plan that goes on, or stops, does so once"),
-    "run": Price(1.4, "calls of one tool in a row are told in a row"),
+    "run": Price(1.4, "calls of one tool in a row are one line"),
 }
 """Prices by the name of what is told; any other edit costs :data:`ONE`."""
 

@@ -27,7 +27,9 @@ from planner_eval.comparison.explanation.names import (
     output_name,
     path_name,
     place_name,
+    tell_apart,
     text_name,
+    tool_label,
     value_name,
 )
 from planner_eval.comparison.matching.pairing import MISSING
@@ -72,7 +74,7 @@ class Wording:
             calls = self.names.pred.calls
             assert draft.pred is not None
             assert draft.pred.call is not None
-            link = f"{calls[draft.data.producer].tool} → {calls[draft.pred.call].tool}"
+            link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[draft.pred.call])}"
             message = f"{message}; the link {link} is right"
         pred_value, gold_value = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
         also, cause = draft.also, draft.cause
@@ -165,16 +167,17 @@ class Wording:
 
     def _replaced_call(self, draft: Draft) -> str:
         assert draft.gold is not None
-        gold_tool = self.names.gold.calls[draft.gold.call or 0].tool
-        return f"{self.names.ours(_pred_call(draft))} is called, expected {gold_tool}"
+        gold_tool = tool_label(self.names.gold.calls[draft.gold.call or 0])
+        texts = tell_apart(self.names.ours(_pred_call(draft)), gold_tool)
+        return "{} is called, expected {}".format(*texts)
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
         if listed.merged:
             calls = calls_numbers((gold, *listed.parts))
             return f"{self.names.ours(pred)} holds in {listed.pred_name!r} what gold asks in its {calls}"
-        calls, tool = calls_numbers((pred, *listed.parts)), self.names.pred.calls[pred].tool
-        call_name = f"gold's {self.names.gold.calls[gold].tool} (gold's call {gold + 1})"
+        calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
+        call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
         return f"{tool} ({calls}) asks one by one what {call_name} asks in {listed.gold_name!r}"
 
     def _early_call(self, draft: Draft) -> str:
@@ -219,8 +222,8 @@ class Wording:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
         if location is None or location.call is None:
             return ""
-        tools = [plan.calls[ref.call].tool for ref in links_of(location.argument or "", value)]
-        return f"the link {' and '.join(tools)} → {plan.calls[location.call].tool}" if tools else ""
+        tools = [tool_label(plan.calls[ref.call]) for ref in links_of(location.argument or "", value)]
+        return f"the link {' and '.join(tools)} → {tool_label(plan.calls[location.call])}" if tools else ""
 
     def _renamed(self, draft: Draft) -> str:
         gold_name = argument_name(draft.gold)
@@ -275,7 +278,7 @@ class Wording:
 
     def contrast(self, code: str, pred_value: Value, gold_value: Value) -> str:
         """The same of two values that are no outputs of calls, or not both."""
-        pred_text, gold_text = self.pred(pred_value), self.gold(gold_value)
+        pred_text, gold_text = tell_apart(self.pred(pred_value), self.gold(gold_value))
         if self.diff.shuffled(pred_value, gold_value):
             return f"has the items in another order: {pred_text}, expected {gold_text}"
         if code == "argument.type" and name_type_difference(pred_value, gold_value):
@@ -302,7 +305,9 @@ class Wording:
             elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
                 texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
                 text = _format_first_difference(*texts)
-        return text or f"is {pred_text}, expected {gold_text}"
+        if text is not None:
+            return text
+        return "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
 
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The first item in which two lists differ."""
@@ -335,7 +340,7 @@ class Wording:
     def _steps(self, draft: Draft) -> str:
         names = [self.names.theirs(call) for call in draft.data]
         if len(names) > 1:
-            tools = " → ".join(self.names.gold.calls[call].tool for call in draft.data)
+            tools = " → ".join(tool_label(self.names.gold.calls[call]) for call in draft.data)
             return f"{format_list(names)} are in the wrong order, expected {tools}"
         place = next(pred for pred, gold in draft.places if gold is not None and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]

@@ -35,11 +35,9 @@ def describe_counted_tools(metrics: Collection[str], policy: Policy) -> dict[str
     """What a report says of the tools that TaskBench's nodes are counted of, where they are measured.
 
     >>> describe_counted_tools(["exact", "taskbench_nodes"], Policy())
-    {'taskbench_nodes': 'of all tools, for no catalog says which there are'}
+    {'taskbench_nodes': 'of all tools, because no catalog lists them'}
     """
-    counted_tools = (
-        "the catalog's tools" if policy.tools else "all tools, for no catalog says which there are"
-    )
+    counted_tools = "the catalog's tools" if policy.tools else "all tools, because no catalog lists them"
     return {"taskbench_nodes": f"of {counted_tools}"} if "taskbench_nodes" in metrics else {}
 
 

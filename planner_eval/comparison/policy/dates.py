@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from planner_eval.base.text import format_ordinal
 from planner_eval.plan.model import Value
 
 
@@ -113,19 +114,10 @@ def _date_from_names(first: str, second: str, third: str) -> date | None:
     if (
         month not in MONTHS
         or not number.isdecimal()
-        or day not in (number, number + _ordinal_suffix(int(number)))
+        or day not in (number, number + format_ordinal(int(number))[-2:])
     ):
         return None
     return _make_date(year, str(MONTHS[month]), number)
-
-
-def _ordinal_suffix(number: int) -> str:
-    """What stands behind a number that counts.
-
-    >>> [_ordinal_suffix(number) for number in (1, 2, 3, 4, 11, 22)]
-    ['st', 'nd', 'rd', 'th', 'th', 'nd']
-    """
-    return "th" if number in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 
 def _make_date(year: str, month: str, day: str) -> date | None:

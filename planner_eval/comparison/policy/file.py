@@ -17,7 +17,7 @@
     tool = "Hotels.*"
     argument = "city"
     compare = ["casefold"]
-    aliases = {nyc = "New York"}   # or the name of a table of ours: "cities"
+    aliases = {nyc = "New York"}   # or the name of a built-in table: "cities"
 
 A ``pyproject.toml`` holds the same under ``[tool.planeval]``, with ``[[tool.planeval.rule]]``. Both hold a
 project's settings as well, ``[fields]`` and others, which stand in for options of the command line.
@@ -35,6 +35,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError, PolicyError
 from planner_eval.base.resources import folder, service
+from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, ToolCount
 from planner_eval.comparison.policy.unused_rules import find_idle_rule
 from planner_eval.comparison.policy.values import NOTHING, Rule, casefold
@@ -69,7 +70,8 @@ def load_policy(name: str) -> Policy:
     if not path.is_file():
         path = folder("data") / "policies" / f"{name}.toml"
         if "/" in name or not path.is_file():
-            raise PolicyError(f"unknown policy {name!r}: not a file, and not one of {', '.join(presets())}")
+            hint = did_you_mean(name, presets(), f"not one of {', '.join(presets())}")
+            raise PolicyError(f"unknown policy {name!r}: not a file; {hint}")
         preset = _make_policy(
             _parse_toml(_read_text(path), path), path.stem, lambda _: str(path), path.parent
         )
@@ -289,9 +291,9 @@ def _free_reads(catalog: str | None, reads: Collection[str], where: KeyPathForma
     """
     if reads:
         return [ToolCount(name, "never") for name in sorted(reads)]
-    problem = "needs a catalog, which says what tools only read"
+    problem = "needs a catalog, which says which tools only read"
     if catalog is not None:
-        problem = f"{catalog} marks no tool as one that only reads; name them in [[tool]]"
+        problem = f"{catalog} marks no tool as read-only; name them in [[tool]]"
     raise PolicyError(f"{where(('reads',))}: reads: {problem}")
 
 
@@ -347,7 +349,7 @@ def _import_function(name: str) -> Callable[[Any, Any], bool]:
     try:
         function = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
-        raise PolicyError(f"function {name!r} cannot be had: {error}") from None
+        raise PolicyError(f"function {name!r} cannot be loaded: {error}") from None
     if not callable(function):
         raise PolicyError(f"{name!r} is no function")
     return function  # type: ignore[no-any-return]

@@ -44,7 +44,7 @@ def find_idle_rule(rules: Sequence[Rule], *, first: bool = True) -> IdleRule | N
 
     >>> from planner_eval.comparison.policy.values import Rule
     >>> find_idle_rule([Rule(argument="city", compare=("casefold",)), Rule(compare=("numbers",))]).words
-    'never holds: rule 2 comes later and fits all that it fits; write it after that'
+    'never applies: rule 2 comes later and covers all that it covers; move it after that one'
     """
     from planner_eval.comparison.policy.values import Rule
 
@@ -73,8 +73,8 @@ def find_idle_rule(rules: Sequence[Rule], *, first: bool = True) -> IdleRule | N
             )
             later = min(later_indexes, default=index)
         if later > index:
-            reason = f"rule {later + 1} comes later and fits all that it fits"
-            return IdleRule(index, f"never holds: {reason}; write it after that")
+            reason = f"rule {later + 1} comes later and covers all that it covers"
+            return IdleRule(index, f"never applies: {reason}; move it after that one")
     return None
 
 
@@ -98,7 +98,7 @@ def _find_ineffective_words(rule: Rule) -> str | None:
         return None
     if other_words or has_settings:
         words_text = _format_words(other_words) if other_words else "the rest of it"
-        return f"{effect}, which leaves {words_text} without effect; take the one or the other out"
+        return f"{effect}, which leaves {words_text} without effect; remove one of them"
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from planner_eval.base.errors import CODES, InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
-from planner_eval.catalogs.check import check_plan
+from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.curation.audit import (
     candidates,
     disagreements,
@@ -21,6 +22,7 @@ from planner_eval.curation.audit import (
     votes,
 )
 from planner_eval.curation.audit.subject import AuditedRecord
+from planner_eval.plan.model import leaves
 from planner_eval.results.findings import CONFIDENCES, TOOL_CODES, Confidence, GoldFinding
 
 if TYPE_CHECKING:
@@ -81,6 +83,26 @@ def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
             yield GoldFinding(
                 code, finding.message, CONFIDENCE_BY_CODE[finding.code], finding.call, finding.argument
             )
+    yield from _find_missing_signs(plan, catalog)
+
+
+_FIRST_SIGN = re.compile(r"\b(?:must|should|has to|have to) (?:start|begin) with ['\"`]?([@#$+/])(?!\w)")
+"""What a description says that its values begin with."""
+
+
+def _find_missing_signs(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
+    """Values without the sign that their description says they begin with."""
+    for position, call in enumerate(plan.calls):
+        tool = find_tool(call, catalog)
+        for parameter in tool.parameters if tool is not None else ():
+            sign = _FIRST_SIGN.search(parameter.description)
+            if sign is None:
+                continue
+            for _, value in leaves(dict(call.arguments).get(parameter.name)):
+                if isinstance(value, str) and value and not value.startswith(sign[1]):
+                    message = f"{parameter.name}: {value[:60]!r} does not start with {sign[1]!r}"
+                    yield GoldFinding("gold.pattern", message, "medium", position, parameter.name)
+                    break
 
 
 def _find_tool_fault(plan: Plan, catalog: Catalog, finding: Diagnostic) -> GoldFinding | None:
@@ -368,5 +390,5 @@ def _read_codes(option: str, prefixes: Iterable[str]) -> tuple[str, ...]:
             raise InputError(f"{option} {shorten(repr(code), 40)}: expected a code, e.g. 'gold.answer'")
         if not any(full_code.startswith(code) for full_code in CODES):
             hint = did_you_mean(code, list(CODES), "codes are in brackets at the end of findings")
-            raise InputError(f"{option} {code!r}: no code begins so; {hint}")
+            raise InputError(f"{option} {code!r}: no code begins with it; {hint}")
     return codes

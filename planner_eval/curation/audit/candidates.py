@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shorten
+from planner_eval.base.text import format_ordinal, shorten
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.audit.question import Question
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, leaves
@@ -118,7 +118,7 @@ def find_ambiguous_picks(
         path_text = ".".join(str(step) for step in pick.path)
         value = shorten(repr(pick.value), 60)
         if len(pick.entries) > 1:
-            which = ", ".join(_format_ordinal(entry) for entry in pick.entries[:4]) + (
+            which = ", ".join(format_ordinal(entry + 1) for entry in pick.entries[:4]) + (
                 ", …" if len(pick.entries) > 4 else ""
             )
             entries_text = f"the {which} of {pick.among} in the output of {tool} hold it (at {path_text})"
@@ -136,7 +136,7 @@ def find_ambiguous_picks(
                 else ""
             )
             which = (
-                f"the {_format_ordinal(pick.entries[0])} of {pick.among} that {tool} answered (at "
+                f"the {format_ordinal(pick.entries[0] + 1)} of {pick.among} that {tool} answered (at "
                 f"{path_text})"
             )
             message = f"{pick.argument} is {value}, {which}{'; ' if why else ''}{why}"
@@ -194,9 +194,3 @@ def _find_entries(answer: Value, literal_keys: set[Any]) -> dict[Any, EntriesByP
         value: {path: (entries, sizes[path]) for path, entries in paths.items()}
         for value, paths in entries_by_key.items()
     }
-
-
-def _format_ordinal(entry: int) -> str:
-    number = entry + 1
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"

@@ -11,6 +11,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.dates import MONTHS, WEEKDAYS
 from planner_eval.curation.audit.literals import Amount
+from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.audit.words import MAX_MENTIONS, Ground
 from planner_eval.reading.files.files import DAY, MONTH, WEEKDAY
 
@@ -73,14 +74,7 @@ class Moments(NamedTuple):
     vague: tuple[tuple[str, Span], ...]
 
 
-_ORDINALS = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
-    "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14,
-    "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20,
-    "twenty-first": 21, "twenty-second": 22, "twenty-third": 23, "twenty-fourth": 24, "twenty-fifth": 25,
-    "twenty-sixth": 26, "twenty-seventh": 27, "twenty-eighth": 28, "twenty-ninth": 29, "thirtieth": 30,
-    "thirty-first": 31,
-}  # fmt: skip
+_ORDINALS: dict[str, int] = TABLES["ordinals"]
 _SPELLED_ORDINAL = "(?:" + "|".join(sorted(_ORDINALS, key=len, reverse=True)) + ")"
 _DAY_OF_MONTH = rf"(?:{DAY}|{_SPELLED_ORDINAL})"
 _OPTIONAL_YEAR = r"(?:,?[ ]?(?:of[ ])?(?P<{0}>\d{{4}})\b(?!:))?+"
@@ -164,11 +158,7 @@ _DAY_PART_OR_MEAL_BEFORE = re.compile(
     rf"\b(?:early\ |late\ )?(?:(?:to)?{_DAY_PART}|{_MEAL}),?\ (?:at|around|about|by|for)?\ ?$", re.IGNORECASE
 )
 """A part of the day beside a time of day: it says which half of the day is meant, and no other time."""
-_HOUR_WORDS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "noon": 12, "midday": 12, "midnight": 0,
-}  # fmt: skip
-_MINUTE_WORDS = {"five": 5, "ten": 10, "twenty": 20}
+_HOUR_WORDS: dict[str, int] = {**TABLES["numbers"], **TABLES["hours"]}
 
 
 def moments(text: str, *, written: bool = False) -> Moments:
@@ -282,7 +272,7 @@ def _find_clock_times(text: str, written: bool) -> Iterator[ClockTime]:
             back = match["way"].casefold() in ("to", "before", "till")
             yield from _times_past_hour(text, span, match["of"], -minutes if back else minutes)
         elif match["minutes"]:
-            minutes = _MINUTE_WORDS.get(match["minutes"].casefold(), 25)
+            minutes = _HOUR_WORDS.get(match["minutes"].casefold(), 25)
             yield from _times_past_hour(text, span, match["from"], -minutes if match["until"] else minutes)
         else:
             more = {"thirty": 30, "fifteen": 15, None: 0}.get((match["more"] or "").casefold() or None, 45)
@@ -344,11 +334,7 @@ _ISO_TIME = re.compile(
     re.IGNORECASE,
 )
 """A time, or a date with one, as programs write it; its zone says nothing of the hour that is meant."""
-_DAY_PART_MINUTES = {
-    "morning": (0, 720), "noon": (660, 840), "afternoon": (720, 1080), "evening": (1020, 1440),
-    "night": (1020, 1800), "tonight": (1020, 1800), "lunch": (660, 900), "lunchtime": (660, 900),
-    "dinner": (1020, 1380), "breakfast": (300, 720), "brunch": (540, 840), "matinee": (660, 1080),
-}  # fmt: skip
+_DAY_PART_MINUTES: dict[str, Sequence[int]] = TABLES["day_parts"]
 """The minutes that a part of the day has: where a time is said as well, it may be another within them."""
 _DATE_WITHOUT_YEAR = re.compile(r"\d+\W\d+")
 

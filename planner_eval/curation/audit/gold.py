@@ -17,6 +17,7 @@ from planner_eval.base.text import format_count, one_line_json, shorten
 from planner_eval.benchmarks.datasets.mathqa import read_options as written_options
 from planner_eval.benchmarks.datasets.sources import Source
 from planner_eval.catalogs.catalog import Catalog
+from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.record_tools import RecordTools
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, is_prose_gold, read_gold
 from planner_eval.comparison.policy.policy import Terms
@@ -88,7 +89,7 @@ def read_expected_answer(record: Record, answer: str) -> ExpectedAnswer:
 
 
 def describe_unusable_options(record: Record) -> str | None:
-    """Why the answers on offer of a record say nothing; None where they do, or there are none.
+    """Why the answer options of a record say nothing; None where they do, or there are none.
 
     Args:
         record: The record.
@@ -134,6 +135,9 @@ ANSWER_FIELD = "gold_answer"
 
 _EXPRESSION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:\(.*\))?|[A-Za-z_]\w*\[.*\]|[A-Z][A-Z_\d]+")
 """What names a value in a program: "ResultSet.TYPE", "data['x']", "EVENT_THREAD"."""
+_SCHEMA_CODES = ("gold.missing_argument", "gold.unknown_argument", "gold.wrong_type", "gold.unknown_output")
+_MIN_SCHEMA_RECORDS, _MIN_SCHEMA_SHARE = 5, 0.9
+"""A fault of so many records, and of this share of those that use a tool so, is one of its schema."""
 _MAX_LANGUAGE_SAMPLE = 2_000
 """So many characters of a question say whether it is in English."""
 
@@ -158,6 +162,46 @@ class GoldDoubt(NamedTuple):
         level = LEVELS[CONFIDENCES.index(confidence)]
         found = self.found._replace(confidence=confidence)
         return self._replace(found=found, shown=self.shown._replace(level=level))
+
+
+class _Fault(NamedTuple):
+    """What a plan contradicts in a tool: a check's code, the tool by name and declaration, the argument."""
+
+    code: str
+    tool: str
+    declared: str
+    argument: str | None
+
+
+class _Kept(NamedTuple):
+    """A doubt with the number of its record.
+
+    Args:
+        position: The record's.
+        doubt: The doubt.
+        unreferenced: How sure it is in a set whose plans write no references.
+        fault: What it contradicts in a tool; None where it does not.
+    """
+
+    position: int
+    doubt: GoldDoubt
+    unreferenced: Confidence
+    fault: _Fault | None = None
+
+    def weighed(self, confidence: Confidence) -> _Kept:
+        """The same as sure as `confidence` says."""
+        return self._replace(doubt=self.doubt.weighed(confidence))
+
+    def as_schema_fault(self, records: int, uses: int) -> _Kept:
+        """The same about the tool: so many records have it of those that use the tool so."""
+        found, shown = self.doubt.found, self.doubt.shown
+        code = "gold.tool_schema"
+        message = f"{found.message} (in {records} of {format_count(uses, 'record')}: the schema may be wrong)"
+        doubt = self.doubt._replace(
+            found=found._replace(code=code, message=message, operations=()),
+            shown=shown._replace(code=code, message=message),
+        )
+        return self._replace(doubt=doubt)
 
 
 class RunCounts(NamedTuple):
@@ -215,12 +259,12 @@ class GoldAudit:
         self._audits: Sequence[Audit] = select_audits(how.choice.has)
         self._tools = RecordTools(how.catalog)
         self._ran = Counter[str]()
-        self._found: list[tuple[int, GoldDoubt]] = []
+        self._found: list[_Kept] = []
         self._unread: list[GoldDoubt] = []
         self._unvoted = 0
         self._told: set[str] = set()
         self._has_references = False
-        self._weighed: list[GoldFinding | None] = []
+        self._uses = Counter[tuple[str, str | None]]()
         self._lost, self._first = Counter[str](), dict[str, str]()
         self._unseen = Counter[str]()
         self._held = any(map(how.choice.has, (*grounding.CODES, *surplus.TWIN_CODES)))
@@ -253,9 +297,11 @@ class GoldAudit:
                 if weighed is not None and not self._is_told(weighed):
                     self._keep(position, item, weighed, subject.query, subject)
             self._has_references = self._has_references or _marks_results(subject)
+            self._uses.update(_uses(subject.plan))
             for gathering in gatherings:
                 gathering.add(position, subject)
         self._settle_confidence()
+        self._fold_schema_faults()
         self._add_beside(gatherings)
         return self
 
@@ -263,21 +309,34 @@ class GoldAudit:
         """Make findings as sure as they are in a set whose plans write no references, where this is one."""
         if self._has_references:
             return
-        self._found = [
-            (position, doubt if weighed is None else doubt.weighed(weighed.confidence))
-            for (position, doubt), weighed in zip(self._found, self._weighed, strict=True)
-        ]
-        sure = [(d.record, d.found) for _, d in self._found if d.found.confidence != "low"]
+        self._found = [kept.weighed(kept.unreferenced) for kept in self._found]
+        sure = [(d.record, d.found) for _, d, *_ in self._found if d.found.confidence != "low"]
         if are_identifiers_kept_elsewhere(sure, self._unseen["plans"]):
-            self._found = [
-                (
-                    position,
-                    doubt.weighed("low")
-                    if doubt.found.code in ("gold.ungrounded", "gold.unasked")
-                    else doubt,
+            codes = ("gold.ungrounded", "gold.unasked")
+            self._found = [k.weighed("low") if k.doubt.found.code in codes else k for k in self._found]
+
+    def _fold_schema_faults(self) -> None:
+        """Tell a fault that all records have which use a tool, or an argument, once: its schema is wrong."""
+        groups: dict[_Fault, dict[int, _Kept]] = {}
+        for kept in self._found:
+            if kept.fault is not None:
+                groups.setdefault(kept.fault, {}).setdefault(kept.position, kept)
+        folded: dict[_Fault, _Kept] = {}
+        for fault, by_record in groups.items():
+            # an argument that is lacking is one of every call of the tool
+            argument = fault.argument if fault.code != "gold.missing_argument" else None
+            uses = self._uses[fault.tool, argument]
+            if len(by_record) >= _MIN_SCHEMA_RECORDS and len(by_record) >= _MIN_SCHEMA_SHARE * uses:
+                surest = min(
+                    by_record.values(), key=lambda kept: CONFIDENCES.index(kept.doubt.found.confidence)
                 )
-                for position, doubt in self._found
-            ]
+                folded[fault] = surest
+                groups[fault] = {surest.position: surest.as_schema_fault(len(by_record), uses)}
+        self._found = [
+            kept if kept.fault not in folded else groups[kept.fault][kept.position]
+            for kept in self._found
+            if kept.fault not in folded or kept is folded[kept.fault]
+        ]
 
     def _weigh(self, record: Record, subject: AuditedRecord, finding: GoldFinding) -> GoldFinding | None:
         """A finding by what its record leaves open and does not record; None where it is none then."""
@@ -287,6 +346,8 @@ class GoldAudit:
             return finding
         if is_finding_allowed(subject.open_values or OpenValues(), subject.plan, finding, subject.said):
             return None
+        if finding.operations:
+            return finding  # no tool returns nearly what the question says
         if self._answers_are_unknown(record, subject.plan, finding.call):
             return finding._replace(confidence="low")
         questions = self._how.questions
@@ -347,7 +408,7 @@ class GoldAudit:
     @property
     def doubts(self) -> tuple[GoldDoubt, ...]:
         """The doubts, in the order of the records."""
-        return tuple(doubt for _, doubt in sorted(self._found, key=lambda pair: pair[0]))
+        return tuple(kept.doubt for kept in sorted(self._found, key=lambda kept: kept.position))
 
     @property
     def unread(self) -> tuple[GoldDoubt, ...]:
@@ -388,10 +449,10 @@ class GoldAudit:
         }
         counts = Counter({**unseen, **self._lost, "votes": self._unvoted})
         described |= {
-            "choice": f"answers on offer of {format_count(counts['choice'], 'plan')} (not understood)",
+            "choice": f"answer options of {format_count(counts['choice'], 'plan')} (not understood)",
             "words": f"{format_count(counts['words'], 'record')} (gold is prose)",
-            "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} (what else is "
-            "right is not read)",
+            "votes": f"votes of runs on {format_count(counts['votes'], 'plan')} ("
+            "accepted alternatives are not read)",
         }
         return tuple(text for kind, text in described.items() if counts[kind])
 
@@ -401,7 +462,7 @@ class GoldAudit:
         votes = self._how.votes
         vote_notes = votes.notes if votes is not None else ()
         count = format_count(self._unvoted, "record")
-        unvoted = f"what else is right of {count} cannot be read: the runs do not vote there"
+        unvoted = f"the accepted alternatives of {count} cannot be read: the runs do not vote there"
         field = self._tools.field
         tools = [f'tools: field "{field}" of {self._source.name}'] if field else []
         return (
@@ -439,9 +500,14 @@ class GoldAudit:
             many = self._source.many
             if self._how.fixes and subject is not None and finding.code in _SUGGESTED_CODES:
                 finding = finding._replace(operations=_suggest_operations(subject, finding))
-            self._weighed.append(subject and weigh_without_references(subject.plan, finding, subject.catalog))
             reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
-            self._found.append((position, GoldDoubt(item.name, finding, reported, query)))
+            doubt = GoldDoubt(item.name, finding, reported, query)
+            unreferenced = finding.confidence
+            fault = None
+            if subject is not None:
+                unreferenced = weigh_without_references(subject.plan, finding, subject.catalog).confidence
+                fault = _find_schema_fault(subject, finding)
+            self._found.append(_Kept(position, doubt, unreferenced, fault))
 
     def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
         how = self._how
@@ -520,6 +586,21 @@ def _marks_results(subject: AuditedRecord) -> bool:
         value in holes for call in subject.plan.calls[1:] for _, argument in call.arguments
         for _, value in leaves(argument) if isinstance(value, str)
     )  # fmt: skip
+
+
+def _uses(plan: Plan) -> set[tuple[str, str | None]]:
+    """The tools that a plan calls, and these with each argument that it gives them."""
+    calls = {(call.tool, None) for call in plan.calls}
+    return calls | {(call.tool, name) for call in plan.calls for name, _ in call.arguments}
+
+
+def _find_schema_fault(subject: AuditedRecord, finding: GoldFinding) -> _Fault | None:
+    """What a finding contradicts in a tool that is known; None of another."""
+    if finding.code not in _SCHEMA_CODES or finding.call is None or subject.catalog is None:
+        return None
+    call = subject.plan.calls[finding.call]
+    tool = find_tool(call, subject.catalog)
+    return _Fault(finding.code, call.tool, repr(tool), finding.argument) if tool is not None else None
 
 
 def _names_a_variable(subject: AuditedRecord, finding: GoldFinding) -> bool:

@@ -30,13 +30,12 @@ from planner_eval.curation.audit.literals import (
 )
 from planner_eval.curation.audit.near_misses import (
     find_described_choice,
-    find_near_name,
-    find_near_word,
+    find_near_text,
     find_other_day,
     is_described,
-    is_program_name,
 )
 from planner_eval.curation.audit.question import Question, find_misspelt_name, find_other_place_name
+from planner_eval.curation.audit.vocabulary import word_set
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
@@ -67,21 +66,9 @@ _INFERRED_PLACE = re.compile(
     re.IGNORECASE,
 )
 """What names a place by what is known of it."""
-_NAME_ARGUMENT_WORDS = frozenset(
-    (
-        *("from", "to", "city", "town", "location", "origin", "destination", "airport", "place", "where"),
-        *("address", "station", "street", "receiver", "recipient", "sender", "person", "hotel", "restaurant"),
-        *("movie", "event", "venue", "film", "artist", "singer", "band", "musician", "composer", "author"),
-        *("actor", "actress", "director"),
-    )
-)
+_NAME_ARGUMENT_WORDS = word_set("named_arguments")
 _MAIL_ADDRESS = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,100}+(?:\.[\w-]{1,100}+){1,6}+")
-_LANGUAGES = frozenset(
-    (
-        *("english", "french", "german", "spanish", "italian", "japanese", "chinese", "mandarin", "korean"),
-        *("portuguese", "russian", "hindi", "arabic", "dutch", "turkish", "polish", "swedish"),
-    )
-)
+_LANGUAGES = word_set("languages")
 """Languages may be seen from the text itself."""
 
 
@@ -513,27 +500,22 @@ def _find_near_miss(
     literal: Literal, call: Call, question: Question, others: Collection[Value], texts: Iterable[str]
 ) -> GoldFinding | None:
     """The finding about a value that is nearly what the question says."""
-    value, ground = literal.value, literal.ground
-    miss = None
+    value, ground, parameter = literal.value, literal.ground, literal.parameter
     if not isinstance(value, str):
         return None
-    if ground is None or ground.how not in ("text", "result"):
-        miss = (
-            find_near_name(value, question, others)
-            or find_near_word(value, question, texts)
-            or find_other_day(value, question)
-        )
-    elif ground.how == "text" and is_program_name(value):
-        miss = find_near_name(value, question, others)
-    if miss is None and literal.parameter is not None and not literal.path and literal.type.enum is not None:
-        miss = find_described_choice(value, literal.parameter, question)
+    result = ground is not None and ground.how == "result"
+    miss = None if result else find_near_text(value, question, others, texts)
+    if miss is None and (ground is None or ground.how not in ("text", "result")):
+        miss = find_other_day(value, question)
+    if miss is None and parameter is not None and not literal.path and literal.type.enum is not None:
+        miss = find_described_choice(value, parameter, question)
     if miss is None:
         return None
     message = (
         f'{literal.argument} is {_format_value(value)}, which {miss.reason}: the question says "{miss.text}"'
     )
     finding = GoldFinding("gold.contradicted", message, miss.confidence, literal.call, literal.argument)
-    if literal.path or not (is_program_name(miss.text) or miss.reason == "differs by one letter"):
+    if literal.path or not miss.replaces:
         return finding
     operation = {"op": "set", "id": call.id, "argument": literal.argument, "value": miss.text}
     return finding._replace(operations=({**operation, "why": finding.code},))

@@ -11,6 +11,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.audit.quantities import scientific_numbers
+from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground
 from planner_eval.plan.model import Call, Ref, Unresolved, Value, leaves
 from planner_eval.reading.files.files import NUMBER_WORD
@@ -43,7 +44,8 @@ _TWO_NUMBERS = re.compile(r"(\d+)([-–x×/:~])(\d+)")
 _PERIOD = re.compile(r"(?:19|20)\d\d[-_/]?[A-Za-z]{1,4}[-_]?\d{0,2}")
 _PLAIN_WORD = re.compile(r"(?:^|[^A-Za-z\d])[A-Za-z]{4,}+(?![A-Za-z\d])")
 _WORD = re.compile(r"[A-Za-z\d#/_+:()–×~-]++")
-_DIGIT_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
+_DIGIT_WORDS = (*_NUMBER_WORDS,)[:10]
 _SPELLED_DIGIT = r"(?:oh|" + "|".join(_DIGIT_WORDS) + ")"
 _SPELLED_DIGITS = re.compile(rf"\b{_SPELLED_DIGIT}(?:[ ,-]{{1,2}}{_SPELLED_DIGIT}){{2,99}}+\b", re.IGNORECASE)
 
@@ -256,43 +258,9 @@ class Amount(NamedTuple):
     span: Span
 
 
-_WORDS_TO_TWELVE = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
-_TEENS = ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
-_NUMBER_WORDS = {
-    **{word: number for number, word in enumerate((*_WORDS_TO_TWELVE, *_TEENS))},
-    **{word: 10 * number for number, word in enumerate(_TENS, 2)},
-    "dozen": 12,
-}
-_QUANTITY_WORDS = {
-    "half": 0.5, "halves": 0.5, "third": 3, "thirds": 3, "quarter": 0.25, "quarters": 0.25, "single": 1,
-    "solo": 1, "alone": 1, "myself": 1, "once": 1, "twice": 2, "double": 2, "doubled": 2, "doubles": 2,
-    "couple": 2, "pair": 2, "both": 2, "twins": 2, "duo": 2, "thrice": 3, "triple": 3, "tripled": 3,
-    "trio": 3, "quadruple": 4, "first": 1, "second": 2, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
-    "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13,
-    "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17, "eighteenth": 18,
-    "nineteenth": 19, "twentieth": 20, "thirtieth": 30, "fortnight": 14, "century": 100, "decade": 10,
-    "biweekly": 2, "score": 20, "pi": 3.141592653589793, "square": 2, "squared": 2, "cube": 3, "cubed": 3,
-}  # fmt: skip
-_SCALE_SUFFIXES = {
-    "k": 1e3, "thousand": 1e3, "million": 1e6, "mn": 1e6, "billion": 1e9, "hundred": 100.0, "dozen": 12.0,
-    "lakh": 1e5, "lakhs": 1e5, "crore": 1e7, "crores": 1e7,
-}  # fmt: skip
+_QUANTITY_WORDS: dict[str, float] = TABLES["counts"]
+_SCALE_SUFFIXES: dict[str, float] = TABLES["scale_suffixes"]
+_SCALES: dict[str, int] = TABLES["scales"]
 
 # Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
 _NUMBER = re.compile(

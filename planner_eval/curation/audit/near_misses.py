@@ -6,23 +6,37 @@ import calendar
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from itertools import islice
+from itertools import islice, product
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.catalogs.catalog import Parameter
 from planner_eval.curation.audit.dates import Day, Moments, date_of, read_moment
 from planner_eval.curation.audit.question import Question
-from planner_eval.curation.audit.words import FUNCTION_WORDS, MAX_MENTIONS, is_denied, is_misspelling, words
+from planner_eval.curation.audit.vocabulary import word_set
+from planner_eval.curation.audit.words import (
+    FUNCTION_WORDS,
+    MAX_MENTIONS,
+    QUOTED,
+    are_related_forms,
+    is_denied,
+    is_misspelling,
+    name_words,
+    stem,
+    words,
+)
 from planner_eval.plan.model import Value
 from planner_eval.results.findings import Confidence
 
 # ----------------------------------------------------------------------
-# Names of programs: one letter off, or half of one.
-_TOKEN = re.compile(r"[A-Za-z_$][\w$]{3,80}")
+# Names of programs and files, words, and quoted texts: one letter or one word off, or half of one.
+_TOKEN = re.compile(r"[A-Za-z_$][\w$]{3,80}(?:\.[A-Za-z]\w{0,4})?|[\w-]{2,60}\.[A-Za-z]\w{1,4}")
 _PROGRAM_NAME = re.compile(r"[A-Za-z_$]*?(?:[a-z\d][A-Z]|_[A-Za-z\d]|\$)[\w$]*")
+_FILE_NAME = re.compile(r"[\w$-]*[A-Za-z][\w$-]*\.[A-Za-z]\w{1,4}")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MAX_NAME_DIGITS = 2
 _WORD = re.compile(r"[^\W\d_]{5,40}")
+_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
+_MIN_QUOTED_WORDS, _MAX_QUOTED_WORDS = 4, 200
 _CALENDAR_WORDS = frozenset(
     word.casefold() for word in (*calendar.month_name, *calendar.day_name) if len(word) > 4
 )
@@ -35,11 +49,13 @@ class NearMiss(NamedTuple):
         text: What it says.
         reason: How the value differs from it.
         confidence: How sure it is that the value is wrong.
+        replaces: Whether it may stand for the whole value.
     """
 
     text: str
     reason: str
     confidence: Confidence
+    replaces: bool = False
 
 
 def is_program_name(value: Value) -> bool:
@@ -51,30 +67,45 @@ def is_program_name(value: Value) -> bool:
     return isinstance(value, str) and _PROGRAM_NAME.fullmatch(value) is not None
 
 
-def find_near_name(value: Value, question: Question, others: Collection[Value] = ()) -> NearMiss | None:
-    """A program's name that a question says and a value nearly is.
+def find_near_text(
+    value: str, question: Question, others: Collection[Value] = (), texts: Iterable[str] = ()
+) -> NearMiss | None:
+    """A name, a word or a quoted text that a question says and a value nearly is.
 
     Args:
         value: The value; None where the question says it as it is written.
         question: What is asked.
         others: The other values of the plan, which the question says for themselves.
+        texts: What the tools on offer say.
 
-    >>> question = Question("Call `cleanupStageFunction` with the parameterObjects")
-    >>> [find_near_name(value, question).text for value in ("parameterObject", "cleanupFunction")]
-    ['parameterObjects', 'cleanupStageFunction']
+    >>> question = Question("Call `cleanupStageFunction` with the parameterObjects of notes.md in Feb")
+    >>> values = ("parameterObject", "cleanupFunction", "note.md", "Febuary")
+    >>> [find_near_text(value, question).text for value in values]
+    ['parameterObjects', 'cleanupStageFunction', 'notes.md', 'Feb']
+    >>> question = Question("Post 'Concerns regarding the seating arrangements'")
+    >>> find_near_text("Concern regarding the seating arrangements", question).reason
+    'differs by one letter'
     """
-    if not isinstance(value, str) or _TOKEN.fullmatch(value) is None:
+    spaced = re.escape(" ".join(value.split()))
+    if re.search(rf"(?<!\w){spaced}(?!\w|\.\w)", question.spaced):
+        return None
+    return (
+        _find_near_name(value, question, others)
+        or _find_near_word(value, question, texts)
+        or _find_near_quote(value, question, others)
+    )
+
+
+def _find_near_name(value: str, question: Question, others: Collection[Value]) -> NearMiss | None:
+    if _TOKEN.fullmatch(value) is None or value.casefold() in question.text.casefold().split():
         return None
     tokens = dict.fromkeys(match[0] for match in islice(_TOKEN.finditer(question.text), MAX_MENTIONS))
-    if value in tokens or value.casefold() in question.text.casefold().split():
-        return None
-    names = [token for token in tokens if is_program_name(token) and token not in others]
-    if not is_program_name(value) and not any(is_program_name(token) for token in names):
+    names = [token for token in tokens if _is_name(token) and token not in others]
+    if value in tokens or not (_is_name(value) or any(map(_is_name, tokens))):
         return None
     for token in names:
-        left, right = value.casefold(), token.casefold()
-        if left != right and (is_misspelling(left, right) or left in (right + "s", right.removesuffix("s"))):
-            return NearMiss(token, "differs by one letter", "high")
+        if _differs_by_a_letter(value, token):
+            return NearMiss(token, "differs by one letter", "high", True)
     if sum(c.isdecimal() for c in value) > _MAX_NAME_DIGITS:
         return None  # an identifier, of which another may hold a part
     parts = [part.casefold() for part in _NAME_PART.findall(value)]
@@ -82,37 +113,52 @@ def find_near_name(value: Value, question: Question, others: Collection[Value] =
         token_parts = [part.casefold() for part in _NAME_PART.findall(token)]
         short, long = sorted((parts, token_parts), key=len)
         if 2 <= len(short) < len(long) <= 2 * len(short) and _is_subsequence(short, long):
-            return NearMiss(token, "is a part of it" if short is parts else "contains more than it", "medium")
+            reason = "is a part of it" if short is parts else "contains more than it"
+            return NearMiss(token, reason, "medium", True)
     return None
 
 
-def find_near_word(value: Value, question: Question, texts: Iterable[str] = ()) -> NearMiss | None:
+def _is_name(token: str) -> bool:
+    return is_program_name(token) or _FILE_NAME.fullmatch(token) is not None
+
+
+def _differs_by_a_letter(left: str, right: str) -> bool:
+    """Whether one of two words is misspelt, or a plural; another number is another thing."""
+    left, right = left.casefold(), right.casefold()
+    if left == right or re.sub(r"\d", "", left) == re.sub(r"\d", "", right):
+        return False
+    return is_misspelling(left, right) or left in (right + "s", right.removesuffix("s"))
+
+
+def _find_near_word(value: str, question: Question, texts: Iterable[str]) -> NearMiss | None:
     """A word that a question says and a value spells with another letter, where the question's is right.
 
-    It is where the tools' descriptions write it so and not the other way, or where it is a month or a day;
-    else either may be the slip. A plural is another word.
-
-    Args:
-        value: The value: a word.
-        question: What is asked.
-        texts: What the tools on offer say.
-
-    >>> question = Question("Is there anything new of the Arrivals chart in February?")
-    >>> [find_near_word(value, question, ["Departures, Arrivals"]).text for value in ("Arriivals", "Febuary")]
-    ['Arrivals', 'February']
-    >>> find_near_word("Arriivals", question), find_near_word("Arrival", question, ["Arrivals"])
-    (None, None)
+    It is where the tools' descriptions write it so and not the other way, or where it is a month, a day or a
+    known name; else either may be the slip. A plural is another word.
     """
-    if not isinstance(value, str) or _WORD.fullmatch(value) is None:
+    unsaid = [word for word in _WORD.findall(value)[:5] if word.casefold() not in question.text.casefold()]
+    if not unsaid or len(value.split()) > 4:
         return None
-    left = value.casefold()
-    for match in islice(_WORD.finditer(question.text), MAX_MENTIONS):
-        right = match[0].casefold()
-        if is_misspelling(left, right) and left.removesuffix("s") != right.removesuffix("s"):
-            written = " ".join(texts).casefold()
-            if right in _CALENDAR_WORDS or (_has_word(written, right) and not _has_word(written, left)):
-                return NearMiss(match[0], "differs by one letter", "medium")
+    said = dict.fromkeys(match[0] for match in islice(_WORD.finditer(question.text), MAX_MENTIONS))
+    written: str | None = None
+    for left, right in product(unsaid, said):
+        low, other = left.casefold(), right.casefold()
+        if is_misspelling(low, other) and low.removesuffix("s") != other.removesuffix("s"):
+            written = " ".join(texts).casefold() if written is None else written
+            is_written = _has_word(written, other) and not _has_word(written, low)
+            if is_written or other in _CALENDAR_WORDS or (right[0].isupper() and _is_name_of(right, left)):
+                return NearMiss(right, "differs by one letter", "medium", left == value)
+    for left, name in product(unsaid, _CALENDAR_WORDS):
+        short = re.search(rf"\b{name[:3]}\b", question.text, re.I)
+        if short is not None and is_misspelling(left.casefold(), name):
+            return NearMiss(short[0], f"differs by one letter from {name.title()!r}", "medium")
     return None
+
+
+def _is_name_of(word: str, other: str) -> bool:
+    """Whether one of two words is of a known name, and the other neither that nor a form of the word."""
+    form, other_form = stem(word), stem(other)
+    return form in name_words() and other_form not in name_words() and not are_related_forms(form, other_form)
 
 
 def _has_word(text: str, word: str) -> bool:
@@ -122,6 +168,36 @@ def _has_word(text: str, word: str) -> bool:
 def _is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:
     remaining = iter(long)
     return all(part in remaining for part in short)
+
+
+def _find_near_quote(value: str, question: Question, others: Collection[Value]) -> NearMiss | None:
+    """A quoted text that a value repeats but for a letter, a word or a sign."""
+    value_words = _WORD_OR_SIGN.findall(value)
+    if not _MIN_QUOTED_WORDS <= len(value_words) <= _MAX_QUOTED_WORDS:
+        return None
+    for match in islice(QUOTED.finditer(question.text), MAX_MENTIONS):
+        quoted = next(group for group in match.groups() if group)
+        left, right = _unequal_middles(value_words, _WORD_OR_SIGN.findall(quoted))
+        if quoted in others or max(len(left), len(right)) != 1:
+            continue
+        signs = [sign for sign in (*left, *right) if not sign[0].isalnum()]
+        if len(signs) == len(left) + len(right):
+            return NearMiss(quoted, "differs by one sign", "low", True)
+        if not signs and (not (left and right) or _differs_by_a_letter(left[0], right[0])):
+            reason = "differs by one letter" if left and right else "differs by one word"
+            return NearMiss(quoted, reason, "medium", True)
+    return None
+
+
+def _unequal_middles(left: Sequence[str], right: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Two texts without the words with which both begin, and with which both end."""
+    start, end = 0, 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    left, right = left[start:], right[start:]
+    while end < min(len(left), len(right)) and left[-1 - end] == right[-1 - end]:
+        end += 1
+    return left[: len(left) - end], right[: len(right) - end]
 
 
 # ----------------------------------------------------------------------
@@ -217,7 +293,7 @@ _GLOSS = re.compile(
 _GLOSS_END = re.compile(r"\b(?:or|and|while|whereas)\b|,")
 _MAX_GLOSS_WORDS = 4
 _MIN_CHOICE_LETTERS = 3
-_NOT_WORDS = frozenset(("true", "false", "none", "null", "dontcare", "any", "all", "yes", "no"))
+_NOT_WORDS = word_set("any_words")
 
 
 def find_described_choice(value: Value, parameter: Parameter, question: Question) -> NearMiss | None:

@@ -8,38 +8,12 @@ from functools import lru_cache
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.audit.words import Ground
 
 # ----------------------------------------------------------------------
 # Units, by what they measure: how many of the smallest one of the row each is.
-_UNITS: tuple[dict[str, float], ...] = (
-    {"mm": 1, "millimeter": 1, "millimetre": 1, "cm": 10, "centimeter": 10, "centimetre": 10, "in": 25.4,
-     "inch": 25.4, "inche": 25.4, '"': 25.4, "”": 25.4, "ft": 304.8, "foot": 304.8, "feet": 304.8,
-     "'": 304.8,
-     "’": 304.8, "yd": 914.4, "yard": 914.4, "m": 1e3, "meter": 1e3, "metre": 1e3, "km": 1e6,
-     "kilometer": 1e6, "kilometre": 1e6, "mi": 1609344.0, "mile": 1609344.0},
-    {"mg": 1, "g": 1e3, "gram": 1e3, "oz": 28349.523125, "ounce": 28349.523125, "lb": 453592.37,
-     "pound": 453592.37, "kg": 1e6, "kilo": 1e6, "kilogram": 1e6, "ton": 1e9, "tonne": 1e9},
-    {"ml": 1, "milliliter": 1, "millilitre": 1, "cl": 10, "l": 1e3, "liter": 1e3, "litre": 1e3,
-     "gallon": 3785.411784, "quart": 946.352946, "pint": 473.176473, "cc": 1, "cm3": 1, "cm³": 1,
-     "cubic centimeter": 1, "cubic centimetre": 1, "dm3": 1e3, "dm³": 1e3, "m3": 1e6, "m³": 1e6,
-     "cubic meter": 1e6, "cubic metre": 1e6},
-    {"ms": 1, "millisecond": 1, "s": 1e3, "sec": 1e3, "second": 1e3, "min": 6e4, "minute": 6e4, "h": 36e5,
-     "hr": 36e5, "hour": 36e5, "day": 864e5, "week": 6048e5},
-    {"pf": 1, "picofarad": 1, "nf": 1e3, "nanofarad": 1e3, "µf": 1e6, "μf": 1e6, "uf": 1e6, "microfarad": 1e6,
-     "mf": 1e9, "farad": 1e12},
-    {"µh": 1, "μh": 1, "uh": 1, "microhenry": 1, "mh": 1e3, "millihenry": 1e3, "henry": 1e6},
-    {"nm": 1, "nanometer": 1, "µm": 1e3, "μm": 1e3, "um": 1e3, "micrometer": 1e3, "mm": 1e6, "cm": 1e7,
-     "m": 1e9},
-    {"µc": 1, "μc": 1, "microcoulomb": 1, "mc": 1e3, "millicoulomb": 1e3, "coulomb": 1e6},
-    {"mw": 1, "milliwatt": 1, "w": 1e3, "watt": 1e3, "kw": 1e6, "kilowatt": 1e6, "megawatt": 1e9},
-    {"hz": 1, "hertz": 1, "khz": 1e3, "kilohertz": 1e3, "mhz": 1e6, "megahertz": 1e6, "ghz": 1e9},
-    {"pa": 1, "pascal": 1, "hpa": 100, "kpa": 1e3, "kilopascal": 1e3, "mpa": 1e6, "bar": 1e5, "psi": 6894.757,
-     "atm": 101325},
-    {"j": 1, "joule": 1, "kj": 1e3, "kilojoule": 1e3, "cal": 4.184, "kcal": 4184, "kwh": 3.6e6},
-    {"byte": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
-    {"m/s": 1, "km/h": 1 / 3.6, "kmh": 1 / 3.6, "kph": 1 / 3.6, "mph": 0.44704},
-)  # fmt: skip
+_UNITS: list[dict[str, float]] = TABLES["units"]
 _QUANTITY = re.compile(
     r"(?<![\w.])(?P<number>\d{1,12}(?:,\d{3}){0,4}(?:\.\d{1,9})?)[ -]?"
     r"(?P<unit>cubic (?:centi)?met(?:er|re)s?|[A-Za-zµμ]{1,12}(?:/[hs]|[3³])?|['’\"”])(?![A-Za-z])"
@@ -142,10 +116,7 @@ _SPANS = re.compile(
     r"|fortnight|quarter)s?\b",
     re.IGNORECASE,
 )
-_LENGTHS = {
-    "week": (7, 168), "month": (1, 4, 28, 30, 31), "year": (12, 52, 365, 366), "hour": (60, 3600),
-    "day": (24, 1440, 86400), "fortnight": (14, 2), "quarter": (3, 90),
-}  # fmt: skip
+_LENGTHS: dict[str, list[int]] = TABLES["lengths"]
 _YEAR_IN_SHORT = re.compile(r"(?:(?<=\s)|^)['’‘](?P<year>\d\d)s?\b")
 _BOUND = re.compile(
     r"\b(?:less|fewer|more|greater|under|over|above|below|at least|at most|up to|no more|within|exceed\w*)"

@@ -97,6 +97,11 @@ class Question:
         return tuple(words(self.text))
 
     @cached_property
+    def spaced(self) -> str:
+        """Its text with single blanks."""
+        return " ".join(self.text.split())
+
+    @cached_property
     def amounts(self) -> tuple[Amount, ...]:
         """The numbers that it says; digits within a code are none."""
         outside_codes = (

@@ -360,7 +360,7 @@ def _format_message(
     what = f"{', '.join(names)}{', …' if count > MAX_NAMED_RECORDS else ''}"
     if usual is None and len(counts) > 2:
         shapes = format_count(len(counts), "shape")
-        return f"the question matches {what}, up to values; their plans are of {shapes}", names
+        return f"the question matches {what}, up to values; their plans have {shapes}", names
     usual_text, odd_text = _describe_difference(sketches[few[0][1]], sketches[shape])
     whose = "whose plans make" if count > 1 else "whose plan makes"
     return (

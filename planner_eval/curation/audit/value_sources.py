@@ -38,7 +38,7 @@ def weigh_without_references(plan: Plan, finding: GoldFinding, catalog: Catalog 
     >>> weigh_without_references(parse("pay(user='U1234')"), finding._replace(call=0), None).confidence
     'medium'
     """
-    if finding.code not in CODES or finding.call is None or finding.confidence == "low":
+    if finding.code not in CODES or finding.call is None or finding.confidence == "low" or finding.operations:
         return finding
     call = plan.calls[finding.call]
     values = [

@@ -406,7 +406,7 @@ def _name_runs(runs: Any) -> list[tuple[str, Any]]:
     """
     if isinstance(runs, Mapping):
         if odd := [name for name in runs if not isinstance(name, str)]:
-            raise InputError(f"runs: {shorten(repr(odd[0]), 40)} is no name of a run")
+            raise InputError(f"runs: {shorten(repr(odd[0]), 40)} is not the name of a run")
         return list(runs.items())
     if isinstance(runs, (str, os.PathLike, PlanFile)):
         runs = [runs]
@@ -456,11 +456,11 @@ def _read_scored_predictions(path: str) -> _Predictions:
     try:
         predictions = _read_prediction_file(named[0], reading)
     except InputError as error:
-        raise InputError(f"{path} was made of {named[0]}: {error}") from None
+        raise InputError(f"{path} was made from {named[0]}: {error}") from None
     pred_inputs = [i for i in run.inputs if i["role"] == "pred"]
     if difference := changed_input(pred_inputs, inputs_of("pred", predictions.file)):
         raise InputError(
-            f"{path} was made of other predictions: {difference}; score them again, or name their file"
+            f"{path} was made from other predictions: {difference}; score them again, or name their file"
         )
     return predictions
 

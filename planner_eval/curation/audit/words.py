@@ -11,11 +11,16 @@ from unicodedata import combining, normalize
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
+from planner_eval.curation.audit.vocabulary import word_set
 
 # ----------------------------------------------------------------------
 # Words of a text with their places, in a form in which inflected ones meet, and other names of things.
 _WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+|\d++|[€$£¥₹]")
 _CAMEL_CASE_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+QUOTED = re.compile(
+    r"\"([^\"\n]{1,200}+)\"|“([^”\n]{1,200}+)”|(?<!\w)'([^'\n]{1,200}+)'(?!\w)|`([^`\n]{1,200}+)`"
+)
+"""Quoted words; every repetition is bounded or possessive: a text may be a model's, or an attacker's."""
 _MAX_WORD_CHARACTERS = 60
 """A word of more characters is kept as it is."""
 
@@ -23,83 +28,7 @@ _ENDINGS = (
     ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ing", ""), ("ied", "y"),
     ("ed", ""), ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
 )  # fmt: skip
-FUNCTION_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "could",
-        "do",
-        "does",
-        "for",
-        "from",
-        "get",
-        "give",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "off",
-        "on",
-        "or",
-        "our",
-        "out",
-        "please",
-        "she",
-        "so",
-        "some",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "up",
-        "us",
-        "want",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
+FUNCTION_WORDS = word_set("function_words")
 """English words that stand in every text and tell nothing of its matter."""
 
 
@@ -200,100 +129,15 @@ def aliases() -> dict[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     return {name: tuple(forms) for name, forms in alias_sets.items()}
 
 
-_ENGLISH_WORDS = frozenset(
-    (
-        *(
-            "the",
-            "and",
-            "for",
-            "from",
-            "with",
-            "to",
-            "at",
-            "by",
-            "my",
-            "what",
-            "which",
-            "who",
-            "when",
-            "where",
-        ),
-        *("please", "would", "could", "you", "your", "want", "need", "find", "book", "show", "give", "get"),
-        *("how", "is", "are", "there", "that", "this", "these", "between", "about", "of", "i", "it", "do"),
-        *("buy", "rent", "reserve", "tickets", "flights", "rooms", "if", "be", "not", "but", "has"),
-        *(
-            "monday",
-            "tuesday",
-            "wednesday",
-            "thursday",
-            "friday",
-            "saturday",
-            "sunday",
-            "tomorrow",
-            "tonight",
-        ),
-        *("january", "february", "march", "june", "july", "october", "december", "remind", "call", "send"),
-        *("have", "me", "then", "into", "after", "before", "up", "out", "some", "any", "their", "they", "am"),
-    )
-)
+@lru_cache(maxsize=1)
+def name_words() -> frozenset[str]:
+    """The words, as forms, of all names that :func:`aliases` knows."""
+    return frozenset(form for name in aliases() for form in name)
+
+
+_ENGLISH_WORDS = word_set("english_words")
 """English words that a question is told by."""
-_FOREIGN_WORDS = frozenset(
-    (
-        *("el", "los", "las", "una", "y", "en", "por", "para", "con", "del", "al", "mi", "que", "le", "les"),
-        *(
-            "des",
-            "du",
-            "et",
-            "un",
-            "une",
-            "pour",
-            "avec",
-            "au",
-            "aux",
-            "dans",
-            "sur",
-            "je",
-            "il",
-            "lo",
-            "gli",
-        ),
-        *(
-            "della",
-            "del",
-            "di",
-            "da",
-            "per",
-            "che",
-            "der",
-            "die",
-            "das",
-            "den",
-            "dem",
-            "ein",
-            "eine",
-            "einen",
-        ),
-        *("und", "fur", "nach", "von", "mit", "zu", "zum", "zur", "im", "bitte", "ich", "auf", "um", "uhr"),
-        *(
-            "het",
-            "een",
-            "voor",
-            "naar",
-            "van",
-            "met",
-            "op",
-            "och",
-            "till",
-            "og",
-            "til",
-            "nie",
-            "na",
-            "w",
-            "z",
-        ),
-        *("do", "no", "o", "os", "uma", "em", "dos", "das", "de", "am", "me", "i", "is", "of", "at", "be"),
-    )
-)
+_FOREIGN_WORDS = word_set("foreign_words")
 """Words that stand in every text of other languages in Latin letters; a few of them are English too."""
 
 
@@ -334,27 +178,7 @@ def is_readable(text_words: Sequence[Word]) -> bool:
 # Whether a question speaks of a flag, by the words of the argument's name, and whether it denies it.
 OPPOSITES = {"private": "public", "public": "private", "inclusive": "exclusive", "asc": "desc"}
 """Words that say the contrary of another."""
-_FLAG_FILLER_WORDS = frozenset(
-    (
-        *(
-            "ha",
-            "has",
-            "is",
-            "are",
-            "ar",
-            "be",
-            "include",
-            "includ",
-            "add",
-            "allow",
-            "enable",
-            "enabl",
-            "use",
-        ),
-        *("with", "service", "servic", "option", "for", "to", "good", "only", "want", "need", "require"),
-        *("requir", "any", "all", "of", "the", "in", "on", "serve", "provide", "additional", "extra"),
-    )
-)
+_FLAG_FILLER_WORDS = word_set("flag_filler_words")
 """Words of names that say nothing of the matter."""
 _DENIAL_AFTER = re.compile(
     r"(?: (?:is|are|was|will be))? ?(?:(?:not|isn['’]t|aren['’]t|isnt|won['’]t be)"
@@ -363,13 +187,7 @@ _DENIAL_AFTER = re.compile(
     re.IGNORECASE,
 )
 """What denies the thing before it."""
-_DENIAL_WORDS = frozenset(
-    (
-        *("no", "not", "without", "dont", "never", "exclude", "exclud", "skip", "neither", "nor", "avoid"),
-        *("decline", "declin", "isnt", "doesnt", "minus", "disable", "disabl", "off", "wont", "cannot"),
-        *("few", "less", "hardly", "barely"),
-    )
-)
+_DENIAL_WORDS = word_set("denial_words")
 
 
 def find_telling_words(name: str) -> list[Word]:

@@ -386,7 +386,7 @@ def ask_for(  # noqa: PLR0913 - the options of a public function
         wanted: What questions have to be: the language, the least score, how often one is written.
         endpoint: How models are reached by name. With its ``cache`` the same call goes on where it stopped.
         sampling: What requests say beside the usual, by name; None leaves something out.
-        concurrency: How many plans are under way at a time.
+        concurrency: How many plans are in progress at a time.
         tell: Is told how many plans are done, and of how many.
         seen: Is given a row for each as soon as it is there, with its requests and their tokens.
 

@@ -165,7 +165,7 @@ class PlanMaker:
             return Refusal("no skeleton meets the bounds")
         pins = wish.pins(needs, order.graph, random) if wish is not None else None
         if wish is not None and pins is None:
-            return Refusal("its skeleton cannot cover what is open")
+            return Refusal("its skeleton cannot cover what is missing")
         nodes = assign_tools(
             needs,
             order.graph,
@@ -276,7 +276,7 @@ class PlanMaker:
         )
         terms = symbolic(plan, answer="last" if order.wishes.single else "sinks")
         if terms.dead or terms.duplicated:
-            return Refusal("a call is dead" if terms.dead else "it makes a call twice")
+            return Refusal("the result of a call is unused" if terms.dead else "it makes a call twice")
         doubts = [finding for finding in check_plan(plan, order.graph.catalog) if finding.severity != "info"]
         if doubts:
             return Refusal(f"the catalog rejects it: {doubts[0].code}")

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from planner_eval.base.text import one_line
+from planner_eval.base.text import format_ordinal, one_line
 from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.make.record import Made
 from planner_eval.plan.model import (
     WHOLE_RESULT_NAMES,
@@ -206,10 +207,7 @@ def format_list(items: list[str]) -> str:
 #
 # It says every value and every flow, and sounds like nobody: what was written so is marked, for a figure
 # over such questions says little of how models understand people.
-_ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth",
-    "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth",
-)  # fmt: skip
+_ORDINALS = (*TABLES["ordinals"],)[:12]
 
 _FLAG_VERBS = ("has", "have", "is", "are", "with", "include", "includes", "add", "allow", "allows", "enable")
 """Words that a flag's name begins with, and that say nothing where it is off."""
@@ -319,13 +317,8 @@ def _phrase_reference(reference: Ref) -> str:
 
 
 def _ordinal(position: int) -> str:
-    number = position + 1
-    if number <= len(_ORDINALS):
-        return _ORDINALS[position]
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
+    return _ORDINALS[position] if position < len(_ORDINALS) else format_ordinal(position + 1)
 
 
 def _format_count(number: int) -> str:
-    names = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-    return names[number - 2] if number - 2 < len(names) else str(number)
+    return (*TABLES["numbers"],)[number] if number <= 12 else str(number)

@@ -36,7 +36,7 @@ def refuse_unsayable(form: str, wishes: Wishes, graph: ToolGraph, *, runs: bool)
     elif form in ("nestful", "complexfuncbench") and apps and len(apps) == len(graph.tools):
         why = f"its records have no apps, and all tools of {graph.catalog.name} belong to one"
     elif form == "functionchat" and (wishes.calls.low > 1 or wishes.depth.low > 1 or wishes.width.low > 1):
-        why = "its records hold plans of one call, and more are wanted: say --want calls=1"
+        why = "its records hold plans of one call, but more are requested: add --want calls=1"
     elif form == "complexfuncbench" and not runs:
         why = "its records hold the output of each call: run the plans with --tools"
     if why:
@@ -88,7 +88,7 @@ def _format_type_limits(tool: Tool, parameter: Parameter) -> str:
         return f"a minimum of {kind.minimum} above a maximum of {kind.maximum}"
     if (kind.length[0] or 0) > MAX_TEXT_CHARACTERS:
         return f"a text of {kind.length[0]:,} characters or more; at most {MAX_TEXT_CHARACTERS:,} are made"
-    return f"what its type says ({shorten(str(parameter.type), 60)}): it says too little, or holds itself"
+    return f"what its type says ({shorten(str(parameter.type), 60)}): it says too little, or refers to itself"
 
 
 def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
@@ -179,7 +179,7 @@ def _refuse_impossible_single(wishes: Wishes, graph: ToolGraph) -> None:
     wide = min(most ** (deep - 1), 10**6)
     most_calls = min(sum(most**generation for generation in range(deep)), 10**6)
     producers = format_count(most, "call")
-    why = f"one call gives the answer, tools of {graph.catalog.name} take the outputs of at most {producers}"
+    why = f"one call gives the answer; tools of {graph.catalog.name} take the outputs of at most {producers}"
     if wishes.width.low > wide:
         raise InputError(
             f"width {wishes.width}: {why}, so that a plan of depth {deep} is at most {wide} wide"

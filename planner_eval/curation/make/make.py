@@ -194,7 +194,7 @@ def make(  # noqa: PLR0913 - the options of a public function
     if form == "complexfuncbench":
         notes.append("records of complexfuncbench have no references: each is written as its value")
     if form == "nestful" and not runs:
-        notes.append("records of nestful have no gold answer here: plans are not run: add --tools")
+        notes.append("records of nestful have no gold answer here, because plans are not run: add --tools")
     if options.get("like") is None:
         refuse_unsayable(form, wishes, graph, runs=runs)
         refuse_impossible(wishes, graph)

@@ -547,7 +547,7 @@ class _ShapeReader:
 LAYOUTS: Mapping[str, str] = {
     "planeval": "planeval's own: id, query, gold as interchange JSON, tools as a catalog, the result",
     "nestful": "NESTful's second version",
-    "appbench": "AppBench's, of which the tools are a catalogue of their own",
+    "appbench": "AppBench's, with the tools as a separate catalogue",
     "functionchat": "FunctionChat-Bench's single calls, with lists of tools",
     "complexfuncbench": "ComplexFuncBench's conversations, with the output of each call",
 }

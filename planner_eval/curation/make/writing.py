@@ -132,7 +132,7 @@ def _fit_nestful(task: Made) -> Made | Refusal:
         return Refusal("NESTful's executor takes tools of one output")
 
     if len(sink_calls(plan)) > 1:
-        return Refusal("NESTful's gold answer is of one call")
+        return Refusal("NESTful's gold answer comes from one call")
 
     def named(value: Value) -> Value:
         return Ref(value.call, ("result",)) if isinstance(value, Ref) and not value.path else value
@@ -192,7 +192,7 @@ def _fit_appbench(task: Made) -> Made | Refusal:
     """Every call with its outputs' names; with those alone that are used, where others would hide them."""
     plan = replace(task.plan, answer=None)  # every result reaches the user, as one that names them all says
     if not all(call.app for call in plan.calls):
-        return Refusal("AppBench's records take calls of apps")
+        return Refusal("AppBench's records need calls of apps")
     texts = [value for call in plan.calls for _, value in call.arguments if isinstance(value, str)]
     if any("'" in text or "#" in text for text in texts):
         return Refusal("AppBench's lines cannot hold a text's quotes")
@@ -255,7 +255,7 @@ def _fit_complexfuncbench(task: Made) -> Made | Refusal:
     if any(call.app for call in task.plan.calls):
         return Refusal("ComplexFuncBench's records have no apps")
     return (
-        task if ran else Refusal("ComplexFuncBench's records hold what each call came to: plans must be run")
+        task if ran else Refusal("ComplexFuncBench's records hold the output of each call: plans must be run")
     )
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
+from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.suggest.faults import has_declared_output
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, references
 
@@ -28,33 +29,10 @@ _MAX_NAMES_PER_BIGRAM = 2_000
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 
-_SYNONYM_LINES = (
-    "get fetch retrieve read load obtain show view",
-    "find search lookup query browse seek discover",
-    "create add make new insert register",
-    "delete remove erase drop cancel clear",
-    "update edit modify change set adjust",
-    "book reserve reservation booking",
-    "buy purchase order",
-    "begin start from origin source departure",
-    "end finish stop to destination target arrival",
-    "count number num amount quantity qty total",
-    "id identifier key code",
-    "city town location place area",
-    "divide quotient div",
-    "multiply product times mul",
-    "subtract minus difference sub",
-    "date day",
-    "list all",
-    "calculate compute calc",
-    "name title",
-    "user customer client person",
-    "play listen watch",
-    "text message content body",
-)
-"""Words that people put for one another in the names of tools and arguments."""
-
-_SYNONYM_GROUP = {word: group for group, line in enumerate(_SYNONYM_LINES) for word in line.split()}
+_SYNONYM_GROUP = {
+    word: group for group, line in enumerate(TABLES["synonyms"].splitlines()) for word in line.split()
+}
+"""Words that people put for one another in the names of tools and arguments, by what they mean."""
 
 
 def words(name: str) -> tuple[str, ...]:
@@ -214,16 +192,7 @@ def _are_synonyms(word: str, other: str) -> bool:
 
 _NEGATIONS = frozenset(["no", "not", "non", "without", "never", "except", "free", "un", "t", "nor"])
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "not", "no", "anti", "de", "mis", "ex")
-_CONTRARY_LINES = (
-    "male/female man/woman men/women asc/desc ascending/descending increase/decrease import/export",
-    "include/exclude included/excluded internal/external minimum/maximum min/max open/close opened/closed",
-    "inbound/outbound before/after upper/lower indoor/outdoor indoors/outdoors online/offline in/out on/off",
-    "am/pm north/south east/west left/right enable/disable enabled/disabled lock/unlock start/end from/to",
-    "start/stop begin/end up/down input/output source/target source/destination origin/destination",
-    "departure/arrival sender/receiver sender/recipient deposit/withdraw buy/sell add/remove add/delete",
-    "create/delete show/hide encode/decode encrypt/decrypt upload/download login/logout mute/unmute",
-)
-_OPPOSITES = frozenset(frozenset(pair.split("/")) for line in _CONTRARY_LINES for pair in line.split())
+_OPPOSITES = frozenset(frozenset(pair.split("/")) for pair in TABLES["contraries"].split())
 _KNOWN_WORDS = frozenset({*_SYNONYM_GROUP, *(word for pair in _OPPOSITES for word in pair)})
 
 

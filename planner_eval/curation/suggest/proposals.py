@@ -418,7 +418,7 @@ class FixFinder:
             for number, path in enumerate([*paths, *outputs]):
                 output_ref = replace(ref, path=path)
                 if self._there(output_ref):
-                    reason = "the text names this output from its first letter to its last"
+                    reason = "the whole text is the name of this output"
                     yield self._set(
                         fault,
                         _replace_value(value, fault.at, output_ref),

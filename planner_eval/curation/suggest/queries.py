@@ -11,6 +11,8 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
+from planner_eval.curation.audit.vocabulary import word_set
+from planner_eval.curation.audit.words import QUOTED
 from planner_eval.curation.suggest.candidates import words
 from planner_eval.curation.suggest.values import (
     CURRENCIES,
@@ -28,9 +30,6 @@ _MAX_QUERY_CHARACTERS = 20_000
 _MAX_CANDIDATES = 300
 
 # Every repetition is bounded or possessive: a question may be a model's, or an attacker's.
-_QUOTED = re.compile(
-    r"\"([^\"\n]{1,200}+)\"|“([^”\n]{1,200}+)”|(?<!\w)'([^'\n]{1,200}+)'(?!\w)|`([^`\n]{1,200}+)`"
-)
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}+"
 _DATE = re.compile(
     r"\b(\d{4}-\d\d?-\d\d?(?:T[\d:]{5,8}Z?)?|\d{1,2}[/.]\d{1,2}[/.]\d{4}"
@@ -51,9 +50,7 @@ _AFTER_NUMBER = re.compile(r"[ -]?([^\W\d_]{1,20}|[$€£¥%])")
 _BEFORE_NUMBER = re.compile(r"([$€£¥]|\b[A-Z]{3}) ?$")
 _CURRENCY_CODE = re.compile(r"[A-Z]{3}")
 _CURRENCY_SIGNS = "$€£¥"
-_AMOUNT_WORDS = frozenset(["amount", "price", "cost", "budget", "sum", "fee", "payment", "money", "fare",
-                      "salary",
-                      "income", "deposit", "balance", "total"])  # fmt: skip
+_AMOUNT_WORDS = word_set("money_words")
 _MAX_DESCRIPTION_CHARACTERS = 2_000
 _PERCENT_FORMS = frozenset(form for form, unit in CURRENCIES.items() if unit == "percent")
 _CURRENCY_FORMS = frozenset(CURRENCIES) - _PERCENT_FORMS
@@ -66,9 +63,7 @@ _DURATION_WORDS = frozenset(
 _BOUND_BEFORE_NUMBER = re.compile(
     r"\b(?:less|more|fewer|greater|under|over|below|above|at (?:least|most)|up)\b[a-z ]*$", re.I
 )
-_BOUND_WORDS = frozenset(["max", "min", "maximum", "minimum", "least", "most", "limit", "under", "over",
-                     "below",
-                     "above", "cap", "up", "budget"])  # fmt: skip
+_BOUND_WORDS = word_set("bound_words")
 _CODE = re.compile(r"(?<![\w-])(?=[A-Za-z_-]{0,30}\d)(?=[\d_-]{0,30}[A-Za-z])[A-Za-z0-9][\w-]{1,60}+")
 _DIGITS = re.compile(r"(?<![\w.,$€£-])\d{3,40}(?![\w%]|[.,]\d)")
 _MAIL = re.compile(r"[\w.+-]{1,64}+@[\w-]{1,64}+(?:\.[\w-]{1,64}+){1,4}|https?://[^\s\"'<>]{1,300}+")
@@ -105,28 +100,11 @@ _MAX_DOUBTFUL_SCORE = 0.55
 """The most that a value scores which may well be another's, or none: less than what a patch takes."""
 
 _MAX_SENTENCE_CHARACTERS = 80
-_EXCLUDING_WORDS = frozenset(
-    word
-    for line in (
-        "no not never t cannot dont without except excluding instead rather avoid nor neither unless",
-        "old former formerly previous previously was were dislike hate born",
-    )
-    for word in line.split()
-)
+_EXCLUDING_WORDS = word_set("excluding_words")
 """Words before a value in its sentence that say that it is not, or no longer, what is wanted."""
 _SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")
 
-_COMMON_WORDS = frozenset(
-    word
-    for line in (
-        "all and any are back best both but can did does down each else ever few first for get good",
-        "had has have here home how just last less like made main make many may more most much need",
-        "new next none not now off old once one only open other out over own part per same see set",
-        "show some such take than that the then there these this those time too under until use used",
-        "very want was way well were what when where which who why will with work yes yet you",
-    )
-    for word in line.split()
-)
+_COMMON_WORDS = word_set("common_words")
 """Words of any English sentence: a question that has one need not mean the allowed value called so."""
 
 
@@ -433,13 +411,13 @@ def _lists(query: str) -> Iterator[_Candidate]:
 
 
 def _texts(query: str) -> Iterator[_Candidate]:
-    for match in _QUOTED.finditer(query):
+    for match in QUOTED.finditer(query):
         yield _Candidate(
             next(group for group in match.groups() if group), *match.span(), 0.65, "quoted words"
         )
     for match in _MAIL.finditer(query):
         yield _Candidate(match[0].rstrip(".,"), *match.span(), 0.65, "an address")
-    bare = _blank_out(query, _QUOTED, _MAIL)
+    bare = _blank_out(query, QUOTED, _MAIL)
     for match in _DATE.finditer(bare):
         yield _Candidate(match[0], *match.span(), 0.35, "a date")
     bare = _blank_out(bare, _DATE, _DAY, _TIME)

@@ -12,6 +12,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
+from planner_eval.curation.audit.vocabulary import TABLES, word_set
 from planner_eval.curation.suggest.candidates import (
     are_opposites,
     find_stray_words,
@@ -41,21 +42,10 @@ _MAX_EXACT_INTEGER = 1e15
 _WRAPPER_FIELDS = ("value", "text", "$value", "const")
 """Fields in which models wrap a plain value."""
 
-_TRUE_WORDS = frozenset(
-    ["true", "yes", "y", "on", "1", "wahr", "ja", "si", "oui", "vrai", "예", "네", "是", "はい"]
-)
-_FALSE_WORDS = frozenset(
-    ["false", "no", "n", "off", "0", "falsch", "nein", "non", "faux", "아니오", "否", "いいえ"]
-)
-_WORDS_BELOW_TWENTY = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
-    *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-)
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-NUMBER_WORDS = {word: number for number, word in enumerate(_WORDS_BELOW_TWENTY)} | {
-    word: 10 * number for number, word in enumerate(_TENS, 2)
-}
-SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_TRUE_WORDS = word_set("true_words")
+_FALSE_WORDS = word_set("false_words")
+NUMBER_WORDS: dict[str, int] = TABLES["numbers"]
+SCALES: dict[str, int] = TABLES["scales"]
 _DIGITS = r"[-+\u2212]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:\.\d+)?"
 _BARE_NUMBER = re.compile(_DIGITS)
 _DECIMAL_NUMBER = re.compile(r"[-+\u2212]?(?:\d*\.\d+|\d+\.)(?:[eE][-+]?\d{1,3})?|[-+]?\d+[eE][-+]?\d{1,3}")
@@ -173,12 +163,12 @@ def _interpret_number(value: float, kinds: tuple[str, ...]) -> Iterator[Interpre
         if "string" in kinds:
             yield Interpretation(text, "the boolean as text", 0.85)
         if "integer" in kinds:
-            yield Interpretation(int(value), f"{text} stands for {int(value)}", 0.5)
+            yield Interpretation(int(value), f"{text} means {int(value)}", 0.5)
         return
     if "string" in kinds:
         yield Interpretation(str(value), f"the number {value} as text", 0.9)
     if "boolean" in kinds and value in (0, 1):
-        yield Interpretation(bool(value), f"{value} stands for {str(bool(value)).lower()}", 0.85)
+        yield Interpretation(bool(value), f"{value} means {str(bool(value)).lower()}", 0.85)
     if (
         "integer" in kinds
         and isinstance(value, float)
@@ -268,11 +258,9 @@ def _interpret_text(text: str, kind: Type, about: str) -> Iterator[Interpretatio
         return
     low = bare.casefold()
     if "boolean" in kinds and (low in _TRUE_WORDS or low in _FALSE_WORDS):
-        yield Interpretation(
-            low in _TRUE_WORDS, f"{bare!r} stands for {str(low in _TRUE_WORDS).lower()}", 0.93
-        )
+        yield Interpretation(low in _TRUE_WORDS, f"{bare!r} means {str(low in _TRUE_WORDS).lower()}", 0.93)
     if "null" in kinds and low in ("null", "none", "nil", ""):
-        yield Interpretation(None, f"{bare!r} stands for null", 0.8)
+        yield Interpretation(None, f"{bare!r} means null", 0.8)
     if {"integer", "number"} & set(kinds):
         yield from _interpret_numeric_text(bare, about)
     if {"array", "object"} & set(kinds):

@@ -78,7 +78,7 @@ class ReplyReader:
     # ------------------------------------------------------------ one line
     def _layers(self, data: list[Any]) -> None:
         if data[0] != "layers" or len(data) != 2:
-            raise ValueError("not the line that tells the layers of isolation")
+            raise ValueError("not the line with the layers of isolation")
         if data[1] is not None:
             self.layers = tuple(map(_read_layer, _expect_list(data[1])))
         self._next = self._begin
@@ -111,7 +111,7 @@ class ReplyReader:
         """A turn's end, in order, once its calls have been told."""
         due_turn = self.program.turns[len(self.turns) :][:1] if self.program.manner.state else []
         if len(data) != 3 or type(data[1]) is not int or [data[1]] != [turn for turn, _ in due_turn]:
-            raise ValueError("the end of a turn that is not due")
+            raise ValueError("an unexpected end of a turn")
         calls = sum(map(len, self.program.groups[: due_turn[0][1]])) + len(self.program.looped)
         if len(self.rows) != calls:
             raise ValueError("the end of a turn before its calls")
@@ -120,9 +120,9 @@ class ReplyReader:
     def _stop(self, data: list[Any]) -> None:
         """Why the plan could not begin in its state, or its tools do not say theirs."""
         if len(data) != 3 or data[1] not in ("initial-state", "worker-died") or type(data[2]) is not str:
-            raise ValueError("an end for a reason that there is not")
+            raise ValueError("an end for an unknown reason")
         if data[1] == "initial-state" and self.rows:
-            raise ValueError("an end for a reason that cannot be")
+            raise ValueError("an end for an impossible reason")
         self.stopped = Failure(data[1], data[2][:_MAX_REASON_LENGTH])
         self.complete, self._next = True, self._nothing
 
@@ -136,13 +136,13 @@ class ReplyReader:
             raise ValueError("a row of another length")
         position, status, value, seconds, attempts, raw_arguments, printed = data
         if type(position) is not int or not 0 <= position < len(self.program.steps) or position in self.seen:
-            raise ValueError("a row of no call of this plan, or a second one of the same")
+            raise ValueError("a row of an unknown call, or a second row of a call")
         if type(seconds) is not float or not 0 <= seconds <= self.seconds:
             raise ValueError("a time that no call can have taken")
         if type(attempts) is not int or not 0 <= attempts <= self.program.manner.retries + 1:
             raise ValueError("a number of attempts that nobody asked for")
         if type(printed) is not str:
-            raise ValueError("printed text that is none")
+            raise ValueError("printed output that is not text")
         if status == "ok":
             decoded, problem = _decode_value(value), None
         elif status in ("failed", "skipped"):
@@ -195,13 +195,13 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 def _expect_list(data: Any) -> list[Any]:
     if type(data) is not list:
-        raise ValueError("something else than a list")
+        raise ValueError("something other than a list")
     return data
 
 
 def _read_layer(data: Any) -> Layer:
     if len(_expect_list(data)) != 3 or list(map(type, data)) != [str, bool, str]:
-        raise ValueError("a layer of isolation that is none")
+        raise ValueError("an unknown layer of isolation")
     return Layer(*data)
 
 
@@ -209,11 +209,11 @@ def _decode_value(data: Any) -> Any:
     try:
         return decode(data)
     except (ValueError, RecursionError):
-        raise ValueError("a value that cannot be") from None
+        raise ValueError("an impossible value") from None
 
 
 def _read_problem(data: Any) -> tuple[str, str, str]:
     if not 2 <= len(_expect_list(data)) <= 3 or any(type(text) is not str for text in data):
-        raise ValueError("a reason that is none")
+        raise ValueError("an invalid reason")
     kind, message, location = (*data, "")[:3]
     return kind[:200], message[:1000], location[:200]

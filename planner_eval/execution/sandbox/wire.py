@@ -233,7 +233,7 @@ def decode(data: object, depth: int = 0) -> object:
     try:
         return _decode_tagged(data["~"], data, depth)
     except (KeyError, TypeError, OverflowError, IndexError) as error:
-        raise ValueError("a tagged value that is none") from error
+        raise ValueError("an invalid tagged value") from error
 
 
 def _expect_text(raw: object) -> str:
@@ -274,5 +274,5 @@ def _decode_tagged(tag: object, data: dict[str, object], depth: int) -> object:
 def _refuse_hash_collisions(keys: list[object]) -> list[object]:
     """The keys, where few share a hash: a set of those that do takes the square of the time."""
     if len(set(map(hash, keys))) + 100 < len(keys):
-        raise ValueError("keys that were made to share their hashes")
+        raise ValueError("keys chosen to share their hashes")
     return keys

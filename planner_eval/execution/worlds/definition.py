@@ -44,7 +44,7 @@ class NotFound(CallError):
 
 
 class Refused(CallError):
-    """What the call asks for exists and cannot be had: taken, sold out, not allowed.
+    """What the call asks for exists and cannot be loaded: taken, sold out, not allowed.
 
     Args:
         message: For people.

@@ -453,7 +453,7 @@ def simulated_api(sample: Sample, *, runner: str = "glm", settings: Settings | N
         settings: What calls are judged with.
 
     Raises:
-        InputError: the sample's record is no ComplexFuncBench conversation.
+        InputError: the sample's record is not a ComplexFuncBench conversation.
     """
     from planner_eval.benchmarks.complexfuncbench.conversation import (
         RUNNERS,

@@ -381,7 +381,7 @@ def _find_departure(turn: ReplyTurn, recorded: Message) -> str:
     called = (
         f"the model called {', '.join(called_names)[:80]}" if called_names else "the model called nothing"
     )
-    return f"the record goes on with {follows}, which do not follow: {called}"
+    return f"the recorded conversation continues with {follows}, but {called}"
 
 
 def conversation_steps(task: Task, setup: Setup) -> Steps:

@@ -326,14 +326,14 @@ def refuse_setup(setup: Setup, chosen: Pipeline, form: str) -> None:
     makes_calls = name in ("react", "stepwise") or (own and name == "function-calling" and setup.makes_calls)
     if setup.steps is not None and not makes_calls and asking_of(form) is None:
         raise InputError(
-            "--run max-steps=N applies only where calls are made: react, stepwise, function-calling with "
-            f"--tools, a benchmark's questions of several turns; not to {target}"
+            "--run max-steps=N applies only to pipelines that make calls: react, stepwise, "
+            f"function-calling with --tools, a benchmark's questions of several turns; not to {target}"
         )
     if form != "appbench" and setup.today != Setup().today:
         raise InputError(
-            f"--run today applies only to AppBench, whose instructions are read on a day, not to {form}"
+            f"--run today applies only to AppBench, whose instructions depend on the date, not to {form}"
         )
     if parse_day(setup.today) is None:
-        raise InputError(f"--run today is {shorten(repr(setup.today), 40)}, expected a day, yyyy-mm-dd")
+        raise InputError(f"--run today is {shorten(repr(setup.today), 40)}, expected a date, yyyy-mm-dd")
     if setup.constrain is not None:
         refuse_unserved(setup.constrain, name, form, setup.notation)

@@ -571,7 +571,7 @@ def refuse_sampling(sampling: Mapping[str, Any], pipeline: str, *, constrained: 
     """
     owned = dict(_RESERVED_FIELDS)
     if constrained:
-        owned |= dict.fromkeys(_CONSTRAINT_FIELDS, "--constrain sets what holds the answers")
+        owned |= dict.fromkeys(_CONSTRAINT_FIELDS, "--constrain sets what constrains the answers")
     if pipeline == "react":
         owned["stop"] = "the pipeline react stops at the words of its own notation"
     for name, value in sampling.items():

@@ -22,7 +22,7 @@ from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.datasets.sources import plans_of_samples
 from planner_eval.comparison.rows import Reading
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, conversation, digest
-from planner_eval.models.predict.run import Journal, Rows, has_failed_request, write_rows
+from planner_eval.models.predict.run import Journal, Rows, has_failed_request, read_seconds, write_rows
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
 from planner_eval.models.replies import Prices
 from planner_eval.plan.model import Plan
@@ -396,6 +396,7 @@ def read_run_answers(
         trials: Every answer to a task of one's own is a trial of it.
     """
     every = trials and run.counts_trials
+    answers = _add_seconds(answers, run)
     first, named = answers if every else _first_answers(answers, run), run.dialect
     if named is None or dialect == named:
         return first
@@ -407,6 +408,17 @@ def read_run_answers(
     if elsewhere := _other_dialects_note(first, named, "{} not in {}, which was requested, and read as {}"):
         first = _add_note(first, run, elsewhere)
     return first.each(partial(_read_as_asked, named))
+
+
+def _add_seconds(answers: PlanFile, run: PredictedRun) -> PlanFile:
+    """Answers with the seconds that each took."""
+    seconds = read_seconds(run.rows)
+    return answers.each(partial(_add_time, seconds)) if seconds else answers
+
+
+def _add_time(seconds: Mapping[tuple[str, int], float], record: Record) -> Record:
+    taken = seconds.get((record.id or "", record.fields.get("repetition") or 0))
+    return record if taken is None else record._replace(fields={**record.fields, "seconds": taken})
 
 
 def _add_note(answers: PlanFile, run: PredictedRun, note: str) -> PlanFile:
@@ -490,9 +502,9 @@ def repeats_message(run: PredictedRun) -> str | None:
         return None
     samples, extra_answers = len(run.ids), len(run.ids) * (run.repeat - 1)
     message = (
-        f"{format_count(samples, 'sample')} asked {run.repeat} times; only the first answer to each counts"
+        f"{format_count(samples, 'sample')} asked {run.repeat} times; the figures count the first answer"
     )
-    return f"{message}, {format_count(extra_answers, 'further one')} not"
+    return f"{message}, {format_count(extra_answers, 'further one')} only in pass^k and pass@k of score"
 
 
 # ----------------------------------------------------------------------

@@ -121,7 +121,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
         ids: Only the samples of these ids.
         limit: Only so many samples, the first.
         repeat: How often each sample is asked.
-        concurrency: How many samples are under way at a time.
+        concurrency: How many samples are in progress at a time.
         tools: What calls are made with, where the pipeline makes them; as for :func:`planner_eval.execute`.
         isolation: Where these tools run.
         messages: Rows hold the messages of their requests, not only a hash.

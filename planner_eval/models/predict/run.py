@@ -237,7 +237,7 @@ class AskOptions:
         model: The model, by the number of the repetition.
         router: The model that routes; None for the same.
         sampling: What every request asks with.
-        concurrency: How many samples are under way at a time.
+        concurrency: How many samples are in progress at a time.
         messages: Rows hold the messages of their requests, not only a hash.
     """
 
@@ -321,6 +321,10 @@ def finished_rows(order: Sequence[str], journal: Journal) -> Iterator[dict[str, 
         yield row
 
 
+TIMING_FILE = "timing.jsonl"
+"""How long each answer took, and how often it was asked for."""
+
+
 class Rows(Sequence[dict[str, Any]]):
     """The rows of a run's file, read when they are looked at.
 
@@ -355,12 +359,39 @@ class Rows(Sequence[dict[str, Any]]):
 
 
 def write_rows(path: Path, order: Sequence[str], journal: Journal) -> Rows:
-    """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there."""
-    part_path = path.with_suffix(".part")
-    with part_path.open("w", encoding="utf-8", errors="backslashreplace") as file:
-        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in finished_rows(order, journal))
+    """Write a run's rows in the samples' order, beside the file first, so that it is whole or not there.
+
+    How long each took goes into a file of its own: the rows are the same of the same replies.
+    """
+    part_path, timing_path = path.with_suffix(".part"), path.with_name(TIMING_FILE)
+    with (
+        part_path.open("w", encoding="utf-8", errors="backslashreplace") as file,
+        timing_path.open("w", encoding="utf-8", errors="backslashreplace") as times,
+    ):
+        for row in journal.rows(journal.keys(order)):
+            timing = {"id": row["id"], "repetition": row.get("repetition", 0), **row.pop("timing", {})}
+            times.write(f"{json.dumps(timing, ensure_ascii=False)}\n")
+            file.write(f"{json.dumps(row, ensure_ascii=False)}\n")
     part_path.replace(path)
     return Rows(path)
+
+
+def read_seconds(rows: str) -> dict[tuple[str, int], float]:
+    """How long each answer of a run took, by id and repetition; none of one with a reply out of a cache.
+
+    Args:
+        rows: The file of the run's rows; beside it may lie :data:`TIMING_FILE`.
+    """
+    try:
+        with Path(rows).with_name(TIMING_FILE).open(encoding="utf-8") as file:
+            times = [json.loads(line) for line in file]
+        return {
+            (str(timing["id"]), int(timing["repetition"])): timing["seconds"]
+            for timing in times
+            if "seconds" in timing and not timing.get("cached")
+        }
+    except (OSError, ValueError, KeyError, TypeError):  # seconds are beside the point: there are none
+        return {}
 
 
 def ending_fields(requests: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -64,9 +64,8 @@ def keep_left_out(golds: PlanFile) -> PlanFile:
     notes = [note for note in golds.notes if f"{MESSAGES_FIELD!r}, which is not" not in note]
     lack = "task has" if count == 1 else "tasks have"
     notes.append(
-        f"{golds.name}: {count:,} {lack} no {golds.content!r}: the turns of {MESSAGES_FIELD!r} "
-        "that the prompt leaves "
-        "out are the gold there"
+        f"{golds.name}: {count:,} {lack} no {golds.content!r}: gold is what follows in "
+        f"{MESSAGES_FIELD!r} after the prompt"
     )
     return golds.each(partial(_replace_source, golds.content))._replace(notes=tuple(notes))
 

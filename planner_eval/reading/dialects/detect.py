@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.reading import dialects
@@ -186,18 +187,24 @@ def find_rows_by_token(text: str) -> list[RowToken]:
     if not may_hold_token(text):
         return []
     openers = _token_table(custom_rows())
-    first_positions: dict[str, int] = {}
+    first_positions: dict[str, Span] = {}
     for match in _token_pattern(text).finditer(text):
-        first_positions.setdefault(_remove_spaces(match.group()), match.start())
+        first_positions.setdefault(_remove_spaces(match.group()), match.span())
         if len(first_positions) > 40:
             break
     opened = []
     for row, tokens in openers.rows if first_positions else ():
         for token, squeezed in tokens:
             if squeezed in first_positions:
-                opened.append((first_positions[squeezed], -len(squeezed), row, token))
+                start, end = first_positions[squeezed]
+                unlike = row.inner == "json" and _CALL_AFTER_TOKEN.match(text, end) is not None
+                opened.append((start, -len(squeezed), unlike, row, token))
                 break
-    return [RowToken(row, token) for _, _, row, token in sorted(opened, key=lambda item: item[:2])]
+    return [RowToken(row, token) for *_, row, token in sorted(opened, key=lambda item: item[:3])]
+
+
+_CALL_AFTER_TOKEN = lazy_pattern(r"[\s\[]*+[^\W\d][\w.]*+\(")
+"""Python after a token, which another row with the same token may have instead of JSON."""
 
 
 def find_opening_tokens(text: str) -> Iterator[re.Match[str]]:

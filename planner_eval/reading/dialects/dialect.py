@@ -68,6 +68,7 @@ class Dialect(NamedTuple):
             label (:func:`planner_eval.reading.dialects.conversations.messages.is_plain_call`), and this was
             seen to.
         read_framed: Reads a text as `read` does, and says where the tokens stand that frame its calls.
+        check: Adds remarks on what is doubtful in calls that were read.
         typed: Whether values say their types; where they do not, a tool schema gives them.
         reference: Reads a text by its Lark grammar, with places: what `read` must agree with; None where
             the notation has no grammar.
@@ -86,6 +87,7 @@ class Dialect(NamedTuple):
     read_data: Callable[[Any, Limits, ObjectSpans | None], RawPlan] | None = None
     read_plain: Callable[[list[dict[str, Any]], Limits], RawPlan] | None = None
     read_framed: Callable[[str, Limits], tuple[RawPlan, list[Span]]] | None = None
+    check: Callable[[RawPlan], RawPlan] | None = None
     typed: bool = True
     reference: Callable[[str, Limits], RawPlan] | None = None
     answers: bool = False

@@ -61,101 +61,8 @@ def entries() -> list[Entry]:
     return listed
 
 
-_PAGE_HEAD = """\
-# Dialects
-
-For anyone whose model writes plans in a notation of its own: every notation that `planeval` reads and
-writes, and how to add one. `planeval parse` says which notation it recognised, why, and what it ignored;
-`--from` names it.
-
-| case | what happens |
-|---|---|
-| the notation has no references (column empty) | `convert` refuses a plan with references; `--loss` writes \
-them as text and says so |
-| the notation has no types (XML parameters) | all values are texts, unless `--catalog FILE` gives the types |
-| a plan would read back as another | `convert` refuses it, and names the call |
-| no call is found, but something looks like one | a warning with the place (`find.unread`); the text \
-counts as one without calls, and `diff` and `score` count such predictions. Only the first 20,000 \
-characters are searched |
-| a tool is only mentioned ("I will use get_weather") | no call |
-
-**Seen** is V if the shape was checked against a server's or framework's source or real outputs, and K if it
-is known only from descriptions. `planeval convert --list --format md` makes this page.
-
-## Plans as programs
-
-A Python or JavaScript program is read as the calls that it makes, never run. What would have to be guessed
-is refused, with its place.
-
-| code | is read as |
-|---|---|
-| several pieces (fences, tags, list items) | one program; list markers, prompts and backticks around a \
-line are ignored |
-| a function of the program | its calls, each time it is called; not with `*args` or decorators, nor from \
-another fence |
-| `append`, `extend`, `update`, `d["k"] = v` | a change of the list or object, under all its names |
-| other changes (`sort`, `pop`), variables that differ between branches | an uncertain value; a call that \
-takes it is refused |
-| a loop | its first round |
-| `try` | what happens if nothing fails |
-| functions of the standard library and known packages (`numpy`, `requests`) | not tools; functions of \
-other modules are |
-| methods of tool results, calls through variables, `map`, `partial` | refused |
-| a name without a value | a text, with a note |
-
-## The grammar's reading
-
-Lark grammars (`grammars/`) define most notations. A faster reader does the work; tests hold both equal.
-`planeval parse --grammar`, in Python `parse(text, reader="grammar")`, uses the grammar, which gives the
-place of every call and argument as line:column-column. It repairs nothing, reads at most 256,000
-characters, and takes 7 to 14 times as long.
-
-```console
-$ head -1 data/samples/nestful/v2/nestful_data.jsonl | planeval parse - --grammar
-standard input, record 1 (id half)
-nestful: labels or $name$ references, read by the grammar
-  var_1  add  arg_0=3  arg_1=5
-      at 1:2-75
-      arg_0 at 1:60-61
-      arg_1 at 1:72-73
-  var_2  divide  arg_0=← var_1.result  arg_1=2
-      at 1:77-168
-      arg_0 at 1:138-154, ← var_1 at 1:139-153
-      arg_1 at 1:165-166
-```
-
-These have no grammar for the whole of their text: {without}.
-
-## Adding your own
-
-Write a row in a TOML file and pass it with `--wrappers FILE`. A package publishes rows under the entry
-point group `planner_eval.wrappers`: a function that returns a list of mappings. `data/wrappers.toml`
-explains the keys.
-
-```toml
-[[dialect]]
-name = "my-model"
-title = "My model: <call> around JSON"
-shape = "sections"           # json, sections, named, xml, gemma
-open = ["<call>"]
-close = ["</call>"]
-inner = "json"
-each = true
-call = '{"tool": "$name", "args": "$arguments"}'
-example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
-```
-
-With `shape = "json"` and `call = '{"fn": "$name", "kw": "$arguments"}'`, lists of `{"fn": …, "kw": …}` are
-read and written. The example is read, written and read again when the file is loaded; a row whose example
-does not survive is refused.
-
-## All dialects
-
-"""
-
-
-def page() -> str:
-    """The documentation's page on dialects, in Markdown."""
+def dialect_tables() -> str:
+    """A table of all dialects in Markdown, and an example of each."""
     lines = ["| dialect | what it is | references | seen |", "|---|---|---|---|"]
     listed = entries()
     for entry in listed:
@@ -164,8 +71,7 @@ def page() -> str:
         lines.append(
             f"| [{entry.name}](#{entry.name.replace('.', '')}) | {title} | {references} | {entry.checked} |"
         )
-    without = ", ".join(f"`{entry.name}`" for entry in listed if not entry.grammar)
-    sections = [_PAGE_HEAD.replace("{without}", without) + "\n".join(lines) + "\n"]
+    sections = ["\n".join(lines) + "\n"]
     for entry in listed:
         fence = "````" if "```" in entry.example else "```"
         note = _escape_html(f"{entry.note[0].upper()}{entry.note[1:]}.\n\n") if entry.note else ""
@@ -229,7 +135,7 @@ def prove(row: Wrapper, source: str) -> None:
     try:
         write(plan, row.name)
     except WriteError as error:
-        raise InputError(f"{where}: its example does not come back as it was: {error}") from None
+        raise InputError(f"{where}: its example does not survive a round trip: {error}") from None
 
 
 def _find_field_error(row: Wrapper) -> str | None:
@@ -237,7 +143,7 @@ def _find_field_error(row: Wrapper) -> str | None:
     try:
         re.compile(row.sign)
     except re.error as error:
-        return f"'sign' is no regular expression: {error}"
+        return f"'sign' is not a regular expression: {error}"
     if row.shape == "live" and row.references not in NOTATIONS:
         return f"'references' is {row.references!r}, expected one of {', '.join(NOTATIONS)}"
     if row.shape == "xml":

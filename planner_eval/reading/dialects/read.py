@@ -100,7 +100,7 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
     except RecursionError:
         raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
     except (TypeError, ValueError) as error:  # what an object gives may be anything, be it a circle or a set
-        raise ParseError(f"the data is none that JSON has: {error}", code="parse.shape") from None
+        raise ParseError(f"the data is not JSON data: {error}", code="parse.shape") from None
 
 
 def _check_options(dialect: Any, limits: Any, tools: Any) -> None:
@@ -182,10 +182,13 @@ def _normalize_calls(
     odd = [call for call in raw.calls if call.has_result or "<|" in call.name]  # few: asked of each text once
     if odd and any("<|" in call.name for call in odd):
         raw = _drop_chat_tokens(raw)
-    if name is not None and not dialects.get(name).typed:
+    dialect = None if name is None else dialects.get(name)
+    if dialect is not None and dialect.check is not None:
+        raw = dialect.check(raw)
+    if dialect is not None and not dialect.typed:
         from planner_eval.reading.dialects.round_trip import apply_types
 
-        raw = apply_types(raw, tools, dialect=name)
+        raw = apply_types(raw, tools, dialect=dialect.name)
     return resolve_repeated_keys(raw, limits) if odd and any(call.has_result for call in odd) else raw
 
 
@@ -226,7 +229,7 @@ def _compute_function(name: str | None) -> Callable[[str], Value] | None:
     if name is None:
         return None
     if name != "arithmetic":
-        raise InputError(f"there is no way to compute called {name!r}; there is 'arithmetic'")
+        raise InputError(f"compute is {name!r}, expected 'arithmetic'")
     from planner_eval.plan.arithmetic import compute
 
     return compute

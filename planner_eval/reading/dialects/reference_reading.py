@@ -80,7 +80,7 @@ def read(source: Any, dialect: str | None, limits: Limits) -> GrammarReading:
     if named.reference is None:
         raise InputError(_no_grammar_message(dialect))
     if not isinstance(source, str) and '{"' not in named.example:
-        reason = f"the plan is structure in a record, and the grammar of {dialect!r} reads text"
+        reason = f"the plan is data in a record, and the grammar of {dialect!r} reads text"
         raise ParseError(reason, code="parse.shape", text=text, dialect=dialect)
     check_depth(text, limits)
     return GrammarReading(dialect, _read(named, text, limits), text)

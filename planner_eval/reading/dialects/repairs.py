@@ -30,7 +30,7 @@ REPAIR_MEANINGS = {
     "quotes": "wrong quotation marks, or quotes around a tool's name",
     "python_literals": "True, False or None in JSON",
     "trailing_comma": "a comma before a closing bracket",
-    "missing_comma": "no comma between two calls",
+    "missing_comma": "no comma between two calls or arguments",
     "missing_bracket": "an unmatched bracket",
     "markdown_escape": "Markdown backslashes",
     "escaped_newline": "escaped line ends and quotes",
@@ -307,6 +307,37 @@ def _repair_quotes(text: str, offset: int) -> list[RepairEdit]:
 _QUOTED_OBJECT = lazy_pattern(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
 
 
+_COMMA_GAP = lazy_pattern(
+    r"(?:(?<=[\"')\]}\d])|(?<=True|None|true|null)|(?<=False|false))"
+    r"(?:\s++(?=[^\W\d][\w\-.]*+\s*+=(?!=))|(?P<key>\s*+)(?=([\"'])[^\"'\\\n]*+\2\s*+:))"
+)
+"""What stands after a value and before the next argument's name, or an object's next key."""
+
+
+def _repair_commas(text: str) -> list[RepairEdit]:
+    """The commas that are missing between the arguments of a call, or between the items of an object."""
+    gaps = list(_COMMA_GAP.finditer(text))
+    if not gaps:
+        return []
+    fixes: list[RepairEdit] = []
+    waiting = [""]
+    last = i = 0
+    for match in tokens(text, 0, len(text)):
+        while i < len(gaps) and gaps[i].end() <= match.start():
+            gap = gaps[i]
+            if gap.start() >= last and waiting[-1] == ("(" if gap["key"] is None else "{"):
+                fixes.append(RepairEdit("missing_comma", TextEdit(gap.start(), gap.start(), ",")))
+            i += 1
+        if match.lastgroup == "quote":  # where a text ends is a guess
+            return []
+        if match.lastgroup == "open":
+            waiting.append(match.group())
+        elif match.lastgroup == "close" and len(waiting) > 1:
+            waiting.pop()
+        last = match.end()
+    return fixes
+
+
 def _repair_encoded_json(text: str) -> list[RepairEdit]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
     fixes: list[RepairEdit] = []
@@ -400,8 +431,8 @@ def _repair_unclosed_list(text: str, waiting: list[tuple[int, str]], last: int) 
 
 
 _REPAIR_STEPS: tuple[Callable[[str], list[RepairEdit]], ...] = (
-    _repair_markdown, _repair_quoted_names, _repair_quoted_calls, _repair_loose_json, _repair_encoded_json,
-    _repair_brackets,
+    _repair_markdown, _repair_quoted_names, _repair_quoted_calls, _repair_commas, _repair_loose_json,
+    _repair_encoded_json, _repair_brackets,
 )  # fmt: skip
-_STEPS_FOR_BROKEN_JSON = (_repair_loose_json, _repair_brackets)
+_STEPS_FOR_BROKEN_JSON = (_repair_commas, _repair_loose_json, _repair_brackets)
 """Those that find nothing in a text that is JSON, and look at each sign of it."""

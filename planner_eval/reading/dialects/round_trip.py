@@ -105,8 +105,8 @@ def _explain_untyped(tool: str, argument: str, tools: ToolTypes | None) -> str:
     """Why a dialect that writes values without types reads another one, and what there is to do."""
     kind = (tools or {}).get(tool, {}).get(argument)
     if kind is not None:
-        return f", for the tools say that it is of type {kind!r}"
-    return ", for it writes values without types: " + (
+        return f", because the tools give it the type {kind!r}"
+    return ", because it writes values without types: " + (
         "name a tool catalog with --catalog" if tools is None else "the tools do not give this type"
     )
 

@@ -42,6 +42,12 @@ _TIME_KEYS = (
 _USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage", "timing")
 """Keys of the object that holds an answer's tokens."""
 
+_CACHED_KEYS = {
+    "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens"),
+    "inputTokens": ("cacheReadInputTokens", "cacheWriteInputTokens"),
+}
+"""Tokens read from a cache or into it, which Anthropic and Bedrock do not count in the input; others do."""
+
 _IN_USAGE = {"input_tokens": "input", "output_tokens": "output", "tokens": "total"}
 """Further keys within such an object."""
 
@@ -72,6 +78,14 @@ _SECONDS_UP_TO, _MILLISECONDS_UP_TO, _MICROSECONDS_UP_TO = 1e11, 1e14, 1e17
 """Numbers that are times are seconds since 1970 up to the first, milliseconds up to the second, and so on."""
 
 
+_OWN_KEYS = frozenset(
+    {key for keys in (*_KEYS.values(), *_TIME_KEYS, _MILLISECOND_KEYS, _USAGE_KEYS) for key in keys}
+)
+
+_TELLING_KEYS = _OWN_KEYS.union(_ABOUT_KEYS, _ANSWER_KEYS, _PART_KEYS, ("attributes",))
+"""Without one of these keys an object says nothing of costs; most records have none."""
+
+
 def recorded_costs(record: Record) -> dict[str, float]:
     """What a record says that its run cost; of each figure the outermost place where it stands counts.
 
@@ -83,16 +97,11 @@ def recorded_costs(record: Record) -> dict[str, float]:
     {'seconds': 1.5, 'input_tokens': 12, 'tokens': 12}
     """
     answers = _sum_costs([_costs_in(answer, 0) for answer in _source_values(record.source)])
-    costs = _costs_in(record.fields, 0, record=True)
+    costs = {} if _TELLING_KEYS.isdisjoint(record.fields) else _costs_in(record.fields, 0, record=True)
     costs |= {name: value for name, value in answers.items() if name not in costs}
     if "tokens" not in costs and ("input_tokens" in costs or "output_tokens" in costs):
         costs["tokens"] = costs.get("input_tokens", 0) + costs.get("output_tokens", 0)
     return costs
-
-
-_OWN_KEYS = frozenset(
-    {key for keys in (*_KEYS.values(), *_TIME_KEYS, _MILLISECOND_KEYS, _USAGE_KEYS) for key in keys}
-)
 
 
 def _source_values(source: Any) -> list[Any]:
@@ -127,10 +136,12 @@ def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float
         items = [
             item
             for item in data
-            if isinstance(item, Mapping)
+            if (type(item) is dict or isinstance(item, Mapping))
             and not _PART_SIGNS.isdisjoint(item)
             and not item.keys() <= {*_USAGE_KEYS}  # a call of a tool of that name, as keyed lists write it
         ]
+        if not items:
+            return {}
         costs = [_costs_in(item, depth + 1) for item in items]
         return _sum_costs(_without_nested(items, costs)) if any(costs) else {}
     if not isinstance(data, Mapping) or (not record and data.get("role") in _UNSEEN_ROLES):
@@ -195,7 +206,7 @@ def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         usage.append({str(item.get("key")): _attribute(item.get("value")) for item in items})
     for name, keys in _KEYS.items():
         places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
-        numbers = (_number(place.get(key)) for place, names in places for key in names)
+        numbers = (_number_of(place, key) for place, names in places for key in names)
         value = next((number for number in numbers if number is not None), None)
         if name == "seconds" and value is None:
             value = _seconds(data)
@@ -237,6 +248,14 @@ def _moment(value: Any) -> float | None:
         if value < limit:
             return value / unit
     return value / 1e9
+
+
+def _number_of(place: Mapping[str, Any], key: str) -> float | None:
+    """A figure of an object, with what its API does not count in it."""
+    number = _number(place.get(key))
+    if number is None or key not in _CACHED_KEYS:
+        return number
+    return number + sum(_number(place.get(name)) or 0 for name in _CACHED_KEYS[key])
 
 
 def _number(value: Any) -> float | None:

@@ -43,7 +43,7 @@ def decode_text(data: bytes | bytearray, name: str) -> DecodedText:
     except UnicodeDecodeError as error:
         if encoding is not None:
             raise InputError(
-                f"{name} has the mark of {encoding}, but is none at byte {error.start}: {error.reason}"
+                f"{name} begins as {encoding}, but is not {encoding} at byte {error.start}: {error.reason}"
             ) from None
     return DecodedText(data.decode("utf-8-sig", "surrogateescape"), True)
 

@@ -70,12 +70,12 @@ class AcceptedValuesForm(NamedTuple):
             verb = "has" if self.broken == 1 else "have"
             yield (
                 f"{self.broken:,} of {self.listing + self.broken:,} records {verb} values in {field!r} that "
-                f"are no lists (first: record {self.first + 1}): such a value is the only right one"
+                f"are not lists (first: record {self.first + 1}): such a value is the only right one"
             )
         elif self.listing and self.broken:
             yield (
                 f"{self.listing:,} of {self.listing + self.broken:,} records give a list for each argument "
-                f"in {field!r}, as BFCL lists accepted values, the others do not: all are read as they stand"
+                f"in {field!r}, as BFCL lists accepted values, the others do not: all are read as written"
             )
 
 
@@ -265,7 +265,7 @@ class FieldDecision(NamedTuple):
             ]
             if phrases:
                 yield (
-                    f"{name}: {field!r}, which is taken, stands in {names[field]:,} of {records:,} records; "
+                    f"{name}: {field!r}, which is used, occurs in {names[field]:,} of {records:,} records; "
                     f"{'; '.join(phrases)} ({option[self.role]} names the field)"
                 )
 
@@ -293,7 +293,7 @@ def decide_fields(
     """
     id_field, text_field = named
     if _are_stream_pieces(islice(items, HEAD_SIZE)):
-        raise InputError(f"{name}: each of its records is a piece of a stream, no answer: {JOIN_ADVICE}")
+        raise InputError(f"{name}: each of its records is a piece of a stream, not an answer: {JOIN_ADVICE}")
     if id_field and not any(has_field(item.data, id_field) for item in items):
         raise InputError(f"{name}: no record has the id field {id_field!r}")
     if text_field and not any(has_field(record, text_field) for record in _plan_holding_records(items)):

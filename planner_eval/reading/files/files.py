@@ -582,7 +582,7 @@ class Demonstrations(NamedTuple):
     >>> Demonstrations("test.json", 9, 9).mark
     'demonstrations out of the test set, test.json'
     >>> Demonstrations("train.json", 9, 0, 8, 20, 5, 1).mark.partition("; ")[2]
-    '5 of 20 gold calls stand in their own prompts, all calls of 1 of 8 samples'
+    '5 of 20 gold calls occur in their own prompts, all calls of 1 of 8 samples'
     >>> Demonstrations("train.json", 9, 0, 8, 20, 0, 0).mark
     ''
     """
@@ -614,7 +614,7 @@ class Demonstrations(NamedTuple):
             return sentence
         calls = format_count(self.gold_calls, "gold call")
         if not self.shared:
-            return f"{sentence}; none of {calls} stands in its own prompt"
+            return f"{sentence}; none of {calls} occurs in its own prompt"
         sentence = f"{sentence}; {self.shared:,} of {calls} {_format_own_prompts(self.shared)}"
         complete_samples = f", all calls of {self.whole:,} of {format_count(self.samples, 'sample')}"
         return sentence + complete_samples * bool(self.whole)
@@ -640,7 +640,7 @@ class Demonstrations(NamedTuple):
 
 
 def _format_own_prompts(count: int) -> str:
-    return "stands in its own prompt" if count == 1 else "stand in their own prompts"
+    return "occurs in its own prompt" if count == 1 else "occur in their own prompts"
 
 
 def find_mark(path: str) -> str:
@@ -768,7 +768,7 @@ def question_text(value: Any) -> str | None:
         value: What stands in the field.
 
     Returns:
-        None where nobody asks anything.
+        None where nobody has a question.
 
     >>> question_text([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}])
     'Hi'

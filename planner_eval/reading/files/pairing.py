@@ -54,7 +54,7 @@ def warn_invalid_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
 
     >>> made = (Record("a", 0, "x", "f()", 1), Record("a", 1, None, "g()", 2, fields={"id": True}))
     >>> next(warn_invalid_ids(PlanFile("a", made, True, id_field="id"))).partition(";")[0]
-    "a: the 'id' of 1 record names none, the first is line 2, record 2: true"
+    "a: the 'id' of 1 record is no id, the first is line 2, record 2: true"
     """
     field = file.id_field or field
     if field is None or not file.many:
@@ -73,11 +73,9 @@ def warn_invalid_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
     if first is not None:
         where = first.where.removeprefix(f"{file.name}, ")
         yield (
-            f"{file.name}: the {field!r} of {format_count(count, 'record')} names none, the first "
-            f"is {where}: "
-            f"{one_line_json(value, 40)}; expected a text that is not empty, or a whole number. A "
-            "record without "
-            "such an id belongs to none of the other file"
+            f"{file.name}: the {field!r} of {format_count(count, 'record')} is no id, the first "
+            f"is {where}: {one_line_json(value, 40)}; expected a text that is not empty, or a whole "
+            "number. A record without an id is not paired"
         )
 
 
@@ -425,9 +423,9 @@ def _warn_uneven_counts(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
     ]
     if uneven:
         yield (
-            f"{pred.name} and {gold.name} have not as many records in {_format_first_files(uneven)}: they "
-            "have no ids and are paired by file and position, where one missing record "
-            "shifts all later ones; add ids"
+            f"{pred.name} and {gold.name} have different numbers of records in "
+            f"{_format_first_files(uneven)}: they have no ids and are paired by file and "
+            "position, where one missing record shifts all later ones; add ids"
         )
 
 
@@ -439,7 +437,7 @@ def _warn_positions_as_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
             yield (
                 f"{file.name}: the records of {_format_first_files(names)} have no ids, those in "
                 f"{other.name} "
-                "have: the place of the ones is paired with the same id of the others; give all of them ids"
+                "have: positions of the former are paired with equal ids of the latter; give all records ids"
             )
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 TRIAL_FIELDS = ("trial", "repetition", "repeat", "epoch")
 """Fields that number the trials of a task, the first that a record has; predict writes `repetition`."""
 
+_TRIAL_KEYS = frozenset(TRIAL_FIELDS)
+
 TASK_FIELD = "task_id"
 """The field that names the task of a trial, where the record's own id is another."""
 
@@ -48,6 +50,8 @@ def trial_of(record: Record) -> Trial | None:
     >>> trial_of(Record("p", 0, "a", None, fields={"trial": 2})), trial_of(Record("p", 0, "a", None))
     (Trial(task='a', number='2'), None)
     """
+    if _TRIAL_KEYS.isdisjoint(record.fields):  # as most records
+        return None
     for field in TRIAL_FIELDS:
         if (number := id_text(record.fields.get(field))) is not None:
             break
@@ -109,6 +113,8 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     if not any(record.id is not None or trial_of(record) for record in gold.records):
         return pred, gold  # an error about ids then names those that the records have
     trials = _trials_of(pred, gold)
+    if not any(trials):
+        return pred, gold
     tasks: dict[str, list[Record]] = defaultdict(list)
     ids = Counter(record.id for record in pred.records)
     records = []
@@ -184,6 +190,8 @@ def _trials_of(pred: PlanFile, gold: PlanFile) -> Sequence[Trial | None]:
             for record in pred.records
         ]
     repeated = _ids_repeated_alike(pred, gold)
+    if not repeated:
+        return ()
     counts: Counter[str] = Counter()
     numbered: list[Trial | None] = []
     for record in pred.records:
@@ -208,6 +216,8 @@ def _ids_repeated_alike(pred: PlanFile, gold: PlanFile) -> frozenset[str]:
     """The ids that several predictions have, and several gold plans, which are equal."""
     counts = Counter(record.id for record in pred.records)
     golds: dict[str, list[Record]] = defaultdict(list)
+    if len(counts) == len(pred.records):
+        return frozenset()
     for record in gold.records:
         if record.id is not None and counts[record.id] > 1:
             golds[record.id].append(record)

@@ -17,7 +17,6 @@ from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import shape
 from planner_eval.results.drawing.scene import MAX_BOXES, Arrow, Box, Scene, name_text, visible_text
 
-NODE_KINDS = ("tool", "app")
 _LEFT_TO_RIGHT = (("rankdir", "LR"), ("nodesep", "0.15"), ("ranksep", "0.6"))
 """Unconnected parts stand below one another, and labels have room."""
 

@@ -38,7 +38,9 @@ from planner_eval.results.drawing.scene import (
 )
 
 if TYPE_CHECKING:
+    from planner_eval.comparison.rows import Row
     from planner_eval.execution.trace import CallTrace, Trace
+    from planner_eval.reading.files.record import Record
 
 
 # ----------------------------------------------------------------------
@@ -153,23 +155,60 @@ def plan_scene(plan: Plan) -> Scene:
     return Scene(tuple(boxes), tuple(arrows), summary, legend, steps=plan.steps)
 
 
-def lanes_scene(plan: Plan, lanes: Sequence[str]) -> Scene:
-    """The scene of a plan that a conversation makes turn by turn: a frame a turn, below one another.
+def lanes_scene(scene: Scene, lanes: Sequence[str]) -> Scene:
+    """A scene whose calls are made turn by turn in a conversation: a frame a turn, below one another.
 
     Args:
-        plan: The plan.
+        scene: The scene.
         lanes: The title of each call's frame, those of a turn alike.
 
     >>> from planner_eval.plan.model import Call
-    >>> calls = Call("c1", "search"), Call("c2", "book")
-    >>> [box.app for box in lanes_scene(Plan(calls), ("turn 1", "turn 2")).boxes]
+    >>> scene = plan_scene(Plan((Call("c1", "search"), Call("c2", "book"))))
+    >>> [box.app for box in lanes_scene(scene, ("turn 1", "turn 2")).boxes]
     ['turn 1', 'turn 2']
     """
-    scene = plan_scene(plan)
+    lanes = [visible_text(lane) for lane in lanes]  # they hold what users said
     boxes = [replace(box, app=lane, panel=LANES) for box, lane in zip(scene.boxes, lanes, strict=False)]
     numbers = {lane: number for number, lane in enumerate(dict.fromkeys(lanes))}
     steps = tuple(numbers[lane] for lane in lanes)
     return replace(scene, boxes=(*boxes, *scene.boxes[len(boxes) :]), steps=steps)
+
+
+def conversation_scene(row: Row, records: Sequence[Record | None]) -> Diff | Scene:
+    """Two conversations laid over one another, with the turns as lanes that say which are wrong.
+
+    Args:
+        row: What became of the pair.
+        records: The prediction's record and gold's.
+
+    Returns:
+        The comparison itself where the user does not speak several times.
+    """
+    diff, turns = row.diff, row.turns
+    assert diff is not None
+    if turns is None or turns.unit != "turn":
+        return diff
+    from planner_eval.reading.conversation import find_lanes
+
+    turn_of: list[dict[int, int]] = []
+    titles: dict[int, str] = {}
+    for record, plan, compared in zip(records, (row.pred, row.gold), (diff.pred, diff.gold), strict=True):
+        assert record is not None
+        assert plan is not None
+        lanes = find_lanes(record, plan)
+        by_id = dict(zip((call.id for call in plan.calls), lanes.turns, strict=False))
+        turn_of.append({i: by_id[call.id] for i, call in enumerate(compared.calls) if call.id in by_id})
+        titles |= {turn: max(title, titles.get(turn, ""), key=len) for turn, title in lanes.titles.items()}
+    if not titles:
+        return diff
+    numbers, last = [], min(titles)
+    for role in sort_calls_as_written(list(diff.calls())):
+        last = turn_of[0].get(role.pred, turn_of[1].get(role.gold, last))  # type: ignore[arg-type]
+        numbers.append(last)
+    for number in turns.wrong:
+        mark = "first wrong" if number == turns.first else "follows" if number in turns.follow else "wrong"
+        titles[number] = f"{titles.get(number, f'turn {number}')} – {mark}"
+    return lanes_scene(diff_scene(diff), [titles[number] for number in numbers])
 
 
 LANES = "conversation"

@@ -8,7 +8,7 @@ from planner_eval.comparison.turns import TurnComparison, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.conversation import Message, read_messages
 from planner_eval.reading.files.record import Record
-from planner_eval.results.page.lines import arguments_data
+from planner_eval.results.page.plan_data import arguments_data
 
 ROLE_NUMBERS = {"user": 0, "assistant": 1, "tool": 2, "system": 3}
 """The roles by the numbers that viz/report/conversation.js knows them by."""

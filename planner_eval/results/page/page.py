@@ -24,14 +24,9 @@ from planner_eval.comparison.rows import STATES
 from planner_eval.plan.model import Plan
 from planner_eval.results.drawing import Drawable, render
 from planner_eval.results.drawing.scene import visible_text
-from planner_eval.results.page.lines import (
-    COLUMNS,
-    IndexEntry,
-    PlanLocation,
-    edit_message,
-    plan_data,
-    short_json,
-)
+from planner_eval.results.page.lines import COLUMNS, IndexEntry
+from planner_eval.results.page.packed_edits import PlanLocation, edit_message
+from planner_eval.results.page.plan_data import plan_data, short_json
 
 # ----------------------------------------------------------------------
 # The page: its template, style and script, a head of figures, and packs of pairs.

@@ -21,7 +21,8 @@ from planner_eval.reading.files.files import read_plan
 from planner_eval.reading.files.record import Record, pair_name
 from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.page.conversation import conversation_data
-from planner_eval.results.page.lines import Pair, PairLineWriter, edit_message, read_edit_message
+from planner_eval.results.page.lines import Pair, PairLineWriter
+from planner_eval.results.page.packed_edits import edit_message, read_edit_message
 from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob, add_run_facts, run_stages
 from planner_eval.results.runs.pairs import Pair as Records
 from planner_eval.results.runs.stored import StoredLines

@@ -172,7 +172,7 @@ _OPTION_FLAGS = {
     "deadline": "--record-deadline",
     "pairs": "the number of records",
     "spec": "--tools",
-    "made_of": "what --tools stands for",
+    "made_of": "what --tools means",
     "arguments": "--trace",
     "drawn": "what is drawn",
     "titles": "the names of the files",
@@ -180,7 +180,7 @@ _OPTION_FLAGS = {
     "about.read": "what is read of the files",
     "about.pairing": "how records are paired",
     "about.reading": "how plans are read",
-    "about": "what is known of the files",
+    "about": "what is known about the files",
 }  # fmt: skip
 """How options are called by those who type them, by their names in a job."""
 
@@ -358,7 +358,7 @@ class Run(NamedTuple):
         """What makes a run another one than that of a ``run.json``, in words; None where nothing does."""
         current = self.data()
         if stored.get("schema") != SCHEMA:
-            return f"it is of the form {stored.get('schema')!r}, which this version does not support"
+            return f"it has the format {stored.get('schema')!r}, which this version does not support"
         for name, what in (("kind", "a run of"), ("version", "of version")):
             if stored.get(name) != current[name]:
                 return f"it is {what} {stored.get(name)}, not {current[name]}"

@@ -496,7 +496,7 @@ def read_stored_run(path: str, kind: str) -> StoredRun:
         )
     try:
         if data["schema"] != SCHEMA:
-            raise InputError(f"{run_file(path)} is of the form {data['schema']!r}, expected {SCHEMA!r}")
+            raise InputError(f"{run_file(path)} has the format {data['schema']!r}, expected {SCHEMA!r}")
         if data["kind"] != kind:
             hint = f"planeval {kind} with -o DIR/ makes one"
             raise InputError(f"{path} is a run of {data['kind']}, expected one of {kind}: {hint}")

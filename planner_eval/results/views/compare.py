@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -13,8 +13,17 @@ from planner_eval.base.ratios import gap_text, round_ratio
 from planner_eval.base.tables import table
 from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
+from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
+from planner_eval.results.conversations import (
+    NOWHERE,
+    UNKNOWN,
+    ConversationSums,
+    CostSum,
+    conversation_data,
+    round_cost,
+)
 from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
@@ -25,7 +34,8 @@ from planner_eval.results.views.report import left_out_lines
 # ----------------------------------------------------------------------
 # Systems compared: the rows of the tables that people read, and of CSV.
 HEADS = (
-    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
+    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called", "cost",
+    "first wrong turn", "first wrong step",
     "system",
 )  # fmt: skip
 """Heads of columns, which no system may be called."""
@@ -145,6 +155,34 @@ def cause_rows(
             row |= _both_read_column(names, read, [causes.get(code, 0) for causes in read.causes])
         rows.append(row)
     return rows
+
+
+def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+    """Two tables where there is anything in them: what each system cost, and its first wrong turns.
+
+    Args:
+        comparison: The comparison.
+        names: What the systems are called.
+    """
+    systems = [sums or ConversationSums() for sums in comparison.conversations]
+    costs: list[dict[str, Any]] = []
+    for cost in (name for name in COST_NAMES if any(name in sums.costs for sums in systems)):
+        spent = [sums.costs.get(cost, CostSum()) for sums in systems]
+        for per, values in (
+            ("record", [cost_sum.mean for cost_sum in spent]),
+            ("right answer", [cost_sum.per_right for cost_sum in spent]),
+        ):
+            cells = dict(zip(names, map(round_cost, values), strict=True))
+            costs.append({"cost": f"{cost.replace('_', ' ')} per {per}", **cells})
+    turns: list[dict[str, Any]] = []
+    for unit in dict.fromkeys(unit for sums in systems for unit in sums.first):
+        counts: list[Mapping[int, int]] = [sums.first.get(unit, {}) for sums in systems]
+        numbers = {turn for counter in counts for turn in counter}
+        for turn in sorted(numbers, key=lambda number: (number < 0, number)):
+            label = {NOWHERE: "none, the same", UNKNOWN: "not known"}.get(turn, f"{unit} {turn}")
+            cells = {name: counter.get(turn, 0) for name, counter in zip(names, counts, strict=True)}
+            turns.append({f"first wrong {unit}": label, **cells})
+    yield from filter(None, (costs, turns))
 
 
 def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -278,7 +316,8 @@ def write_comparison(
         return table(flat_rows(comparison, range(len(comparison.contrasts[0].lines)), comparison.names), form)
     if form == "md":
         keys = comparison.contrasts[0].breakdown
-        more = [table(breakdown_rows(comparison, key, comparison.names), form) for key in keys]
+        more = [table(rows, form) for rows in conversation_rows(comparison, comparison.names)]
+        more += [table(breakdown_rows(comparison, key, comparison.names), form) for key in keys]
         return "\n\n".join(
             [
                 *_opening_lines(comparison, without),
@@ -317,6 +356,7 @@ def _text(
     tables = [
         table(record_rows(names, comparison.records), width=TERMINAL_WIDTH),
         table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
+        *(table(rows) for rows in conversation_rows(comparison, names)),
     ]
     if len(contrasts) == 1:
         tables.append(
@@ -465,8 +505,20 @@ def contrast_data(contrast: Contrast) -> dict[str, Any]:
         **({"tasks": _tasks_data(contrast)} if contrast.tasks else {}),
         "causes": {"first": dict(contrast.causes[0]), "second": dict(contrast.causes[1])},
         "mistaken": mistaken_rows(Comparison((contrast,)), contrast.names),
+        **_conversation_data(contrast),
         **({} if contrast.both_read is None else {"both_read": _both_read_data(contrast.both_read)}),
     }
+
+
+def _conversation_data(contrast: Contrast) -> dict[str, Any]:
+    """Costs and turns of either system, as ``score`` has them."""
+    sides = {
+        name: conversation_data(sums)
+        for name, sums in zip(("first", "second"), contrast.conversations, strict=True)
+        if sums is not None
+    }
+    keys = dict.fromkeys(key for data in sides.values() for key in data)
+    return {key: {name: data.get(key, {}) for name, data in sides.items()} for key in keys}
 
 
 def _unreadable_data(records: Records) -> dict[str, int | None]:

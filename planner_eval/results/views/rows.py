@@ -272,7 +272,7 @@ def _effect_summary(row: Row) -> str:
 def _readable_calls_text(row: Row) -> str:
     plan = row.mended or Plan()
     if row.state == "cut":
-        return f"whole calls before the cut: {describe_before_cut(plan, row.gold)}"
+        return f"complete calls before the cut: {describe_before_cut(plan, row.gold)}"
     return f"readable with --repair: {calls_name(plan)}"
 
 

@@ -248,7 +248,7 @@ def find_call_candidates(data: Any) -> CallCandidates:
     bare = [step["step"] for step in steps if "tool" not in step or _is_no_tool_text(step["tool"])]
     notes = [
         Diagnostic("shape.ignored", f"{kind}, not read: {_format_first_values(ignored)}", "info")
-        for kind, ignored in (("words between the calls of a list", words), ("steps without a tool", bare))
+        for kind, ignored in (("text between the calls of a list", words), ("steps without a tool", bare))
         if ignored
     ]
     if flags:

@@ -127,7 +127,7 @@ def blank_other_turns(source: str) -> AssistantText:
     text = "".join(pieces)
     if not text.strip() and not answers:
         who = ", ".join(map(repr, dict.fromkeys(other_speakers)))
-        raise AnswerError(f"no assistant turn: {who} spoke", code="answer.absent")
+        raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
     message, span = "the prompt before the answer was ignored", (0, len(text) - len(text.lstrip()))
     if first >= 0:
         message = (

@@ -134,7 +134,7 @@ def read_whole_answer(
         state.plan = link(raw, dialect=recognised.dialect, depth=limits.depth)
         if raw.calls:
             count = len(raw.calls)
-            state.reason += f"; it holds {count} whole call{'s' * (count != 1)}"
+            state.reason += f"; it has {count} complete call{'s' * (count != 1)}"
     except ParseError:
         if state is None:
             raise

@@ -52,7 +52,7 @@ STATE_KEYS = frozenset({*REASON_KEYS, *METADATA_KEYS, "refusal", "error"})
 _REASON_MESSAGES = (
     (CUT_REASONS, "answer.cut", "the answer was cut off"),
     (REFUSAL_REASONS, "answer.refused", "the answer was refused"),
-    (FAILURE_REASONS, "answer.failed", "no answer: the API failed"),
+    (FAILURE_REASONS, "answer.failed", "no answer but an error"),
 )
 
 
@@ -122,7 +122,7 @@ def failure_state(error: Any) -> AnswerState:
     """The state of an answer in whose place an API gives an error.
 
     >>> failure_state({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
-    'no answer: the API failed: "Overloaded"'
+    'no answer but an error: "Overloaded"'
     """
     code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
     if isinstance(code, str) and code in _NO_PLAN_CODES and isinstance(message, str):
@@ -137,7 +137,7 @@ def failure_state(error: Any) -> AnswerState:
                 ),
                 error,
             )
-    return AnswerState("answer.failed", f"no answer: the API failed: {_format_json(error)}")
+    return AnswerState("answer.failed", f"no answer but an error: {_format_json(error)}")
 
 
 def _format_json(value: Any) -> str:
@@ -265,7 +265,7 @@ _HOSTED_CALL_SUFFIX = "_call"
 """How the types end of the calls of an API's own tools, which name no tool of the user's."""
 
 JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
-STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a whole answer: {JOIN_ADVICE}"
+STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a complete answer: {JOIN_ADVICE}"
 """What is said of an event of a stream."""
 
 TakeFunction = Callable[["TurnCollector", dict[str, Any], int], None]
@@ -666,7 +666,7 @@ KINDS = (
         _has_type_at(dict, "raw_item"),
         take_inside("raw_item"),
     ),
-    WrapperKind("type", "an event of a stream, which is no whole answer", _is_event, take_event),
+    WrapperKind("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
     WrapperKind("type", "LangChain: a message, by `model_dump()`", _is_framework, take_framework),
     WrapperKind("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item", _is_item, take_item),
     WrapperKind(
@@ -863,7 +863,7 @@ def read_conversation(data: Any) -> Conversation | None:
     walk.all(items, 0)
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
-        raise AnswerError(f"no assistant turn: {who} spoke", code="answer.absent")
+        raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
     return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
 
 

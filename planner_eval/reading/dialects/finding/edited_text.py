@@ -159,8 +159,11 @@ def unescape_view(view: TextView) -> TextView:
 # Where a bracketed piece of text ends: brackets counted, quotes respected, one pass.
 BRACKET_PAIRS = {"[": "]", "{": "}", "(": ")"}
 
-_SINGLE_QUOTED = r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n)))*+"
-"""An apostrophe ends a text only where something that may follow a text follows."""
+_SINGLE_QUOTED = (
+    r"'(?:[^'\\\n]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z|\n|[^\W\d][\w\-.]*+\s*+=(?!=)|'[^'\\\n]*+'\s*+:)))*+"
+)
+"""An apostrophe ends a text only where something that may follow a text follows, or, without the comma, the
+name of the next argument or key."""
 _UNCLOSED_SINGLE_QUOTED = lazy_pattern(_SINGLE_QUOTED, re.S)
 
 

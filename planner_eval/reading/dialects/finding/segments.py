@@ -4,23 +4,76 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import ChainMap
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.json_text import decode
 from planner_eval.base.limits import Span
 from planner_eval.base.text import lazy_pattern
-from planner_eval.plan.model import Diagnostic, RawCall, RawComputed, RawPlan, RawRef, fold
-from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, is_call, is_keyed_call_list
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+from planner_eval.reading.dialects.conversations.messages import (
+    ARGUMENT_KEYS,
+    NAME_KEYS,
+    is_call,
+    is_keyed_call_list,
+)
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, walk
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
-from planner_eval.reading.dialects.table import Wrapper
+
+_SEMICOLON = re.compile(r"[\s;]*+")
+
+
+def read_semicolon_values(text: str) -> list[Any] | None:
+    """The JSON values of a text with semicolons between them; None where it is no such text."""
+    if ";" not in text:
+        return None
+    values: list[Any] = []
+    position = 0
+    while position < len(text):
+        try:
+            value, position = decode(text, position)
+        except (ValueError, RecursionError):
+            break
+        values.append(value)
+        position = _SEMICOLON.match(text, position).end()  # type: ignore[union-attr]
+    return values if values and position >= len(text) else None
+
+
+def is_script(tree: ast.Module) -> bool:
+    """Whether a Python text is JavaScript: a call's one argument has keys that are names, held by nothing."""
+    keys = {
+        key.id
+        for node in walk(tree)
+        if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Dict)
+        for key in node.args[0].keys
+        if isinstance(key, ast.Name)
+    }
+    stored = (
+        node.id for node in walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return bool(keys) and keys.isdisjoint(stored)
+
+
+def is_data(tree: ast.Module) -> bool:
+    """Whether a Python text is data: it calls nothing, or an object that should be a call itself does."""
+    calling = (node for node in tree.body if any(isinstance(n, ast.Call) for n in walk(node)))
+    have_arguments = [_has_arguments(node) for node in calling]
+    return not have_arguments or any(have_arguments)
+
+
+def _has_arguments(node: ast.stmt) -> bool:
+    value: ast.expr | None = node.value if isinstance(node, ast.Expr) else None
+    items = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+    keys = [
+        {k.value for k in i.keys if isinstance(k, ast.Constant)} for i in items if isinstance(i, ast.Dict)
+    ]
+    return any(names & {*NAME_KEYS} and names & {*ARGUMENT_KEYS} for names in keys)
+
 
 # ----------------------------------------------------------------------
 # What a piece of text may be: read calls or nothing, and how a plan is told from prose and own code.
@@ -64,6 +117,7 @@ class ReadCalls:
         span: Where they stand.
         bound: What their variables hold after them.
         pieces: The numbers of the pieces they are of, each with the place of its first call among them.
+        extents: Where each of them stands with its tokens.
     """
 
     dialect: str
@@ -72,6 +126,11 @@ class ReadCalls:
     span: Span
     bound: PieceVariables | None = None
     pieces: tuple[tuple[int, int], ...] = ()
+    extents: tuple[Span, ...] = ()
+
+    def places(self) -> tuple[Span, ...]:
+        """Where the calls stand, each with its tokens, where that is known; else all of them together."""
+        return self.extents or (self.span,)
 
 
 @fast_frozen
@@ -95,12 +154,14 @@ TYPE = (
     r"(?:\[[^\]\n=(]*+\]+)?+)(?:\s*+\|\s*+\w++(?:\[[^\]\n=(]*+\]+)?+)*+"
 )
 """A type as it is written after a variable; other words there are a label before the variable's name."""
+
 NAME = r"[^\W\d](?:[\w.\-]|\\[_.])*+"
 CALL_LIKE = lazy_pattern(
     rf"(?<![\w.\-\\])({NAME})['\"]?+\s*+\(\s*+(?:,\s*+)?+(?:[\w\\]++\s*+=(?!=)|[\"'\[{{]|-?\d|\$\{{?\d)"
 )
 _COLON_ARGUMENT_CALL = lazy_pattern(rf"(?:\[\s*+)?+{NAME}\(\s*+\w++\s*+:\s*+(?:[\"'\[{{]|-?\d)")
 """A call whose arguments have colons; a signature has the name of a type there."""
+
 _SPREAD_ARGUMENT_CALL = lazy_pattern(rf"\[\s*+{NAME}\(\s*+\*")
 _NAME_AND_ARGUMENT_LIST = lazy_pattern(rf"\[\s*+({NAME})\s*+,\s*+\w++\s*+=")
 _CALL_LIST_START = lazy_pattern(r"\[\s*+([^\W\d][\w.]*+)\(")
@@ -132,7 +193,7 @@ def is_plan_like(text: str, defined: set[str]) -> bool:
 
 
 _NAMED_ARGUMENT_CALL_START = lazy_pattern(rf"[\[\s]*+({NAME})\(\s*+\w++\s*+=(?!=)")
-_OBJECT_START = lazy_pattern(r"[\[\s]*+\{")
+OBJECT_START = lazy_pattern(r"[\[\s]*+\{")
 _ARGUMENTS_KEY = lazy_pattern(rf"[\"'“](?:{'|'.join(ARGUMENT_KEYS)})[\"'”]\s*+:")
 
 
@@ -148,7 +209,7 @@ def begins_call(text: str, defined: set[str]) -> bool:
             return False
         root = call[1].split(".")[0]
         return root not in defined and root not in BUILTINS and call[1] not in DISPLAY_FUNCTIONS
-    if not (_OBJECT_START.match(text) and _NAME_KEY.search(text) and _ARGUMENTS_KEY.search(text)):
+    if not (OBJECT_START.match(text) and _NAME_KEY.search(text) and _ARGUMENTS_KEY.search(text)):
         return False
     return _SCHEMA_KEY.search(text) is None
 
@@ -437,150 +498,6 @@ def split_blocks(view: TextView) -> Iterator[Block]:
         yield Block(view.cut(position, len(view.text)), False, "", position)
 
 
-# ----------------------------------------------------------------------
-# When calls are the same calls once more: a model states its plan, and states it again.
-def _digest(text: str) -> str:
-    """A short text for a long one: nested calls would double it at each level."""
-    from hashlib import blake2b
-
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def call_signatures(raw: RawPlan, before: Mapping[str, str] | None = None) -> list[str]:
-    """A text for each call that is equal for equal calls, nested ones included.
-
-    Args:
-        raw: The calls.
-        before: The same texts of calls that stand before, by the names that these calls have for them.
-    """
-    texts_by_name: MutableMapping[str, str] = ChainMap({}, before) if before else {}  # type: ignore[arg-type]
-    texts = []
-    for call in raw.calls:
-        arguments = sorted(f"{key!r}={_format_value(value, texts_by_name)}" for key, value in call.arguments)
-        text = _digest(f"{call.app}.{call.name}({','.join(arguments)})")
-        for name, path in call.binds:
-            texts_by_name[name] = f"{text}{path}"
-        texts.append(text)
-    return texts
-
-
-def find_repeats(runs: Sequence[RawPlan]) -> list[bool]:
-    """For each run of one plan's calls, whether each of its calls, under its names, was made before."""
-    names = iter(call_signatures(RawPlan(tuple(call for run in runs for call in run.calls))))
-    seen: set[tuple[str, tuple[str, ...]]] = set()
-    repeated = []
-    for run in runs:
-        own = {(next(names), call.returns) for call in run.calls}
-        repeated.append(own <= seen)
-        seen |= own
-    return repeated
-
-
-def repeated_calls_note(count: int, span: Span) -> Diagnostic:
-    """What is said of calls that count once."""
-    message = f"{count} repeated calls count once" if count > 1 else "a repeated call counts once"
-    return Diagnostic("find.restated", message, "info", None, None, span)
-
-
-def _format_value(value: Any, texts_by_name: Mapping[str, str]) -> str:
-    def leaf(value: Any) -> str:
-        if isinstance(value, RawRef):
-            return f"<{texts_by_name.get(value.name, value.name)}{value.path}>"
-        return repr(value.text if isinstance(value, RawComputed) else value)
-
-    text: str = fold(
-        value,
-        leaf,
-        items=lambda items: f"[{','.join(items)}]",
-        fields=lambda fields: f"{{{','.join(f'{key!r}:{field}' for key, field in sorted(fields.items()))}}}",
-        text=lambda pieces: "+".join(map(leaf, pieces)),
-    )
-    return text
-
-
-# ----------------------------------------------------------------------
-# Where the calls stand that a row's tokens frame, and what a text holds beside them.
-_TOOL_ANSWER = lazy_pattern(
-    r"<\|?(tool_response|tool_result|tool_output|observation)\|?>.*?(?:</?\|?\1\|?>|\Z)", re.S
-)
-"""What a tool answered, or a model made up for it."""
-
-
-def call_spans(row: Wrapper, text: str, raw: RawPlan) -> list[Span]:
-    """Where the calls stand that a row read, with their tokens, in order; none where that is not known.
-
-    Args:
-        row: The row; one of sections says so itself as it reads.
-        text: The text.
-        raw: What was read in it.
-    """
-    if any(call.span is None for call in raw.calls):
-        return []
-    return list(_framed_spans(row, text, [call.span for call in raw.calls if call.span]))
-
-
-def _framed_spans(row: Wrapper, text: str, spans: list[Span]) -> Iterator[Span]:
-    """The places of calls with the row's tokens right around them."""
-    around = token_pattern(row.open), token_pattern(row.close)
-    opened = {match.end(): match.start() for match in around[0].finditer(text)} if row.open else {}
-    for start, end in spans:
-        closed = around[1].match(text, _skip_white_space(text, end)) if row.close else None
-        yield opened.get(start, start), closed.end() if closed else end
-
-
-def _skip_white_space(text: str, position: int) -> int:
-    while text[position : position + 1].isspace():
-        position += 1
-    return position
-
-
-def blank_spans(text: str, spans: list[Span]) -> str:
-    """A text with some places, and what tools answered, as white space of the same length."""
-    pieces, position = [], 0
-    for start, end in spans:
-        pieces += [text[position:start], blank(text[start:end])]
-        position = max(position, end)
-    left = "".join([*pieces, text[position:]])
-    return _TOOL_ANSWER.sub(lambda m: blank(m.group()), left)
-
-
 def blank(text: str) -> str:
     """White space of a text's length, with its line ends."""
     return "\n".join([" " * len(line) for line in text.split("\n")])
-
-
-# ----------------------------------------------------------------------
-# Whether the sentence around a call says that it is not made.
-_DENIAL = lazy_pattern(
-    r"\b(?:cannot|can't|can’t|(?:can|could|would|do|does|did|will) not|couldn't|wouldn't|don't|won't"
-    r"|(?:un|not )able to|hypothetical(?:ly)?|(?:had|were|if) (?:I|you|we|it|they|there|the|a|such)\b"
-    r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
-    re.I,
-)
-_SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
-_SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
-
-_REVERSED_FENCE_START = lazy_pattern(r"(?:\s*+\w*+```)?+[\s`]*+")
-"""What stands between words and a call, read from its end on: white space, a fence and its label."""
-
-
-def is_denied(text: str, start: int, end: int) -> bool:
-    r"""Whether the sentence in which a call stands says that it is not made: it could not, or would if.
-
-    Args:
-        text: The text.
-        start: Where the call, or the fence around it, begins.
-        end: Where it ends.
-
-    >>> text = "If I had the city, I would call:\nget_weather(city='Rome')"
-    >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
-    (True, False)
-    """
-    if start > 0:
-        before = text[max(0, start - 400) : start]
-        before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
-        sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
-        if sentence and _DENIAL.search(sentence):
-            return True
-    after = _SENTENCE_OR_LINE.match(text, end, end + 200)
-    return after is not None and bool(_DENIAL.search(after[0]))

@@ -85,7 +85,7 @@ def read(text: str, limits: Limits) -> RawPlan:
     if raw is None:
         _refuse_deep(text, limits)
         if not limits.explained and _GRAMMAR_ONLY.search(text) is None:
-            raise ParseError("these are no calls a line", text=text, dialect="appbench")
+            raise ParseError("these are not calls, one per line", text=text, dialect="appbench")
         raw = read_grammar(text)
     check_calls(len(raw.calls), limits)
     return raw
@@ -98,7 +98,7 @@ def _refuse_deep(text: str, limits: Limits) -> None:
         for match in re.finditer(r"[^\n]++", text):
             line = match.group()
             if line.strip() and (len(line) > LARK_CHARS or read_fast(line) is None):
-                reason = "this line is no call, and the text is too long to say more"
+                reason = "this line is not a call; the text is too long to say more"
                 if len(line) <= LARK_CHARS:
                     try:
                         read_grammar(line)
@@ -498,7 +498,7 @@ def _format_reference(
     path = ref.path if isinstance(ref, Ref) else (ref.name, *ref.path)
     text = ".".join(map(str, path))
     if not (NAME.fullmatch(text) and text not in LITERALS and all(isinstance(s, str) for s in path)):
-        raise WriteError(f"call {i + 1}: the reference {list(path)!r} is no returned name")
+        raise WriteError(f"call {i + 1}: the reference {list(path)!r} is not a returned name")
     if not _resolves_to(ref, str(path[0]), i, nearest, returned):
         where = f"the output {path[0]!r} of call {ref.call + 1}" if isinstance(ref, Ref) else text
         raise WriteError(f"call {i + 1}: {where} is hidden by another call's output with the same name")

@@ -63,6 +63,9 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -
         )
     check_calls(len(names), limits)
     notes: list[Diagnostic] = []
+    odd = next((key for key in data if "parameters" in key and key != "parameters"), None)
+    if odd is not None:
+        notes.append(Diagnostic("shape.ignored", f"the key {odd!r} was not read", "warning"))
     if parameters and len(parameters) != len(names):
         message = (
             f"{len(names)} names but {len(parameters)} parameter objects; missing ones mean no parameters"
@@ -153,6 +156,9 @@ def yaml_data(text: str, limits: Limits) -> Any:
 def _to_json_data(value: Any) -> Any:
     """YAML's dates and times as texts, its keys as texts."""
     if isinstance(value, dict):
+        doubled = next((key for key in value if isinstance(key, str) and key.endswith(":")), None)
+        if doubled is not None:
+            raise ParseError(f"found the key {doubled!r}, expected one colon after it", code="parse.shape")
         return build_object([(str(key), _to_json_data(item)) for key, item in value.items()])
     if isinstance(value, set):  # one value, one order
         value = sorted(value, key=lambda item: (type(item).__name__, str(item)))

@@ -330,6 +330,8 @@ def _writer(row: Wrapper) -> Callable[[Plan], str]:
 TO_USER = "all"
 """Functionary's recipient of a text that calls nothing."""
 _LEADING_SPACE = re.compile(r"\s*+")
+_MORE_DATA = re.compile(r"\s*+,\s*+\"[^\"\n]*+\"\s*+:")
+"""Another key after an object's end: a bracket too many stands before it."""
 
 
 def entry_pattern(row: Wrapper) -> re.Pattern[str]:
@@ -361,6 +363,9 @@ def read_named(row: Wrapper, text: str, limits: Limits) -> RawPlan:
             value, position = read_json_value(text, start, limits)
         except ValueError as error:
             raise explain(row, text, error, limits, named_terminals(row), match.start()) from None
+        if _MORE_DATA.match(text, position):
+            extra = json.JSONDecodeError("Extra data", text, position)
+            raise explain(row, text, extra, limits, named_terminals(row), match.start())
         tail = token_pattern(row.tail).match(text, position) if row.tail else None
         end = tail.end() if tail else position
         check_calls(len(calls) + 1, limits)

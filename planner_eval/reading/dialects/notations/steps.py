@@ -27,8 +27,8 @@ from planner_eval.plan.model import (
 )
 from planner_eval.reading.dialects.conversations.messages import decode_answer
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
+from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
-from planner_eval.reading.dialects.finding.unread_calls import CutError, open_brackets
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 from planner_eval.reading.dialects.programs.python_calls import call_text, read_calls
 from planner_eval.reading.dialects.references import (
@@ -313,8 +313,10 @@ ACTION_TERMINALS = {
     "OBSERVATION": "'Observation:'",
     "OTHER": "'Thought:'",
 }
-_LABEL = re.compile(r"[^:\uff1a]*+[:\uff1a]\**+\s*+")
+_LABEL = re.compile(r"[^:\uff1a]*+[:\uff1a]++\**+\s*+")
+_INPUT_WITHOUT_COLON = re.compile(r"(?m)^[ \t*]*+Action Input[ \t*]++(?=[\[{\"'`])")
 _FENCED = re.compile(r"```(?:json)?\s++(?P<body>[^`]*?)\s*+(?:```)?+")
+_TRIPLE_QUOTED = re.compile(r"(?P<quotes>\"\"\"|''')(?P<text>.*)(?P=quotes)", re.S)
 _LABELS = re.compile(
     r"(?m)^([ \t]*+\**+)(thought|action input|action|observation|final answer|question)((?:[ \t]\d{1,3}+)?+)"
     r"(?=\**+\s*+[:\uff1a])",
@@ -335,6 +337,10 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
     '2'
     """
     text = _normalize_labels(text)
+    broken = _INPUT_WITHOUT_COLON.search(text)
+    if broken is not None:
+        reason = "found an action's input without a colon before it, expected 'Action Input:'"
+        raise ParseError(reason, text=text, offset=broken.end(), dialect="react")
     tree = grammar.run(grammar.load("react"), text, ACTION_TERMINALS, "react")
     calls: list[RawCall] = []
     for step in tree.children:
@@ -345,6 +351,9 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
         name = _text_after_label(action).strip("`*")
         if name.lower() in NO_TOOL:
             continue
+        if "Action Input" in name:
+            reason = "found an action and its input on one line, expected a line each"
+            raise ParseError(reason, text=text, offset=action.start_pos, dialect="react")
         end = action.start_pos + len(action.rstrip())
         arguments: Arguments = ()
         spans: tuple[Span, ...] = ()
@@ -417,6 +426,9 @@ def _read_input(text: str, start: int, end: int, position: int, limits: Limits) 
     action_input = text[start:end].strip("`")
     if not action_input or action_input.lower() == "none":
         return ()
+    quoted = _TRIPLE_QUOTED.fullmatch(action_input)
+    if quoted is not None:
+        return (("0", quoted["text"]),)
     if action_input[:1] == "{":
         try:
             values = loads(action_input, limits, "react")

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import check_depth, decode_whole, loads
 from planner_eval.base.limits import Limits, Span, check_calls
-from planner_eval.plan.model import Plan, RawCall, RawPlan, Value, fold
+from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value, fold
 from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_openings
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
@@ -40,7 +40,7 @@ def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``xml`` or ``gemma``."""
     if row.shape == "gemma":
         return row_dialect(row, read_gemma, _gemma_writer(row), read_gemma)
-    return row_dialect(row, read, _writer(row), read)
+    return row_dialect(row, read, _writer(row), read)._replace(check=partial(note_swallowed_tags, row))
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -71,6 +71,21 @@ def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(calls))
 
 
+def note_swallowed_tags(row: Wrapper, raw: RawPlan) -> RawPlan:
+    """The calls with a remark on each value that holds tags of its own notation: one may not be closed."""
+    stems = {text.split("$")[0].strip().lstrip("<") for text in (*row.parameter, *row.call)} - {"", "/"}
+    notes = [
+        Diagnostic(
+            "value.tag", f"the value of {key!r} holds {stem!r}: a tag may not be closed", "warning", i, key
+        )
+        for i, call in enumerate(raw.calls)
+        for key, value in call.arguments
+        for stem in stems
+        if isinstance(value, str) and stem in value
+    ]
+    return raw._replace(notes=(*raw.notes, *notes)) if notes else raw
+
+
 def _no_call_error(row: Wrapper, text: str) -> ParseError:
     return ParseError(f"found no call such as {row.call[0].strip()}", text=text, dialect=row.name)
 
@@ -89,6 +104,9 @@ def _read_call(row: Wrapper, tokens: list[Any], text: str, limits: Limits) -> Ra
         start, stop = match.span("value")
         spans.append((token.start_pos + start, token.start_pos + stop))
         groups = match.groupdict()
+        if groups["key"].strip()[:1] in ("=", ":"):
+            reason = f"found {groups['key']!r}, expected an argument's name"
+            raise ParseError(reason, text=text, offset=token.start_pos + match.start("key"), dialect=row.name)
         arguments.append((groups["key"].strip(), _read_value(row, groups, text, spans[-1][0], limits)))
     return RawCall(
         name["name"].strip(), tuple(arguments), span=(head.start_pos, end.end_pos), spans=tuple(spans)

@@ -28,7 +28,7 @@ from planner_eval.plan.model import (
 )
 from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect
-from planner_eval.reading.dialects.finding.unread_calls import CutError
+from planner_eval.reading.dialects.finding.cut_texts import CutError
 from planner_eval.reading.dialects.references import NOTATIONS, WrittenPlan, refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
@@ -205,7 +205,7 @@ def _add_link(
     consumers = [i for i, call in enumerate(calls) if call.name == target]
     pairs = [(p, c) for c in consumers for p in producers if p != c]
     if not pairs:
-        message = f"the link from {source!r} to {target!r} has an end that is no node"
+        message = f"the link from {source!r} to {target!r} has an end that is not a node"
         notes.append(Diagnostic("link.dangling", message, "warning"))
         return
     if any(_uses(calls[c], str(p)) or p in after.get(c, {}) for p, c in pairs):
@@ -376,7 +376,7 @@ def read_workflow(text: str, limits: Limits) -> RawPlan:
             if source in nodes and target in nodes:
                 needed.setdefault(target, {})[source] = None
             elif any(end not in nodes and end not in ("START", "END") for end in (source, target)):
-                message = f"the edge ({source},{target}) has an end that is no node"
+                message = f"the edge ({source},{target}) has an end that is not a node"
                 span = (token.start_pos, token.start_pos + len(token.rstrip(", \n")))
                 notes.append(Diagnostic("link.dangling", message, "warning", None, None, span))
     check_calls(len(nodes), limits)
@@ -432,7 +432,7 @@ def write_workflow(plan: Plan) -> str:
                 f"call {call.id} ({call.name}) has arguments, which the dialect 'worfbench' cannot express"
             )
         if not re.fullmatch(r"\S(?:[^\n]*\S)?", call.name):
-            raise WriteError(f"call {call.id}: {call.name!r} is no text of one line")
+            raise WriteError(f"call {call.id}: {call.name!r} is not a text of one line")
         producers = [ref for _, value in call.arguments for _, ref in references(value)]
         for ref in producers:
             if not hasattr(ref, "call") or ref.path:

@@ -109,9 +109,9 @@ def write(plan: Plan, dialect: str) -> str:
     lines = []
     for i, call in enumerate(plan.calls):
         if not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", call.name):
-            raise WriteError(f"call {call.id}: {call.name!r} is no name of JavaScript")
+            raise WriteError(f"call {call.id}: {call.name!r} is not a valid JavaScript name")
         if any(key == DEPENDENCY_ARGUMENT for key, _ in call.arguments):
-            raise WriteError(f"call {call.id}: {dialect!r} cannot say a dependency without an argument")
+            raise WriteError(f"call {call.id}: {dialect!r} cannot express a dependency without an argument")
         inside = ", ".join(
             f"{_format_key(key)}: {_format_value(value, names, i)}" for key, value in call.arguments
         )
@@ -149,5 +149,7 @@ def _format_value(value: Value, names: list[str], i: int) -> str:
 
 def _format_reference(ref: Ref | Unresolved, names: list[str], i: int) -> str:
     if isinstance(ref, Unresolved) or ref.call >= i:
-        raise WriteError(f"call {i + 1} refers to what no earlier call gives, which a program cannot say")
+        raise WriteError(
+            f"call {i + 1} refers to what no earlier call returns, which a program cannot express"
+        )
     return names[ref.call] + "".join(f"[{json.dumps(step, ensure_ascii=False)}]" for step in ref.path)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
@@ -259,7 +260,7 @@ class _Reader:
     def statement(self, node: ast.stmt) -> None:
         """Follow one statement; what can hold no call is passed over."""
         if isinstance(node, ast.Expr):
-            self.machine.statement(self.node(node.value))
+            self.expression(node.value)
         elif isinstance(node, ast.Assign):
             value = self.node(node.value)
             for target in sorted(node.targets, key=lambda t: not isinstance(t, ast.Name)):
@@ -286,6 +287,31 @@ class _Reader:
                 self.machine.statement(value)
         else:
             self.further(node)
+
+    def expression(self, value: ast.expr) -> None:
+        """Follow an expression on its own: calls, or a list of them."""
+        before = len(self.machine.calls)
+        self.machine.statement(self.node(value))
+        if len(self.machine.calls) > before and isinstance(value, (ast.List, ast.Tuple)):
+            self.check_items(value.elts)
+
+    def check_items(self, items: list[ast.expr]) -> None:
+        """Say what a list of calls holds that calls nothing; refuse a call in quotes."""
+        for item in items:
+            if isinstance(item, (ast.List, ast.Tuple)):
+                self.check_items(item.elts)
+            elif not isinstance(item, _NO_CALL_NODES) or _root_name(item) in self.machine.held:
+                continue
+            elif isinstance(item, ast.Constant) and isinstance(item.value, str) and _CALL.match(item.value):
+                self.machine.fail("found a call in quotes, expected a call", self.span(item)[0])
+            else:
+                start, end = self.span(item)
+                message = (
+                    f"not a call among the calls of a list, not read: {shorten(self.text[start:end], 60)}"
+                )
+                self.machine.notes.append(
+                    Diagnostic("shape.ignored", message, "warning", None, None, (start, end))
+                )
 
     def compound(self, node: ast.stmt) -> bool:
         """Follow a loop, a branch, a try or a with; False for any other statement."""
@@ -514,7 +540,7 @@ class _Reader:
             self.machine.bind(target.id, self.unsure(f"'del' takes {target.id!r} away", target))
         else:
             self.machine.loose(self.node(target))
-            self.altered(target, template="'del' takes {} out of it")
+            self.altered(target, template="'del' removes {} from it")
 
     def unsure(self, reason: str, node: ast.expr | ast.stmt) -> UnsureValue:
         """A value that depends on what stands here."""
@@ -674,11 +700,11 @@ class _Reader:
         failed: list[BranchWrites] = []
         start = len(routes.log)
         if node.handlers:
-            routes.between(mark, self.unsure("depends on whether a try part fails", node))
+            routes.between(mark, self.unsure("depends on whether a try block fails", node))
         for handler in node.handlers:
             begin, calls = len(routes.log), len(machine.calls)
             returned = len(self.running[-1].returned) if self.running else 0
-            message = "an except part makes its calls only where another fails; they are counted once"
+            message = "an except block makes its calls only where the try block fails; they are counted once"
             machine.control.append(("code.branch", message, self.span(handler)))
             if handler.name:
                 machine.bind(handler.name, UNKNOWN)
@@ -695,7 +721,7 @@ class _Reader:
         arrives = self.block(node.orelse) and arrives
         end = routes.take(mark)
         ends = [end, *failed] if arrives or not failed else failed
-        routes.meet(ends, self.unsure("depends on whether a try part fails", node))
+        routes.meet(ends, self.unsure("depends on whether a try block fails", node))
         self.block(node.finalbody)
 
     def context(self, node: ast.With | ast.AsyncWith) -> None:
@@ -736,19 +762,39 @@ class _Reader:
                 return signed_number(value)
         if isinstance(value, ast.BinOp):
             return self.operation(value)
-        return self.named(value) if isinstance(value, ast.NamedExpr) else self.other(value)
+        return self.uncommon(value)
 
-    def named(self, value: ast.NamedExpr) -> Any:
-        """A value that is given a name where it stands."""
-        self.machine.assign([value.target.id], self.node(value.value))
-        return self.node(value.target)
+    def uncommon(self, value: ast.expr) -> Any:
+        """A value with a name where it stands, a comprehension over literals, or what is not followed."""
+        if isinstance(value, ast.NamedExpr):
+            self.machine.assign([value.target.id], self.node(value.value))
+            return self.node(value.target)
+        elements = (
+            _expand_comprehension(value) if isinstance(value, (ast.ListComp, ast.GeneratorExp)) else None
+        )
+        return self.other(value) if elements is None else [self.node(element) for element in elements]
 
     def constant(self, value: ast.Constant) -> Any:
         """A literal as JSON data."""
-        if value.value is None or isinstance(value.value, (str, int, float)):
+        if isinstance(value.value, str):
+            self.check_joined(value, value.value)
+            return value.value
+        if value.value is None or isinstance(value.value, (int, float)):
             return value.value
         start, end = self.span(value)
         return OtherNode("a literal that is not JSON", self.text[start:end], (start, end), start, [], True)
+
+    def check_joined(self, node: ast.Constant, text: str) -> None:
+        """Say of a text that it is several side by side on one line: a comma, or a sign, may be missing."""
+        length = (node.end_col_offset or 0) - node.col_offset
+        if length == len(text) + 2 or node.end_lineno != node.lineno:  # most texts are one, as they stand
+            return
+        start, end = self.span(node)
+        if self.text[end - 1] in "\"'" and _ONE_STRING.fullmatch(self.text, start, end) is None:
+            message = f"quoted texts side by side are read as one: {shorten(self.text[start:end], 60)}"
+            self.machine.notes.append(
+                Diagnostic("value.joined", message, "warning", None, None, (start, end))
+            )
 
     def other(
         self, value: ast.expr, reason: str = "", offset: int | None = None, inside: list[Any] | None = None
@@ -770,8 +816,10 @@ class _Reader:
                 [] if isinstance(value, ast.Lambda) else [self.node(v) for v in _inner_expressions(value)]
             )
         if comprehension:
+            is_program, self.machine.is_program = self.machine.is_program, True  # range() is no tool in it
             for item in inside:
                 self.machine.loose(item)
+            self.machine.is_program = is_program
             self.machine.control.pop()
             inside = [NameNode("", (), "", span)]
             self.machine.held[""] = UNKNOWN
@@ -985,6 +1033,68 @@ _NODE_DESCRIPTIONS: dict[type, str] = {
     ast.Set: "a set",
     ast.Starred: "a starred expression",
 }
+
+
+_NO_CALL_NODES = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Dict, ast.Set, ast.JoinedStr)
+"""What calls nothing where it stands among the calls of a list."""
+_ONE_STRING = lazy_pattern(
+    r"[A-Za-z]{0,2}+(?:\"\"\".*\"\"\"|'''.*'''"
+    r"|\"(?:[^\"\\]++|\\.)*+\"|'(?:[^'\\]++|\\.)*+')",
+    re.S,
+)
+
+
+def _root_name(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+_MAX_ELEMENTS = 100
+_ELEMENT_NODES = (
+    ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Attribute,
+)  # fmt: skip
+"""What an element of a comprehension is made of that is repeated for each value."""
+
+
+def _expand_comprehension(value: ast.ListComp | ast.GeneratorExp) -> list[ast.expr] | None:
+    """The elements of a comprehension over literal values; None where more is to be done."""
+    generator, target = value.generators[0], value.generators[0].target
+    is_plain = len(value.generators) == 1 and not generator.ifs and isinstance(target, ast.Name)
+    if not is_plain or not all(isinstance(node, _ELEMENT_NODES) for node in ast.walk(value.elt)):
+        return None
+    values = _literal_values(generator.iter)
+    if values is None or len(values) > _MAX_ELEMENTS:
+        return None
+    name = target.id  # type: ignore[attr-defined]
+    return [_Substitution(name, item).visit(deepcopy(value.elt)) for item in values]
+
+
+def _literal_values(node: ast.expr) -> Sequence[Any] | None:
+    """The values that a literal list or a range of literal numbers has; None for anything else."""
+    is_range = isinstance(node, ast.Call) and _dotted_name(node.func) == "range" and not node.keywords
+    items = node.args if is_range else getattr(node, "elts", None)  # type: ignore[attr-defined]
+    if items is None or not all(isinstance(item, ast.Constant) for item in items):
+        return None
+    values = [item.value for item in items]
+    if not is_range:
+        return values
+    try:
+        return range(*values)
+    except (TypeError, ValueError):
+        return None
+
+
+class _Substitution(ast.NodeTransformer):
+    """A literal in the place of a variable."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.name = name
+        self.value = value
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The literal, where the variable stands."""
+        return ast.copy_location(ast.Constant(self.value), node) if node.id == self.name else node
 
 
 def _inner_expressions(value: ast.expr) -> list[ast.expr]:

@@ -244,9 +244,19 @@ def read_grammar(
             machine.assign(targets, node, unpack=len(targets) > 1)
         else:
             machine.statement(node)
+            if isinstance(node, list) and machine.calls:
+                _refuse_texts(node, text)
     if own_variables is not None:
         own_variables.update(machine.settled())
     return machine.finish()
+
+
+def _refuse_texts(items: list[Any], text: str) -> None:
+    """Refuse a text among the calls of a list: it would be lost."""
+    item = next((item for item in items if isinstance(item, str)), None)
+    if item is not None and any(not isinstance(other, str) for other in items):
+        reason = "found a text among the calls of a list, expected a call"
+        raise ParseError(reason, text=text, offset=max(text.find(item) - 1, 0))
 
 
 def _explain_error(error: ParseError) -> ParseError:
@@ -464,7 +474,7 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
         or call.name in DISPLAY_FUNCTIONS
         or set(call.name.split(".")) & set(keyword.kwlist)
     ):
-        raise WriteError(f"call {call.id}: {call.name!r} is no name of Python, which {dialect!r} needs")
+        raise WriteError(f"call {call.id}: {call.name!r} is not a valid Python name, which {dialect!r} needs")
     arguments: list[str] = []
     position = 0
     for name, value in call.arguments:
@@ -482,7 +492,7 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
             )
             raise WriteError(f"call {call.id} ({call.name}): {dialect!r} cannot say {what}")
     if call.name in BUILTINS and position == len(arguments):
-        raise WriteError(f"call {call.id}: {call.name!r} would read as Python's own function")
+        raise WriteError(f"call {call.id}: {call.name!r} would be read as a built-in Python function")
     return f"{call.name}({', '.join(arguments)})"
 
 
@@ -500,7 +510,7 @@ def format_value(value: Value, reference: Callable[[Ref], str]) -> str:
             return reference(value)
         if isinstance(value, Unresolved):
             raise WriteError(
-                f"the reference to {value.name!r}, which no call returns, cannot be said in Python"
+                f"the reference to {value.name!r}, which no call returns, cannot be expressed in Python"
             )
         if isinstance(value, float) and not math.isfinite(value):
             raise WriteError(f"{value!r} cannot be written as a literal of Python")

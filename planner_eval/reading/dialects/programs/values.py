@@ -447,7 +447,7 @@ class Changes:
         if isinstance(cell, UnsureValue):
             raise self.cannot_know(cell)
         if depth > _MAX_LIST_DEPTH:
-            raise UnknownValueError(f"it holds more than {_MAX_LIST_DEPTH} lists in one another", None)
+            raise UnknownValueError(f"it nests lists deeper than {_MAX_LIST_DEPTH} levels", None)
         now = cell.value if isinstance(cell, ChangedContent) else value
         spend(len(now))
         items = now.values() if isinstance(now, dict) else now

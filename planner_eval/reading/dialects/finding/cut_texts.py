@@ -1,36 +1,23 @@
-"""What looks like a call and was not read: in an unknown notation, or begun and not ended.
+"""Texts that a token limit cut: how such an end is told from a fault, and which calls before it are whole.
 
-Nothing is read here. That a text calls nothing is an answer, and the right one where gold calls nothing; a
-call that no reader takes would count as that answer, so where one may stand is said.
+Nothing is completed: a call whose end is missing is left out, with all that follows it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import decode_whole
-from planner_eval.base.limits import Span
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Diagnostic, RawPlan
-from planner_eval.reading.dialects.conversations.messages import (
-    ARGUMENT_KEYS,
-    CALL_LIST_KEYS,
-    NAME_KEYS,
-    NODE_KEYS,
-)
+from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, NODE_KEYS
 from planner_eval.reading.dialects.detect import find_last_opening_token, opening_tokens
 from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, MAX_BRACKET_DEPTH, tokens
-from planner_eval.reading.dialects.finding.segments import blank, fences, is_denied
-from planner_eval.reading.dialects.programs.values import (
-    BUILTINS,
-    DISPLAY_FUNCTIONS,
-    KNOWN_PACKAGES,
-    SELF_NAMES,
-)
+from planner_eval.reading.dialects.finding.segments import fences
 from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
@@ -86,8 +73,6 @@ def open_brackets(text: str, start: int = 0) -> list[tuple[int, str]]:
 
 
 _STATEMENT_START = lazy_pattern(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")
-
-
 _APPBENCH_LINE = lazy_pattern(r"\n[ \t]*+(?:[-*•]|\d++[.)])?[ \t]*+[\w ]++:[ \t]*+\[[^\n]*\)\]")
 
 
@@ -232,154 +217,6 @@ def _ends_in_tool_name(remainder: str, row: Wrapper) -> bool:
 
 
 # ----------------------------------------------------------------------
-# What looks like a call in a text of which none was read: in a notation that is not known, or not quite so.
-_MAX_SEARCHED_LENGTH = 20_000
-"""How much of a text is looked at."""
-
-_TOOL_NAME = r"[^\W\d][\w.\-]*+"
-_COMPOUND_TOOL_NAME = rf"(?=[^\W\d]\w{{0,60}}?(?:[._][^\W_]|[a-z][A-Z])){_TOOL_NAME}"
-"""A name as tools have it and words of a sentence have not: `get_weather`, `getWeather`, `weather.get`."""
-_CURLY_QUOTES = "\u201c\u201d"
-_COLON = "[:\uff1a]"
-
-_CALL_WORD = r"(?i:tools?|func(?:tion)?s?|calls?|plugins?|actions?|python|invoke|invocation)"
-_CALL_TOKEN = (
-    rf"(?:<[|\uff5c](?:[^<>|\uff5c\n]{{0,40}}[^a-zA-Z<>|\uff5c\n])?{_CALL_WORD}(?![a-zA-Z])"
-    r"[^<>|\uff5c\n]{0,40}[|\uff5c]>"
-    r"|\u273f\w{1,20}\u273f"
-    r"|<(?:\w{1,20}[:_\-])?(?:tool_?calls?|function_?calls?|tool_?use|use_(?:\w{1,10}_)?tool|invoke|call_tool"
-    r"|tool_name|tool_input|tool_code|function)\b[^<>\n]{0,100}>"
-    r"|\[/?(?:\w{1,10}_)?(?:TOOL|FUNCTION)_?(?:CALLS?|REQUEST|USE)\])"
-)
-_NOT_NO_TOOL = r"(?!(?i:none|null|no|nothing|n/a|nil|empty|no_function|no_tool|finish)\b)"
-_TOKEN_FRAMED_CALL = lazy_pattern(
-    rf"{_CALL_TOKEN}(?:[\s:\uff1a=,]*+{_CALL_TOKEN}){{0,8}}+[\s:\uff1a=\[`]*+(?:json\s*+)?{_NOT_NO_TOOL}"
-    r"(?:\{\s*+\\?[\"'\w]|<[a-zA-Z_]\w*+>\s*+[^<\s]"
-    rf"|{_TOOL_NAME}(?:[(\[]|</|<[|\uff5c]|\s*+(?:\u273f|[:,]?\s*+\{{)"
-    r"|[ \t]*+\n\s*+(?:[<{\[(\u273f]|```|\w++\s*+[=:])))"
-    r"|<[^<>\n]{0,30}?(?:invoke|function|tool|action|call)(?:\s[^<>\n]{0,40}?\bname\s*+=\s*+[\"']?|=[\"']?)[^\W\d]"
-    rf"|\bcall:{_TOOL_NAME}\{{"
-)
-"""Tokens that frame calls in models' notations, and a name or data right after them."""
-
-_NAMED_ARGUMENT_CALL = lazy_pattern(
-    rf"(?<![\w.\-#@\\])({_TOOL_NAME})(?:\*\*|`)?\(\s*+[^\W\d]\w*+\s*+=(?!=)\s*+"
-    rf"(?:[\"'\[{{{_CURLY_QUOTES}\d]|-\d|(?:True|False|None|true|false|null)\b)"
-)
-"""A call with a named argument that stands where no call is read: in a sentence, or before an arrow."""
-_MENTION_BEFORE_CALL = lazy_pattern(
-    r"\b(?:used|called|ran|invoked|executed|examples?|e\.g\.|such as|like|syntax|usage|def|function|class)"
-    r"\b[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
-    re.I,
-)
-"""What stands before a call of which a sentence only tells."""
-
-_NAME_BEFORE_OBJECT = lazy_pattern(
-    rf"(?:(?<=[\s*`|(])|^)({_COMPOUND_TOOL_NAME})(?:\*\*|__|`)?[ \t]*+"
-    rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
-    rf"[ \t]*+`?\{{\s*+\\?[\"'{_CURLY_QUOTES}]\w"
-)
-"""A tool's name and an object on one line."""
-_NAME_ABOVE_FENCE = lazy_pattern(
-    rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?"
-    rf"(?:\*\*|`)?({_COMPOUND_TOOL_NAME})(?:\*\*|`)?[ \t]*+:?\s*+"
-    r"```(?:json)?\s*+\{\s*+[\"'}]"
-)
-"""A tool's name that ends a line, and an object in the fence below."""
-
-_UNQUOTED_KEY_CALL = lazy_pattern(
-    rf"\{{\s*+(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+"
-    rf"(?:\\?[\"'{_CURLY_QUOTES}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
-    rf"(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
-)
-"""An object of a call whose keys have no quotes, or quotes that are not JSON's."""
-_TOOL_DEFINITION = lazy_pattern(
-    r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b"
-)
-"""What the definition of a tool has."""
-
-_NAME_AND_ARGUMENT_LINES = lazy_pattern(
-    r"(?m:^)[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?(?: \d{1,3})?"
-    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOT_NO_TOOL}{_TOOL_NAME}`?[ \t]*+\n\s*+[>*#\-]*+[ \t*]*+"
-    r"(?i:(?:(?:tool|function|action|api)[ _]?)?(?:inputs?|arguments?|args|parameters?|params))"
-    rf"(?: \d{{1,3}})?\**+\s*+{_COLON}"
-)
-"""A line that names a tool, and below it one of its arguments."""
-_ARGUMENT_LABELS = ("nput", "rgument", "rgs", "aram")
-
-_TAG_CALL = lazy_pattern(
-    r"<(?!\w*(?:respon|result|output|observation|think|thought|answer|example|user|system))([a-z]\w*?_\w++)>"
-    r"\s*+(?:<([a-zA-Z_]\w*+)>[^<>]*+</\2>\s*+)++</\1>"
-)
-"""A tag named as a tool is, and nothing in it but a tag for each argument."""
-
-
-def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | None:
-    """Where in a text of which no call was read something looks like one; None where nothing does.
-
-    Args:
-        text: The text, without what is no part of the answer: thoughts, other turns.
-        own_names: Names that are the text's own functions.
-
-    >>> (
-    ...     find_unread_call("I will call `get_weather(city='Rome')`."),
-    ...     find_unread_call("It is sunny (in Rome).")
-    ... )
-    ((13, 39), None)
-    """
-    match = next(_find_call_like(text[:_MAX_SEARCHED_LENGTH], own_names), None)
-    if match is None:
-        return None
-    line = text.find("\n", match.end())
-    return match.start(), len(text) if line < 0 else line
-
-
-def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
-    """What looks like a call; a sign that each kind needs is looked for first, for most texts have none."""
-    if "<" in text or "\u273f" in text or "TOOL" in text or "FUNCTION" in text:
-        yield from _TOKEN_FRAMED_CALL.finditer(text)
-    if "</" in text:
-        yield from _TAG_CALL.finditer(text)
-    if any(map(text.__contains__, _ARGUMENT_LABELS)):
-        yield from _NAME_AND_ARGUMENT_LINES.finditer(text)
-    if "{" in text:
-        yield from (
-            m
-            for m in _UNQUOTED_KEY_CALL.finditer(text)
-            if not _TOOL_DEFINITION.search(text, m.start(), m.end() + 100)
-        )
-        yield from _NAME_ABOVE_FENCE.finditer(text) if "```" in text else ()
-    outside = _blank_fences(text)
-    if "{" in outside:
-        yield from _NAME_BEFORE_OBJECT.finditer(outside)
-    if "(" in outside and "=" in outside:
-        yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
-
-
-def _blank_fences(text: str) -> str:
-    """A text with its fences as white space: what they hold is read as a whole, or told."""
-    pieces, position = [], 0
-    for fence in fences(text):
-        pieces += [text[position : fence.start()], blank(fence.group())]
-        position = fence.end()
-    return "".join([*pieces, text[position:]]) if pieces else text
-
-
-def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
-    """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
-    root = match[1].partition(".")[0]
-    if root in own_names or match[1] in own_names or root in SELF_NAMES or root in KNOWN_PACKAGES:
-        return False
-    if (
-        root in BUILTINS
-        or match[1] in DISPLAY_FUNCTIONS
-        or _MENTION_BEFORE_CALL.search(text[max(0, match.start() - 40) : match.start()])
-    ):
-        return False
-    return not is_denied(text, *match.span())
-
-
-# ----------------------------------------------------------------------
 # Calls that are begun after all that was read, and in which a text ends.
 _TAIL_LENGTH = 600
 """How much of a text's end is looked at."""
@@ -400,6 +237,7 @@ _UNFINISHED_CALL = lazy_pattern(
     r")\Z"
 )
 """The end of a text, from a line's start on, in which a call is begun."""
+
 _UNFINISHED_ASSIGNMENT = lazy_pattern(
     rf"(?:^|\n)[ \t]*+[^\W\d]\w*+(?:\s*+,\s*+\w++)*+\s*+=[ \t]*+({_NAME})?+\Z"
 )

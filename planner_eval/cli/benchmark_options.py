@@ -1,0 +1,250 @@
+"""The options of a published benchmark: its variants, settings, judge and runner."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from planner_eval.base.errors import InputError
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.output_files import TSV
+from planner_eval.cli.options import OptionScope, bundle_options, note, refuse_idle
+from planner_eval.cli.terminal import Target
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from planner_eval.benchmarks.benchmark import Benchmark
+    from planner_eval.models.judges import CountedJudge
+
+
+PAGE_FORMAT = "html"
+"""The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
+
+
+OVERRIDDEN_OPTIONS = (
+    "dialect", "turn", "wrappers", "repair", "compute", "infer", "gold_dialect", "gold_id_field",
+    "gold_text_field", "policy", "metrics", "keys", "cluster", "every",
+    "causes",
+)  # fmt: skip
+"""Options that a benchmark's own rules leave without effect."""
+
+
+class BenchmarkOptions(NamedTuple):
+    """How a published benchmark scores; every field but the first only matters with ``--benchmark``.
+
+    Args:
+        benchmark: Its name; None where the figures are our own.
+        official: Only as the published code computes it, or only as the paper defines it; None for both.
+        settings: Its own options, each as ``NAME=VALUE``.
+        tools: What answers are run with.
+        isolation: Where these tools run.
+        judge: The model that judges.
+        judge_url: Its server.
+        judge_cache: The file that keeps every exchange with it.
+        replay: Answer for the judge from that file alone.
+        prompts: The folder of the prompts that it is asked with.
+        details: Show the paper's further tables as well.
+    """
+
+    benchmark: str | None
+    official: bool | None
+    settings: tuple[str, ...]
+    tools: str | None
+    isolation: str | None
+    judge: str | None
+    judge_url: str | None
+    judge_cache: str | None
+    replay: bool
+    prompts: str | None
+    details: bool = False
+
+
+def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
+    for option in reversed(
+        (
+            click.option(
+                "--benchmark",
+                metavar="NAME",
+                help="Score as this published benchmark does; GOLD is its data.",
+            ),
+            click.option(
+                "--official/--corrected",
+                "official",
+                default=None,
+                help="With --benchmark: only the figures of the published code, or only those "
+                "as the paper defines them (default: both).",
+            ),
+            click.option(
+                "--set",
+                "settings",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="With --benchmark: an option of the benchmark, e.g. task=routing.",
+            ),
+            click.option(
+                "--tools",
+                metavar="SPEC",
+                help="With --benchmark nestful: run answers with these tools, e.g. nestful.",
+            ),
+            click.option(
+                "--isolation", metavar="LEVEL", help="With --tools: isolation: strict, process or inline."
+            ),
+            click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
+            click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
+            click.option(
+                "--judge-cache",
+                metavar="FILE",
+                type=Target(unless="replay"),
+                help="A file that stores every exchange with the judge.",
+            ),
+            click.option(
+                "--replay",
+                is_flag=True,
+                help="Use only stored answers of the judge (--run judge.cache=FILE).",
+            ),
+            click.option(
+                "--prompts",
+                metavar="DIR",
+                help="The folder of the judge's prompts (default: those beside the "
+                "data, else the built-in ones).",
+            ),
+        )
+    ):
+        command = option(command)
+    fields = [name for name in BenchmarkOptions._fields if name != "details"]
+    return bundle_options("published", BenchmarkOptions, fields)(command)
+
+
+def delay_garbage_collection() -> None:
+    """Have circles looked for rarely: samples stay as long as the command does, and hold none."""
+    gc.freeze()
+    gc.set_threshold(1_000_000, 20, 20)
+
+
+@contextmanager
+def scoring_options(bench: Benchmark, published: BenchmarkOptions) -> Iterator[dict[str, Any]]:
+    """What the verbs take of the user's options: variants, judge, runner and the benchmark's own."""
+    from planner_eval.benchmarks.benchmark import VARIANTS
+
+    variants = (
+        VARIANTS if published.official is None else ("official",) if published.official else ("corrected",)
+    )
+    settings = _read_settings(bench, published.settings, variants)
+    with _open_runner(bench, published) as run:
+        yield {
+            "variants": variants,
+            "judge": _open_judge(published),
+            "prompts": published.prompts,
+            "run": run,
+            **settings,
+        }
+
+
+def say_judge_failures(judge: CountedJudge | None, prompts: str = "") -> int:
+    """Say with which prompts a judge was asked and what it left without an answer; the exit code for that.
+
+    A figure that lacks answers is not the figure that was asked for: 1; where there is none at all: 3.
+
+    Args:
+        judge: Who was asked; None for nobody.
+        prompts: With which prompts, in words.
+    """
+    if judge is None:
+        return 0
+    if prompts:
+        note(f"judged with {prompts}")
+    if not judge.failed:
+        return 0
+    of = f"{judge.failed:,} of {judge.asked:,} question{'s' * (judge.asked != 1)}"
+    note(f"the judge did not answer {of}, so judged figures are incomplete: {judge.reason}")
+    return 3 if judge.failed == judge.asked else 1
+
+
+def refuse_tsv(form: str, bench: Benchmark | None) -> None:
+    """Refuse a benchmark's own result file where there is none.
+
+    Args:
+        form: Output format.
+        bench: The benchmark; None without one.
+
+    Raises:
+        UsageError: names the benchmarks that have one.
+    """
+    if form == TSV and (bench is None or bench.result_file is None):
+        condition = describe_benchmarks(
+            "with a result file of their own", lambda b: b.result_file is not None
+        )()
+        raise click.UsageError(
+            f"--format tsv applies only {condition}, with --benchmark; tables are --format csv"
+        )
+
+
+def refuse_idle_options(bench: Benchmark, published: BenchmarkOptions) -> None:
+    """Refuse what this benchmark has no use for, and what helps an option that was not given."""
+    judging = published.judge is not None
+    refuse_idle(
+        [
+            OptionScope(
+                ("tools",), bench.executed, describe_benchmarks("that run answers", lambda b: b.executed)
+            ),
+            OptionScope(
+                ("judge",), bench.judged, describe_benchmarks("that ask a judge", lambda b: b.judged)
+            ),
+            OptionScope(("isolation",), published.tools is not None, "with --tools SPEC"),
+            OptionScope(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
+            OptionScope(("judge_url",), not published.replay, "without --run replay=yes, which asks nobody"),
+        ]
+    )
+
+
+def describe_benchmarks(what: str, which: Callable[[Benchmark], bool]) -> Callable[[], str]:
+    """To which benchmarks an option applies; all are loaded for it, so it is asked for only to be said."""
+
+    def format_condition() -> str:
+        from planner_eval.benchmarks.benchmark import BENCHMARKS
+
+        return f"to benchmarks {what} ({', '.join(n for n, b in BENCHMARKS.items() if which(b))})"
+
+    return format_condition
+
+
+def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
+    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
+    settings = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--set {text!r}: expected NAME=VALUE")
+        settings[name.strip()] = value.strip()
+    bench.checked(variants[0], settings)  # here: the verb takes them beside parameters of its own
+    for option in bench.options:
+        if option.name in settings and not set(option.variants) & set(variants):
+            raise click.UsageError(
+                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
+            )
+    return settings
+
+
+def _open_judge(published: BenchmarkOptions) -> CountedJudge | None:
+    if published.judge is None:
+        return None
+    from pathlib import Path
+
+    from planner_eval.models.judges import CountedJudge, open_judge
+
+    cache = Path(published.judge_cache) if published.judge_cache else None
+    return CountedJudge(
+        open_judge(published.judge, base_url=published.judge_url, cache=cache, replay=published.replay)
+    )
+
+
+def _open_runner(bench: Benchmark, published: BenchmarkOptions) -> AbstractContextManager[Any]:
+    if published.tools is None or bench.runner is None:
+        return nullcontext()
+    return bench.runner(published.tools, level=published.isolation)

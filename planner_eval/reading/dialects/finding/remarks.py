@@ -1,0 +1,374 @@
+"""What is said of text that was not chosen: unknown notations, text around calls, calls that are denied.
+
+Nothing is read here. That a text calls nothing is an answer, and the right one where gold calls nothing; a
+call that no reader takes would count as that answer, so where one may stand is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+
+from planner_eval.base.json_text import decode, decode_whole
+from planner_eval.base.limits import Span
+from planner_eval.base.text import INVISIBLE, lazy_pattern, shorten
+from planner_eval.plan.model import Diagnostic
+from planner_eval.reading.dialects.conversations.messages import ARGUMENT_KEYS, NAME_KEYS, is_call
+from planner_eval.reading.dialects.detect import is_schema
+from planner_eval.reading.dialects.finding.blocks import LINE_MARKERS, BlockReader
+from planner_eval.reading.dialects.finding.segments import (
+    NAME,
+    PYTHON_DIALECTS,
+    TYPE,
+    ReadCalls,
+    blank,
+    fences,
+)
+from planner_eval.reading.dialects.programs.values import (
+    BUILTINS,
+    DISPLAY_FUNCTIONS,
+    KNOWN_PACKAGES,
+    SELF_NAMES,
+)
+
+ALTERNATIVE_SEPARATOR = lazy_pattern(
+    r"[\s`,;]*+\bor\b[\s:]*+(?:```\w*\s*+|`)?+(?=[\[{]|[^\W\d][\w.]*+\()", re.I
+)
+"""What stands between two plans of which one is meant."""
+
+
+def note_unread_calls(text: str, defined: Set[str] = frozenset()) -> list[Diagnostic]:
+    """A note on what looks like a call in a text of which none was read."""
+    span = find_unread_call(text, defined)
+    if span is None:
+        return []
+    message = f"this may be an unread call: {shorten(text[slice(*span)], 60)!r}"
+    return [Diagnostic("find.unread", message, "warning", None, None, span)]
+
+
+def note_ignored_text(
+    reader: BlockReader, read: list[ReadCalls], notes: list[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """A note on the text outside of all blocks, and of what `notes` with their places say already."""
+    source = reader.source
+    noted = [note.span for note in notes if note.span]
+    told = [note.span for note in notes if note.span and note.code in _IGNORED_CODES]
+    inside: list[Span] = sorted([*told, *(place for item in read for place in item.places())])
+    python = all(item.dialect in PYTHON_DIALECTS for item in read)
+    offset = total = 0
+    first: Span | None = None
+    unread_span: Span | None = None
+    for start, end in [*inside, (len(source), len(source))]:
+        gap = source[offset:start].strip(" \t\r\n`;,.") if start > offset else ""
+        if gap and python and len(gap) <= _MAX_MARKER_LENGTH:
+            gap = LINE_MARKERS.sub("", source[offset:start]).strip(" \t\r\n`;,.*>" + INVISIBLE)
+        if gap and not _NO_WORDS.fullmatch(gap):
+            total += len(gap)
+            first = first or (offset, start)
+            if unread_span is None:
+                unread_span = find_unread_assignment(reader, offset, start, noted)
+                is_noted = any(offset <= span[0] < start for span in noted[:_MAX_NOTED_SPANS])
+                if unread_span is None and not is_noted:
+                    unread_span = find_lost_call(source, offset, start, reader.defined)
+        offset = max(offset, end)
+    if first is None:
+        return
+    what = "1 character" if total == 1 else f"{total:,} characters"
+    message = f"{what} of text around the calls {'was' if total == 1 else 'were'} ignored"
+    if unread_span is None:
+        yield Diagnostic("find.text", message, "info", None, None, first)
+        return
+    message += f"; it contains what looks like a call: {shorten(source[slice(*unread_span)], 60)!r}"
+    yield Diagnostic("find.text", message, "warning", None, None, unread_span)
+
+
+_IGNORED_CODES = frozenset({"find.thought", "find.turn", "find.code"})
+"""Remarks on text that was ignored, which is not counted twice."""
+
+_NO_WORDS = lazy_pattern(r"```?\w*|[\w+#.\-]{1,12}|(?:<[^<>\n]*+>|\[/?[A-Z_]++\]|[\s`;,.])++")
+"""What stands between calls and says nothing: a fence, its label, tokens."""
+
+_MAX_MARKER_LENGTH = 40
+"""Characters that the markers of two lines have at most, with what ends the line before them."""
+
+_MAX_NOTED_SPANS = 100
+"""Places of other notes that are looked at: for each of many they would take quadratic time."""
+
+_ASSIGNED_CALL = lazy_pattern(rf"=[ \t]*+(?:await[ \t]++)?+(?P<tool>{NAME})\([^\n]*+")
+_ASSIGNED_VARIABLE = lazy_pattern(rf"(?<![\w.=!<>\[\](,])([^\W\d]\w*+)(?:\s*+:\s*+{TYPE})?+[ \t]*+\Z")
+
+
+def find_unread_assignment(reader: BlockReader, start: int, end: int, noted: list[Span]) -> Span | None:
+    """Where in [start, end) of a text something looks as if it named a tool's result, and was not read."""
+    source = reader.source
+    for match in _ASSIGNED_CALL.finditer(source, start, end) if source.find("=", start, end) >= 0 else ():
+        root = match["tool"].split(".")[0]
+        name = _ASSIGNED_VARIABLE.search(source, max(start, match.start() - 100), match.start())
+        is_own = root in BUILTINS or root in DISPLAY_FUNCTIONS or root in SELF_NAMES or root in reader.defined
+        if name is None or is_own or name[1] in reader.before():  # what was read elsewhere is not lost
+            continue
+        if not any(begin <= match.start() < to for begin, to in noted[:_MAX_NOTED_SPANS]):
+            return name.start(), match.end()
+    return None
+
+
+# ----------------------------------------------------------------------
+# Whether the sentence around a call says that it is not made.
+_DENIAL = lazy_pattern(
+    r"\b(?:cannot|can't|can’t|(?:can|could|would|do|does|did|will) not|couldn't|wouldn't|don't|won't"
+    r"|(?:un|not )able to|hypothetical(?:ly)?|(?:had|were|if) (?:I|you|we|it|they|there|the|a|such)\b"
+    r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
+    re.I,
+)
+_SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
+_SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
+_REVERSED_FENCE_START = lazy_pattern(r"(?:\s*+\w*+```)?+[\s`]*+")
+"""What stands between words and a call, read from its end on: white space, a fence and its label."""
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    r"""Whether the sentence in which a call stands says that it is not made: it could not, or would if.
+
+    Args:
+        text: The text.
+        start: Where the call, or the fence around it, begins.
+        end: Where it ends.
+
+    >>> text = "If I had the city, I would call:\nget_weather(city='Rome')"
+    >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
+    (True, False)
+    """
+    if start > 0:
+        before = text[max(0, start - 400) : start]
+        before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
+        sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
+        if sentence and _DENIAL.search(sentence):
+            return True
+    after = _SENTENCE_OR_LINE.match(text, end, end + 200)
+    return after is not None and bool(_DENIAL.search(after[0]))
+
+
+# ----------------------------------------------------------------------
+# What looks like a call in a text of which none was read: in a notation that is not known, or not quite so.
+TOOL_ANSWER = lazy_pattern(
+    r"<\|?(tool_response|tool_result|tool_output|observation)\|?>.*?(?:</?\|?\1\|?>|\Z)", re.S
+)
+"""What a tool answered, or a model made up for it."""
+_MAX_SEARCHED_LENGTH = 20_000
+"""How much of a text is looked at."""
+
+_TOOL_NAME = r"[^\W\d][\w.\-]*+"
+_COMPOUND_TOOL_NAME = rf"(?=[^\W\d]\w{{0,60}}?(?:[._][^\W_]|[a-z][A-Z])){_TOOL_NAME}"
+"""A name as tools have it and words of a sentence have not: `get_weather`, `getWeather`, `weather.get`."""
+
+_CURLY_QUOTES = "\u201c\u201d"
+_COLON = "[:\uff1a]"
+_CALL_WORD = r"(?i:tools?|func(?:tion)?s?|calls?|plugins?|actions?|python|invoke|invocation)"
+_CALL_TOKEN = (
+    rf"(?:<[|\uff5c](?:[^<>|\uff5c\n]{{0,40}}[^a-zA-Z<>|\uff5c\n])?{_CALL_WORD}(?![a-zA-Z])"
+    r"[^<>|\uff5c\n]{0,40}[|\uff5c]>"
+    r"|\u273f\w{1,20}\u273f"
+    r"|<(?:\w{1,20}[:_\-])?(?:tool_?calls?|function_?calls?|tool_?use|use_(?:\w{1,10}_)?tool|invoke|call_tool"
+    r"|tool_name|tool_input|tool_code|function)\b[^<>\n]{0,100}>"
+    r"|\[/?(?:\w{1,10}_)?(?:TOOL|FUNCTION)_?(?:CALLS?|REQUEST|USE)\])"
+)
+_NOT_NO_TOOL = r"(?!(?i:none|null|no|nothing|n/a|nil|empty|no_function|no_tool|finish)\b)"
+_TOKEN_FRAMED_CALL = lazy_pattern(
+    rf"{_CALL_TOKEN}(?:[\s:\uff1a=,]*+{_CALL_TOKEN}){{0,8}}+[\s:\uff1a=\[`]*+(?:json\s*+)?{_NOT_NO_TOOL}"
+    r"(?:\{\s*+\\?[\"'\w]|<[a-zA-Z_]\w*+>\s*+[^<\s]"
+    rf"|{_TOOL_NAME}(?:[(\[]|</|<[|\uff5c]|\s*+(?:\u273f|[:,]?\s*+\{{)"
+    r"|[ \t]*+\n\s*+(?:[<{\[(\u273f]|```|\w++\s*+[=:])))"
+    r"|<[^<>\n]{0,30}?(?:invoke|function|tool|action|call)(?:\s[^<>\n]{0,40}?\bname\s*+=\s*+[\"']?|=[\"']?)[^\W\d]"
+    rf"|\bcall:{_TOOL_NAME}\{{"
+)
+"""Tokens that frame calls in models' notations, and a name or data right after them."""
+
+_NAMED_ARGUMENT_CALL = lazy_pattern(
+    rf"(?<![\w.\-#@\\])({_TOOL_NAME})(?:\*\*|`)?\(\s*+[^\W\d]\w*+\s*+=(?!=)\s*+"
+    rf"(?:[\"'\[{{{_CURLY_QUOTES}\d]|-\d|(?:True|False|None|true|false|null)\b)"
+)
+"""A call with a named argument that stands where no call is read: in a sentence, or before an arrow."""
+
+_MENTION_BEFORE_CALL = lazy_pattern(
+    r"\b(?:used|called|ran|invoked|executed|examples?|e\.g\.|such as|like|syntax|usage|def|function|class)"
+    r"\b[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
+    re.I,
+)
+"""What stands before a call of which a sentence only tells."""
+
+_NAME_BEFORE_OBJECT = lazy_pattern(
+    rf"(?:(?<=[\s*`|(])|^)({_COMPOUND_TOOL_NAME})(?:\*\*|__|`)?[ \t]*+"
+    rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
+    rf"[ \t]*+`?\{{\s*+\\?[\"'{_CURLY_QUOTES}]\w"
+)
+"""A tool's name and an object on one line."""
+
+_NAME_ABOVE_FENCE = lazy_pattern(
+    rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?"
+    rf"(?:\*\*|`)?({_COMPOUND_TOOL_NAME})(?:\*\*|`)?[ \t]*+:?\s*+"
+    r"```(?:json)?\s*+\{\s*+[\"'}]"
+)
+"""A tool's name that ends a line, and an object in the fence below."""
+
+_UNQUOTED_KEY_CALL = lazy_pattern(
+    rf"\{{\s*+(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+"
+    rf"(?:\\?[\"'{_CURLY_QUOTES}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
+)
+"""An object of a call whose keys have no quotes, or quotes that are not JSON's."""
+
+_DEFINITION_WORDS = r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b"
+_TOOL_DEFINITION = lazy_pattern(_DEFINITION_WORDS)
+"""What the definition of a tool has."""
+
+_NAME_AND_ARGUMENT_LINES = lazy_pattern(
+    r"(?m:^)[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?(?: \d{1,3})?"
+    rf"\**+\s*+{_COLON}\**+[ \t]*+`?{_NOT_NO_TOOL}{_TOOL_NAME}`?[ \t]*+\n\s*+[>*#\-]*+[ \t*]*+"
+    r"(?i:(?:(?:tool|function|action|api)[ _]?)?(?:inputs?|arguments?|args|parameters?|params))"
+    rf"(?: \d{{1,3}})?\**+\s*+{_COLON}"
+)
+"""A line that names a tool, and below it one of its arguments."""
+
+_API_LINES = lazy_pattern(r"(?m:^)API:[ \t]*+\n\s*+-")
+"""CallNavi's plan in YAML, which would have been read as such."""
+
+_ARGUMENT_LABELS = ("nput", "rgument", "rgs", "aram")
+_TAG_CALL = lazy_pattern(
+    r"<(?!\w*(?:respon|result|output|observation|think|thought|answer|example|user|system))([a-z]\w*?_\w++)>"
+    r"\s*+(?:<([a-zA-Z_]\w*+)>[^<>]*+</\2>\s*+)++</\1>"
+)
+"""A tag named as a tool is, and nothing in it but a tag for each argument."""
+
+
+def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | None:
+    """Where in a text of which no call was read something looks like one; None where nothing does.
+
+    Args:
+        text: The text, without what is no part of the answer: thoughts, other turns.
+        own_names: Names that are the text's own functions.
+
+    >>> (
+    ...     find_unread_call("I will call `get_weather(city='Rome')`."),
+    ...     find_unread_call("It is sunny (in Rome).")
+    ... )
+    ((13, 39), None)
+    """
+    searched = text[:_MAX_SEARCHED_LENGTH]
+    match = next(_find_call_like(searched, own_names), None) or _find_broken_object(searched)
+    if match is None:
+        return None
+    line = text.find("\n", match.end())
+    return match.start(), len(text) if line < 0 else line
+
+
+_OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
+_TOKEN_AND_OBJECT = r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]"
+_ARGUMENTS_OR_TAG = lazy_pattern(
+    rf"(?m:^)[ \t]*+(?:\d{{1,3}}[.)][ \t]*+)?(?:{_TOOL_NAME}\s*+)?\{{\s*+\"[^\"\n]{{1,60}}\"\s*+:"
+    rf"|(?<![\w.])\[?{_TOOL_NAME}\(\s*+#?\w++\s*+=\s*+[\"'\[{{\d]|<[^<>\n]{{0,12}}(?:param|invoke|function|arg|tool)\w*+"
+    rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
+)
+"""Data, a call or a tag in text beside calls that were read."""
+
+_PYTHON_WORDS = lazy_pattern(r"\b(?:None|True|False)\b")
+_NO_DATA = lazy_pattern(rf"\.\.\.|\u2026|{_DEFINITION_WORDS}")
+"""What data has that stands for other data, or describes a tool."""
+
+_FRAMED_OBJECT = lazy_pattern(_TOKEN_AND_OBJECT)
+_DATA_START = lazy_pattern(r"\s*+[\[{]++\s*+[\"{\[]")
+
+
+def _find_broken_object(text: str) -> re.Match[str] | None:
+    """The first data that is not JSON, or is a call; other data was read, and calls nothing."""
+    start = _DATA_START.match(text)
+    if start is not None:
+        return None if _is_json(_PYTHON_WORDS.sub("null", text)) else start
+    end = 0
+    for match in _OBJECT_KEY.finditer(text) if "{" in text else ():
+        if match.start() < end:
+            continue
+        try:
+            value, end = decode(text, match.start())
+        except (ValueError, RecursionError):
+            vague = _NO_DATA.search(text, match.start(), match.end() + 200)
+            return None if vague else match
+        if is_call(value) and not is_schema(value):
+            return match
+    return _FRAMED_OBJECT.search(text)
+
+
+def _is_json(text: str) -> bool:
+    try:
+        decode_whole(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span | None:
+    """Where in [start, end) of a text beside calls that were read another looks as if it stood.
+
+    >>> find_lost_call("f(a=1) g(b=2)", 6, 13, set()), find_lost_call("It is sunny.", 0, 12, set())
+    ((7, 13), None)
+    """
+    stop = min(end, start + _MAX_SEARCHED_LENGTH)
+    match = _ARGUMENTS_OR_TAG.search(text, start, stop)
+    if match is None or TOOL_ANSWER.search(text, start, stop) or _TOOL_DEFINITION.search(text, start, stop):
+        return None
+    call = match.group().strip("[ \t")
+    name = call.partition("(")[0]
+    is_own = name in own_names or name.split(".")[0] in BUILTINS
+    if "(" in call and (
+        is_own or call in text[:start] or call in text[end:] or is_mention(text, *match.span())
+    ):
+        return None
+    line = text.find("\n", match.end(), end)
+    return match.start() + len(match.group()) - len(match.group().lstrip()), end if line < 0 else line
+
+
+def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
+    """What looks like a call; a sign that each kind needs is looked for first, for most texts have none."""
+    if "<" in text or "\u273f" in text or "TOOL" in text or "FUNCTION" in text:
+        yield from _TOKEN_FRAMED_CALL.finditer(text)
+    if "</" in text:
+        yield from _TAG_CALL.finditer(text)
+    if any(map(text.__contains__, _ARGUMENT_LABELS)):
+        yield from _NAME_AND_ARGUMENT_LINES.finditer(text)
+    if "API:" in text:
+        yield from _API_LINES.finditer(text)
+    if "{" in text:
+        yield from (
+            m
+            for m in _UNQUOTED_KEY_CALL.finditer(text)
+            if not _TOOL_DEFINITION.search(text, m.start(), m.end() + 100)
+        )
+        yield from _NAME_ABOVE_FENCE.finditer(text) if "```" in text else ()
+    outside = _blank_fences(text)
+    if "{" in outside:
+        yield from _NAME_BEFORE_OBJECT.finditer(outside)
+    if "(" in outside and "=" in outside:
+        yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
+
+
+def _blank_fences(text: str) -> str:
+    """A text with its fences as white space: what they hold is read as a whole, or told."""
+    pieces, position = [], 0
+    for fence in fences(text):
+        pieces += [text[position : fence.start()], blank(fence.group())]
+        position = fence.end()
+    return "".join([*pieces, text[position:]]) if pieces else text
+
+
+def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
+    """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
+    root = match[1].partition(".")[0]
+    if root in own_names or match[1] in own_names or root in SELF_NAMES or root in KNOWN_PACKAGES:
+        return False
+    own = root in BUILTINS or match[1] in DISPLAY_FUNCTIONS
+    return not own and not is_mention(text, *match.span())
+
+
+def is_mention(text: str, start: int, end: int) -> bool:
+    """Whether a sentence only tells of a call in it, or says that it is not made."""
+    before = text[max(0, start - 40) : start]
+    return bool(_MENTION_BEFORE_CALL.search(before)) or is_denied(text, start, end)
