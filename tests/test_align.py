@@ -13,7 +13,8 @@ import pytest
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.matching.align import Alignment, align, match
 from planner_eval.comparison.matching.likeness import Tool, _augment, assign
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls, Ranks
+from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
+from planner_eval.comparison.matching.ranks import Ranks
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, Terms
 from planner_eval.comparison.policy.values import Rule
 from planner_eval.plan.canonical import NumberedPlan

@@ -12,7 +12,7 @@ import pytest
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.limits import MAX_DIGITS
 from planner_eval.comparison.diff import diff, diff_any
-from planner_eval.comparison.explanation.sentences import MAX_VALUE_LENGTH, calls_name, value_name
+from planner_eval.comparison.explanation.names import MAX_VALUE_LENGTH, calls_name, value_name
 from planner_eval.comparison.matching.align import MAX_TIES, align
 from planner_eval.comparison.matching.replaced import MAX_HOLDERS
 from planner_eval.comparison.metrics.edit_distance import MAX_CALLS, edit_distance

@@ -378,11 +378,6 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
         "- call.missing: gold's change_train (gold's call 2) with booking=\"QX7PLM\", train=\"RX056\" "
         "is missing",
     ], id="position alone is no replacement"),
-    pytest.param(calls("send(to='12 Elm St, Oslo', by='van')"),
-                 calls("send(street='12 Elm St', city='Oslo', by='van')"), [
-        "- arguments.joined: send (call 1): argument 'to' holds gold's 'street' and 'city' in one text, "
-        '"12 Elm St, Oslo"',
-    ], id="two arguments joined in one"),
     pytest.param(calls("set_light(room='hall', on=True)"), calls("lock_door(door='back', on=True)"), [
         '- call.extra: set_light (call 1) with room="hall", on=true is not in gold',
         "- call.missing: gold's lock_door (gold's call 1) with door=\"back\", on=true is missing",
@@ -415,9 +410,9 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
     ], id="what is left out behind a replaced call is left out by itself"),
     pytest.param(steps("x = multiply(a=3, b=5)\nshow(value=x)"),
                  steps("x = add(a=3, b=5)\ny = power(a=x, b=2)\nz = subtract(a=y, b=7)\nshow(value=z)"), [
-        "- call.replaced: multiply (call 1) is called, expected add → power → subtract (gold's calls 1–3)",
-        "0 call.missing: gold's power (gold's call 2) with a=‹call 1›, b=2 is missing",
-        "0 call.missing: gold's subtract (gold's call 3) with a=‹gold's call 2›, b=7 is missing",
+        "- call.replaced: multiply (call 1) is called, expected add",
+        "- call.missing: gold's power (gold's call 2) with a=‹call 1›, b=2 is missing",
+        "- call.missing: gold's subtract (gold's call 3) with a=‹gold's call 2›, b=7 is missing",
         "2 reference.producer: show (call 2, gold's 4): argument 'value' takes the result of "
         "multiply (call 1), expected the result of subtract (gold's call 3)",
     ], id="one call in the place of a chain"),

@@ -16,7 +16,8 @@ import pytest
 
 from planner_eval.comparison.diff import diff, explain
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
-from planner_eval.comparison.explanation.sentences import MAX_VALUE_LENGTH, mark_differences
+from planner_eval.comparison.explanation.names import MAX_VALUE_LENGTH
+from planner_eval.comparison.explanation.sentences import mark_differences
 from planner_eval.comparison.matching.align import match
 from planner_eval.plan.model import Call, Plan
 from planner_eval.results.views.rows import MAX_LINES, diff_text

@@ -12,7 +12,7 @@ from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.lines import habits_data
-from planner_eval.comparison.explanation.sentences import calls_name
+from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import Gold, gold_warnings, read_gold
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, intern_policy
 from planner_eval.comparison.structure_figures import figures_data, structure_figures

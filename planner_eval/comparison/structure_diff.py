@@ -6,12 +6,12 @@ pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.comparison.counted import prepare_for_counting
-from planner_eval.comparison.explanation.sentences import CallNames
+from planner_eval.comparison.explanation.names import CallNames
 from planner_eval.comparison.matching.align import Matching
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures, structure_figures
 from planner_eval.plan.model import Plan
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     import networkx as nx
 
     Graph: TypeAlias = nx.DiGraph[int]
-    Reach: TypeAlias = Callable[[Graph, int], Iterable[int]]
 
+Reach: TypeAlias = Mapping[int, Collection[int]]
+"""The calls that each call leads to."""
 # ----------------------------------------------------------------------
 # The structure of two plans with all calls named, in words and as JSON data.
 CallName: TypeAlias = Callable[[int], str]
@@ -300,6 +301,8 @@ def structure_of(matching: Matching) -> StructureDiff:
     to_gold = dict(matching.alignment.pairs)
     to_pred = {gold_call: pred_call for pred_call, gold_call in to_gold.items()}
     pred_structure, gold_structure = _structure(pred), _structure(gold)
+    pred_edges, gold_edges = ({call: {*graph.successors(call)} for call in graph} for graph in (pred, gold))
+    pred_paths, gold_paths = ({call: nx.descendants(graph, call) for call in graph} for graph in (pred, gold))
     return StructureDiff(
         matching.pred,
         matching.gold,
@@ -310,11 +313,11 @@ def structure_of(matching: Matching) -> StructureDiff:
         moved=_find_moved_pairs(
             pred_structure.generations, gold_structure.generations, matching.alignment.pairs
         ),
-        edges_lost=_find_lost_links(gold, pred, to_pred, nx.DiGraph.successors),
-        edges_added=_find_lost_links(pred, gold, to_gold, nx.DiGraph.successors),
-        lost=_find_lost_links(gold, pred, to_pred, nx.descendants),
-        added=_find_lost_links(pred, gold, to_gold, nx.descendants),
-        violated=_find_violated_links(gold, to_pred),
+        edges_lost=_find_lost_links(gold_edges, pred_edges, to_pred),
+        edges_added=_find_lost_links(pred_edges, gold_edges, to_gold),
+        lost=_find_lost_links(gold_paths, pred_paths, to_pred),
+        added=_find_lost_links(pred_paths, gold_paths, to_gold),
+        violated=_find_violated_links(gold_paths, to_pred),
         pairs=matching.alignment.pairs,
     )
 
@@ -323,16 +326,19 @@ def _graph(plan: Plan) -> Graph:
     """Who needs whom: the plan's graph with one edge for parallel references and none to a call itself."""
     import networkx as nx
 
-    graph = nx.DiGraph(plan.graph)
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    graph: Graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(plan.calls)))
+    graph.add_edges_from((e.producer, e.consumer) for e in plan.edges if e.producer != e.consumer)
     return graph
 
 
 def _structure(graph: Graph) -> Structure:
     import networkx as nx
 
-    condensed = nx.condensation(graph)  # circles become one node
-    members: dict[int, set[int]] = {node: condensed.nodes[node]["members"] for node in condensed}
+    condensed, members = graph, {node: {node} for node in graph}
+    if any(producer > consumer for producer, consumer in graph.edges):
+        condensed = nx.condensation(graph)  # circles become one node
+        members = {node: condensed.nodes[node]["members"] for node in condensed}
     generations = [list(generation) for generation in nx.topological_generations(condensed)]
     chain: list[int] = []
     links: Iterable[int] = generations[-1] if generations else ()
@@ -379,35 +385,27 @@ def _find_moved_pairs(
     )
 
 
-def _find_lost_links(
-    graph: Graph, other_graph: Graph, partner: Mapping[int, int], reach: Reach
-) -> tuple[Link, ...]:
-    """What `reach` finds from call to call of one graph, and not from partner to partner in the other."""
-    inverse = {image: call for call, image in partner.items()}
-    links = []
-    for producer in graph:
-        reached = (
-            {inverse.get(call) for call in reach(other_graph, partner[producer])}
-            if producer in partner
-            else set()
-        )
-        links += [Link(producer, consumer) for consumer in reach(graph, producer) if consumer not in reached]
+def _find_lost_links(reach: Reach, other_reach: Reach, partner: Mapping[int, int]) -> tuple[Link, ...]:
+    """What leads from call to call in one plan, and not from partner to partner in the other."""
+    links = (
+        Link(producer, consumer)
+        for producer, consumers in reach.items()
+        for consumer in consumers
+        if partner.get(consumer) not in other_reach.get(partner.get(producer, -1), ())
+    )
     return tuple(sorted(links, key=lambda link: (link.consumer, link.producer)))
 
 
-def _find_violated_links(gold: Graph, partner: Mapping[int, int]) -> tuple[Link, ...]:
+def _find_violated_links(reach: Reach, partner: Mapping[int, int]) -> tuple[Link, ...]:
     """Dependencies that pred writes the other way round; what gold writes so, or in a circle, is free."""
-    import networkx as nx
-
-    circle: Mapping[int, int] = nx.condensation(gold).graph["mapping"]
-    links = [
+    links = (
         Link(producer, consumer)
-        for producer in gold
+        for producer, consumers in reach.items()
+        for consumer in consumers
         if producer in partner
-        for consumer in nx.descendants(gold, producer)
-        if consumer in partner
+        and consumer in partner
         and producer < consumer
         and partner[producer] > partner[consumer]
-        and circle[producer] != circle[consumer]
-    ]
+        and producer not in reach[consumer]
+    )
     return tuple(sorted(links, key=lambda link: (link.consumer, link.producer)))

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.datasets.published import Sample, load_json
-from planner_eval.comparison.explanation.argument_names import COMMUTATIVE_TOOLS
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic
 
@@ -359,12 +358,15 @@ class _Step(NamedTuple):
     number: int
 
 
+_COMMUTATIVE = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
+
+
 def _is_same_formula(tree: Node, steps: Sequence[Node]) -> bool:
     """Whether the last step unfolds to the tree, operands of commutative operations in any order."""
     ids: dict[tuple[Any, ...], int] = {}
 
     def key(name: str, operands: list[Any]) -> _Step:
-        if name in COMMUTATIVE_TOOLS:
+        if name in _COMMUTATIVE:
             operands = sorted(operands, key=repr)
         return _Step(ids.setdefault((name, *operands), len(ids)))
 

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.edits import Draft, Edit, kind_name
 from planner_eval.comparison.explanation.multi_call_edits import MIN_LIKENESS
-from planner_eval.comparison.matching.likeness import is_similar_name, likeness
+from planner_eval.comparison.matching.likeness import assign, is_similar_name, likeness
 from planner_eval.comparison.matching.pairing import Argument, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import Key, producers_of, value_key
-from planner_eval.plan.model import Call, Ref, Unresolved, Value
+from planner_eval.plan.model import Call, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
-
 # ----------------------------------------------------------------------
-# Arguments that one plan names and the other gives by position: which name stands for which position.
-def match_by_position(
+# Arguments of other names: which that is too much stands for which that is missing.
+MAX_NAME_PAIRS = 400
+"""Pairs of names up to which it is asked which is like which."""
+
+EQUAL_VALUE, POSITION, ORDER = 4.0, 1.0, 0.01
+"""What speaks for two arguments beside names and values that are alike: one value, a position for a name; and
+what speaks against it that they are written in another order."""
+
+
+def match_names(
     pred_args: Mapping[Any, Argument],
-    surplus: Collection[Any],
+    surplus: Iterable[Any],
     gold_args: Mapping[Any, Argument],
-    lacking: Sequence[Any],
+    lacking: Iterable[Any],
     same: Callable[[Any, Any], bool],
 ) -> dict[Any, Any]:
-    """For gold's arguments the prediction's, where one of the two names them and the other does not.
+    """For gold's arguments the prediction's of another name, those with most in common.
 
-    Names have no order: equal values stand for one another, then those that are like, then what is left in
-    the order in which it is written.
+    Equal values stand for one another. So do, where one plan names what the other gives by position, any two;
+    else literals of one kind whose names are alike, or that are almost equal themselves and say something.
 
     Args:
         pred_args: The prediction's arguments.
@@ -38,42 +44,40 @@ def match_by_position(
         lacking: Those of them that the prediction does not give.
         same: Whether an argument of the one is equal to one of the other.
 
-    >>> ours = {"tone": ("warm", (), "warm"), "of": ("a.wav", (), "a.wav")}
-    >>> theirs = {"0": ("b.txt", (), "b.txt"), "1": ("warm", (), "warm")}
-    >>> match_by_position(ours, ["tone", "of"], theirs, ["0", "1"], lambda one,
-    ...     other: ours[one] == theirs[other])
-    {'1': 'tone', '0': 'of'}
+    >>> pred = {"town": ("Rome IT", (), "Rome IT"), "n": (2, (), 2)}
+    >>> gold = {"city": ("Rome", (), "Rome"), "m": (7, (), 7)}
+    >>> match_names(pred, pred, gold, gold, lambda one, other: pred[one] == gold[other])
+    {'city': 'town'}
     """
-    pred_names = [name for name in surplus if name != DEPENDENCY_ARGUMENT]
-    gold_names = [name for name in lacking if name != DEPENDENCY_ARGUMENT]
-    kinds = {_is_position_name(name) for name in pred_names}, {_is_position_name(name) for name in gold_names}
-    if any(type(name) is not str for name in (*pred_names, *gold_names)):
-        return {}
-    if (
-        kinds not in (({True}, {False}), ({False}, {True}))
-        or len(pred_names) * len(gold_names) > MAX_NAME_PAIRS
-    ):
-        return {}
-    pred_by_gold: dict[Any, Any] = {}
-    for name in gold_names:
-        equal = next((pred_name for pred_name in pred_names if same(pred_name, name)), None)
-        if equal is not None:
-            pred_by_gold[name] = equal
-            pred_names.remove(equal)
-    candidates = [
-        (-score, index, pred_name)
-        for index, name in enumerate(gold_names)
-        for pred_name in pred_names
-        if name not in pred_by_gold and (score := _likeness(pred_args[pred_name], gold_args[name]))
-    ]
-    for _, index, pred_name in sorted(candidates):
-        if gold_names[index] not in pred_by_gold and pred_name in pred_names:
-            pred_by_gold[gold_names[index]] = pred_name
-            pred_names.remove(pred_name)
-    pred_by_gold.update(
-        zip([name for name in gold_names if name not in pred_by_gold], pred_names, strict=False)
+    pred_names, gold_names = (
+        [name for name in names if type(name) is str and name != DEPENDENCY_ARGUMENT]
+        for names in (surplus, lacking)
     )
-    return pred_by_gold
+    if not 0 < len(pred_names) * len(gold_names) <= MAX_NAME_PAIRS:
+        return {}
+    forms = {name.isdecimal() for name in pred_names}, {name.isdecimal() for name in gold_names}
+    by_position = len(forms[0]) == 1 == len(forms[1]) and forms[0] != forms[1]
+
+    def cost(row: int, column: int) -> float:
+        names = pred_names[column], gold_names[row]
+        if same(*names):
+            return -EQUAL_VALUE
+        score = _likeness(names, pred_args[names[0]], gold_args[names[1]])
+        return -score - by_position * (POSITION - ORDER * abs(row - column))
+
+    table = [[cost(row, column) for column in range(len(pred_names))] for row in range(len(gold_names))]
+    pairs = ((row, column) for row, column in assign(table) if table[row][column] < 0)
+    return {gold_names[row]: pred_names[column] for row, column in pairs}
+
+
+def _likeness(names: tuple[str, str], pred_arg: Argument, gold_arg: Argument) -> float:
+    """How much speaks for one literal argument to stand for another; 0 for nothing."""
+    kinds = kind_name(pred_arg[2]), kind_name(gold_arg[2])
+    if pred_arg[1] or gold_arg[1] or None in kinds:
+        return 0.0
+    score = likeness(pred_arg[2], gold_arg[2])
+    same_name = kinds[0] == kinds[1] and is_similar_name(*names)
+    return same_name + score if same_name or (score >= MIN_LIKENESS and is_distinctive(gold_arg[2])) else 0.0
 
 
 def find_form_difference(edit: Edit | Draft) -> str | None:
@@ -91,80 +95,6 @@ def find_form_difference(edit: Edit | Draft) -> str | None:
 def _shape(value: Value) -> Key:
     """A value but for which calls it takes from: those of two plans have other positions."""
     return value_key(value, [0] * (max(producers_of(value), default=-1) + 1))
-
-
-def _is_position_name(name: Any) -> bool:
-    return type(name) is str and name.isdecimal()
-
-
-def _likeness(pred_arg: Argument, gold_arg: Argument) -> float:
-    if pred_arg[1] or gold_arg[1] or not is_distinctive(gold_arg[2]):
-        return 0.0
-    return likeness(pred_arg[2], gold_arg[2])
-
-
-# ----------------------------------------------------------------------
-# Arguments with another name and another value: which that is too much stands for which that is missing.
-MAX_NAME_PAIRS = 400
-"""Pairs of names up to which it is asked which is like which."""
-
-
-def match_nearest_names(
-    pred_args: Mapping[Any, Argument],
-    surplus: Sequence[Any],
-    gold_args: Mapping[Any, Argument],
-    lacking: Sequence[Any],
-) -> dict[Any, Any]:
-    """For names that gold gives and the prediction does not, the name under which the prediction gives it.
-
-    Two literals stand for one another where their names are alike and they are of one kind, or where they are
-    almost equal themselves and say something; the likest first.
-
-    Args:
-        pred_args: The prediction's arguments.
-        surplus: Those of them that gold does not give.
-        gold_args: Gold's arguments.
-        lacking: Those of them that the prediction does not give.
-
-    >>> ours = {"town": ("Rome IT", (), "Rome IT"), "n": (2, (), 2)}
-    >>> match_nearest_names(ours, ["town", "n"], {"city": ("Rome", (), "Rome"), "m": (7, (), 7)},
-    ...     ["city", "m"])
-    {'city': 'town'}
-    """
-    if len(surplus) * len(lacking) > MAX_NAME_PAIRS:
-        return {}
-    candidates = []
-    for gold_index, gold_name in enumerate(lacking):
-        for pred_index, pred_name in enumerate(surplus):
-            score = _name_likeness(pred_name, pred_args[pred_name], gold_name, gold_args[gold_name])
-            if score:
-                candidates.append((-score, gold_index, pred_index))
-    pred_by_gold: dict[Any, Any] = {}
-    used: set[int] = set()
-    for _, gold_index, pred_index in sorted(candidates):
-        if lacking[gold_index] not in pred_by_gold and pred_index not in used:
-            pred_by_gold[lacking[gold_index]] = surplus[pred_index]
-            used.add(pred_index)
-    return pred_by_gold
-
-
-def _name_likeness(pred_name: Any, pred_arg: Argument, gold_name: Any, gold_arg: Argument) -> float:
-    """How much speaks for one argument to stand for another; 0 for nothing."""
-    pred_value, gold_value = pred_arg[2], gold_arg[2]
-    kinds = kind_name(pred_value), kind_name(gold_value)
-    if (
-        pred_arg[1]
-        or gold_arg[1]
-        or None in kinds
-        or type(pred_name) is not str
-        or type(gold_name) is not str
-    ):
-        return 0.0
-    score = likeness(pred_value, gold_value)
-    same_name = kinds[0] == kinds[1] and is_similar_name(pred_name, gold_name)
-    if same_name or (score >= MIN_LIKENESS and is_distinctive(gold_value)):
-        return same_name + score
-    return 0.0
 
 
 # ----------------------------------------------------------------------
@@ -231,37 +161,3 @@ def unpack_objects(pairing: Pairing) -> UnpackedPairing:
 
 def _make_argument(plan_calls: PlanCalls, value: Any) -> Argument:
     return plan_calls.shape(value), tuple(producers_of(value)), value
-
-
-# ----------------------------------------------------------------------
-# Operations whose operands may stand in either order: exchanging them is told, and does no harm.
-COMMUTATIVE_TOOLS = frozenset({"add", "multiply", "max", "min", "max_number", "min_number", "gcd", "lcm"})
-"""How such operations are called in the arithmetic plans that benchmarks have."""
-
-OPERAND_COUNT = 2
-"""So many arguments such an operation takes."""
-
-_OPERAND_NAME = re.compile(r"[a-z]|[a-z]*_?[0-9]+")
-"""Names of operands, which say nothing but which one it is: ``a``, ``arg_0``, ``1``."""
-
-
-def is_commutative(call: Call) -> bool:
-    """Whether a call is such an operation, on two operands: numbers or results, under names that only count.
-
-    >>> both = (("arg_0", 80), ("arg_1", 20))
-    >>> is_commutative(Call("a", "add", both)), is_commutative(Call("a", "divide", both))
-    (True, False)
-    >>> is_commutative(Call("a", "add", (("item", "milk"), ("list", "shopping"))))
-    False
-    >>> is_commutative(Call("a", "add", (("start", 5), ("days", 3))))
-    False
-    """
-    return (
-        call.name.casefold() in COMMUTATIVE_TOOLS
-        and len(call.arguments) == OPERAND_COUNT
-        and all(_OPERAND_NAME.fullmatch(name) for name, _ in call.arguments)
-        and all(type(value) in _OPERAND_TYPES for _, value in call.arguments)
-    )
-
-
-_OPERAND_TYPES = (int, float, Ref, Unresolved)

@@ -20,10 +20,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from planner_eval.comparison.explanation.argument_names import find_form_difference, is_commutative
+from planner_eval.comparison.explanation.argument_names import find_form_difference
 from planner_eval.comparison.explanation.edits import Draft, Edit, Place
-from planner_eval.comparison.explanation.prices import HARMLESS, cost
-from planner_eval.comparison.explanation.sentences import links_of
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Call, Plan, Ref, Value
@@ -39,7 +37,7 @@ def order_by_cause(
 
     def is_last(edit: Draft) -> bool:
         looked_up = edit.gold is None and edit.pred is not None and edit.pred.call in lookups
-        return cost("lookup" if looked_up else _name_of_price(edit, pred, gold)) < HARMLESS
+        return looked_up or find_form_difference(edit) is not None
 
     edits = sorted(edits, key=lambda edit: (is_last(edit), ranks.of(edit)))
     cause = _find_causes(edits)
@@ -136,18 +134,6 @@ def _names_lookup(name: str) -> bool:
     return word is not None and word[0].lower() in LOOKUP_VERBS
 
 
-def _name_of_price(edit: Draft, pred: Plan, gold: Plan) -> str:
-    """By what name an edit has its price: its code, unless it changes nothing of what is meant."""
-    if find_form_difference(edit):
-        return "form"
-    if edit.code == "arguments.swapped" and edit.pred is not None and edit.gold is not None:
-        calls = {place.call for _, place in edit.places if place is not None} | {edit.gold.call}
-        if len(calls) == 1 and edit.pred.call is not None and edit.gold.call is not None:
-            call_pair = pred.calls[edit.pred.call], gold.calls[edit.gold.call]
-            return "operands" if all(map(is_commutative, call_pair)) else edit.code
-    return edit.code
-
-
 class _Ranks:
     """Where an edit comes: where the prediction is read that far.
 
@@ -216,8 +202,8 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
     """Where each call of gold stands among the prediction's: a position, and -1 before, 0 at or 1 after it.
 
     A call without a partner stands after the partner of the call before it, or else before the partner of
-    the next that has one; before all where none has one. It stands after all that it takes from, wherever
-    gold lists these, but never after a call that waits for it: before the first of them.
+    the next that has one; before all where none has one. It stands after all that it takes from, but never
+    after a call that waits for it: before the first of them.
 
     Args:
         gold: The gold plan.
@@ -234,10 +220,9 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
     end = max(partner.values(), default=0) + 1
     needs = producers(gold)
     awaited = _find_first_consumers(gold, partner, end)
-    order = _order_producers_first(needs)
     slots: dict[int, tuple[int, int]] = {}
-    current = next((partner[call] for call in order if call in partner), 0), -1
-    for call in order:
+    current = min(partner.items(), default=(0, 0))[1], -1
+    for call in range(len(needs)):
         if call in partner:
             current = slots[call] = partner[call], 0
             continue
@@ -248,32 +233,12 @@ def find_positions_in_pred(gold: Plan, pairs: Iterable[tuple[int, int]]) -> list
     return [slots[call] for call in range(len(gold.calls))]
 
 
-def _order_producers_first(needs: Sequence[Sequence[int]]) -> list[int]:
-    """The calls as they are written, but for those that others written before them take from."""
-    order: list[int] = []
-    entered: set[int] = set()
-    for first_call in range(len(needs)):
-        open_calls = [(first_call, iter(needs[first_call]))] if first_call not in entered else []
-        entered.add(first_call)
-        while open_calls:
-            call, remaining = open_calls[-1]
-            next_producer = next((producer for producer in remaining if producer not in entered), None)
-            if next_producer is None:
-                order.append(call)
-                open_calls.pop()
-            else:
-                entered.add(next_producer)
-                open_calls.append((next_producer, iter(needs[next_producer])))
-    return order
-
-
 def _find_causes(edits: list[Draft]) -> list[int | None]:
     """For each edit, in that order, the edit that it follows from."""
     missing = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code == "call.missing"}
     extra = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code in _EXTRA_CALL_CODES}
     renamed = {e.gold.call: i for i, e in enumerate(edits) if e.gold and e.code in _TOOL_CHANGE_CODES}
     also_told = {place_pair: i for i, e in enumerate(edits) for place_pair in e.also if None in place_pair}
-    chained = {e.pred.call: i for i, e in enumerate(edits) if e.pred and e.code == "call.replaced" and e.also}
     first: dict[Any, int] = {}
     causes: list[int | None] = []
     for position, edit in enumerate(edits):
@@ -288,11 +253,8 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
                 cause = _find_producer_edit(edit.pred_value, edit.pred, extra)
             if cause is None and edit.code.endswith(".output"):
                 cause = _find_producer_edit(edit.gold_value, edit.gold, renamed)
-        if cause is None and edit.gold and edit.code in _UNSHARED_ARGUMENT_CODES:
+        if cause is None and edit.gold and edit.code in UNSHARED_ARGUMENT_CODES:
             cause = renamed.get(edit.gold.call)
-        if cause is None and chained and edit.code == "argument.extra" and edit.pred is not None:
-            links = links_of(edit.pred.argument or "", edit.pred_value)
-            cause = next((chained[ref.call] for ref in links if ref.call in chained), None)
         if cause is None and edit.code in _REPEATABLE_CODES:
             cause = first.setdefault(change_key(edit), position)
         causes.append(None if cause == position else cause)
@@ -303,7 +265,7 @@ _UNPAIRED_CALL_CODES = ("call.missing", "call.extra", "call.duplicated")
 _EXTRA_CALL_CODES = ("call.extra", "call.duplicated")
 _TOOL_CHANGE_CODES = ("call.replaced", "app.changed")
 _ROOT_CODES = (*_TOOL_CHANGE_CODES, "call.merged", "call.split", "arguments.swapped")
-_UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed")
+UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed", "arguments.swapped")
 _REPEATABLE_CODES = (
     "name.spelling",
     "argument.value",

@@ -29,7 +29,6 @@ EDITS: dict[str, str] = {
     "argument.value": "the argument's value, or a part of it, differs",
     "argument.type": "the value, or a part of it, has a different type, such as text for a number",
     "arguments.swapped": "arguments of one or several calls have each other's values",
-    "arguments.joined": "one argument joins values that gold gives in several",
     "reference.literal": "a literal is used where gold uses another call's output",
     "reference.unwanted": "another call's output is used where gold has a literal",
     "reference.unresolved": "a reference to a call that the prediction does not have",
@@ -113,7 +112,6 @@ class ValueData(NamedTuple):
         within: Whether it is about a part of the value.
         renamed: Whether the prediction gives the argument another name.
         computed: Whether the prediction's value is an expression.
-        holder: Another call of gold that is given what is too much here.
     """
 
     name: Any
@@ -123,7 +121,6 @@ class ValueData(NamedTuple):
     within: bool = False
     renamed: bool = False
     computed: bool = False
-    holder: int | None = None
 
 
 class Draft(NamedTuple):

@@ -6,9 +6,10 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import order_by_cause
 from planner_eval.comparison.explanation.compound_edits import merge_edits
 from planner_eval.comparison.explanation.edits import Draft, Edit, Place, ValueDiff
+from planner_eval.comparison.explanation.names import CallNames, no_call_suffix
 from planner_eval.comparison.explanation.partners import rematch_for_explanation
 from planner_eval.comparison.explanation.primitive_edits import PrimitiveEdits
-from planner_eval.comparison.explanation.sentences import CallNames, Wording, no_call_suffix
+from planner_eval.comparison.explanation.sentences import Wording
 from planner_eval.comparison.gold_alternatives import AcceptedValues, AlternativeValues
 from planner_eval.comparison.matching.align import Matching
 
@@ -19,7 +20,7 @@ class Explanation(NamedTuple):
     Args:
         matching: The matching, with partners as a person takes them.
         edits: The edits, causes before consequences.
-        shortest: Whether no other set of edits is known to be cheaper; False where the search was bounded.
+        shortest: Whether the search for partners was not bounded.
     """
 
     matching: Matching
@@ -34,18 +35,17 @@ def explain_matching(matching: Matching, alternatives: AlternativeValues) -> Exp
         matching: What figures count.
         alternatives: Values that other gold plans have in the place of this one's, which sentences name.
     """
-    matching = rematch_for_explanation(matching)
+    matching, shortest = rematch_for_explanation(matching)
     pred, gold, pairs, pairing = matching.pred, matching.gold, matching.alignment.pairs, matching.pairing
     names = CallNames.of(pred, gold, pairs)
     wording = Wording(names, ValueDiff(names.to_gold))
     edits: list[Draft] = []
-    shortest = True
     if pairing is not None:
         waived = {Place(call) for call in matching.waived}
         accepted = AcceptedValues(matching.policy, matching.terms, alternatives)
         primitive = PrimitiveEdits(pairing, accepted, ordered=matching.policy.order != "free")
         edits = [edit for edit in primitive if edit.code != "call.missing" or edit.gold not in waived]
-        edits, shortest = merge_edits(edits, names)
+        edits = merge_edits(edits, names)
         wording.objects = primitive.objects
     edits += [
         Draft("misplaced call", "order.broken", Place(call), Place(image), data=(other, after))

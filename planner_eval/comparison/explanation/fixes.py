@@ -7,13 +7,11 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.causes import change_key
+from planner_eval.comparison.explanation.causes import UNSHARED_ARGUMENT_CODES, change_key
 from planner_eval.comparison.explanation.edits import Edit, Place
-from planner_eval.comparison.explanation.sentences import links_of
 from planner_eval.comparison.patch import apply_operations, make_patch, relabel_gold
 from planner_eval.plan.canonical import producers_of
 from planner_eval.plan.model import Plan, Value
-from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
 ArgumentKey = tuple[int | None, str | None]
 """A call by gold's position, None for the answer, and its argument."""
@@ -100,8 +98,6 @@ class Fixes:
                     arguments.add(self.gold_place(pred))
                 if gold is not None and gold.argument is not None:
                     arguments.add((gold.call, gold.argument))
-        if root.code == "call.replaced" and root.also and root.pred is not None:
-            arguments |= {*self._links_of(root.pred.call)}
         if root.code != "name.spelling":
             arguments |= {*self._links(missing, extra, renamed)}
         return self._chosen(root, missing, extra, renamed, arguments)
@@ -121,17 +117,6 @@ class Fixes:
                 yield from ((gold.call, gold.argument) for _, gold in edit.places if gold is not None)
         yield from self._of_tools(renamed)
 
-    def _links_of(self, call: int | None) -> Iterator[ArgumentKey]:
-        """The links without an argument that go out from a call made for a chain."""
-        for edit in self.found.edits:
-            if edit.code != "argument.extra" or edit.pred is None:
-                continue
-            if any(
-                ref.call == call
-                for ref in links_of(edit.pred.argument or DEPENDENCY_ARGUMENT, edit.pred_value)
-            ):
-                yield self.gold_place(edit.pred)
-
     def _of_tools(self, renamed: set[int]) -> Iterator[ArgumentKey]:
         """What follows from another tool: what only one of the two takes, and outputs that only one has."""
         for edit in self.found.edits if renamed else ():
@@ -139,8 +124,8 @@ class Fixes:
                 continue
             if edit.code.endswith(".output") and renamed.intersection(producers_of(edit.gold_value)):
                 yield edit.gold.call, edit.gold.argument
-            if edit.gold.call in renamed and edit.code in _UNSHARED_ARGUMENT_CODES:
-                yield from ((edit.gold.call, p.argument) for p in (edit.pred, edit.gold) if p)
+            if edit.gold.call in renamed and edit.code in UNSHARED_ARGUMENT_CODES:
+                yield from ((edit.gold.call, p.argument) for places in edit.places for p in places if p)
 
     def _chosen(
         self, root: Edit, missing: set[int], extra: set[int], renamed: set[int], arguments: set[ArgumentKey]
@@ -168,9 +153,6 @@ class Fixes:
                 chosen = (call, operation["argument"]) in arguments
             operations |= chosen << index
         return Fix(root, operations, frozenset(arguments | more))
-
-
-_UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed")
 
 
 def _list_arguments(plan: Plan) -> Iterator[tuple[int | None, str, Value]]:

@@ -12,21 +12,20 @@ from planner_eval.comparison.explanation.causes import change_key, find_lookups
 from planner_eval.comparison.explanation.edits import (
     Edit,
     Place,
-    kind_name,
     name_type_difference,
     name_writing_difference,
 )
+from planner_eval.comparison.explanation.line_sentences import LineWording
 from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
-from planner_eval.comparison.explanation.search import Proposal, choose_cheapest
-from planner_eval.comparison.explanation.sentences import (
+from planner_eval.comparison.explanation.names import (
     CallNames,
-    LineWording,
     calls_numbers,
-    format_names,
     links_of,
     no_call_suffix,
     value_name,
 )
+from planner_eval.comparison.explanation.prices import Proposal, choose_cheapest
+from planner_eval.comparison.explanation.sentences import format_names
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Path, Plan, Ref
@@ -330,10 +329,10 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
     ]
     while len(remaining) > 1:  # what one line does not tell another may
         roots = roots._replace(edits=remaining)
-        choice = choose_cheapest(proposal for propose in BUNDLES for proposal in propose(roots))
-        if not choice.proposals:
+        chosen = choose_cheapest(proposal for propose in BUNDLES for proposal in propose(roots))
+        if not chosen:
             break
-        for name, positions, data in choice.proposals:
+        for name, positions, data in chosen:
             edits = [diff.edits[index] for index in positions]
             message = wording.write(name, edits, data)
             if 0 in positions and (suffix := no_call_suffix(diff.pred, diff.gold)) not in message:
@@ -414,18 +413,6 @@ def _propose_copied_values(roots: Roots) -> Iterator[Proposal]:
         ordered = sorted(group, key=lambda root: root[1].code != "argument.value")
         if [edit.code for _, edit in ordered].count("argument.value") == 1:
             yield _propose("copied value", ordered)
-
-
-def _propose_same_types(roots: Roots) -> Iterator[Proposal]:
-    """One argument of calls of a tool that is of another type in each, as a list for a text."""
-
-    def kinds(edit: Edit) -> Hashable:
-        if edit.code != "argument.type" or not _is_whole_argument(edit):
-            return None
-        return roots.argument(edit), kind_name(edit.pred_value), kind_name(edit.gold_value)
-
-    for group in roots.grouped(kinds):
-        yield _propose("same type", group)
 
 
 def _propose_missing_arguments(roots: Roots) -> Iterator[Proposal]:
@@ -538,7 +525,7 @@ def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
 
 
 BUNDLES: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
-    _propose_lookups, _propose_list_items, _propose_same_values, _propose_copied_values, _propose_same_types,
+    _propose_lookups, _propose_list_items, _propose_same_values, _propose_copied_values,
     _propose_missing_arguments, _propose_missing_answers, _propose_repeated_runs, _propose_tries,
     _propose_ends, _propose_tool_runs,
 )  # fmt: skip

@@ -7,23 +7,18 @@ from functools import cached_property
 from typing import Any
 
 from planner_eval.comparison.explanation.argument_names import (
-    match_by_position,
-    match_nearest_names,
+    match_names,
     unpack_objects,
 )
 from planner_eval.comparison.explanation.edits import Draft, Place, PlacePair, ValueData, ValueDiff
 from planner_eval.comparison.explanation.multi_call_edits import (
     ListedCalls,
-    find_chain,
-    find_collected_calls,
     find_exchange_cycles,
-    find_gathered_calls,
     find_listed_calls,
     find_nearest_call,
 )
 from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.pairing import MISSING, Argument, Pairing, PlanCalls
-from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.model import Path, Plan, Ref, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
@@ -46,7 +41,7 @@ class PrimitiveEdits:
         self.gold: Plan = pairing.gold.numbered.plan
         self.to_gold, self.to_pred = pairing.to_gold, pairing.to_pred
         self.values = ValueDiff(pairing.to_gold)
-        self.listed = find_listed_calls(pairing, self.to_gold, as_explained=True)
+        self.listed = find_listed_calls(pairing)
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
         self.stored: dict[tuple[int, int], dict[str, list[Value]]] = {}
@@ -88,11 +83,6 @@ class PrimitiveEdits:
         by_partner = sorted(range(len(self.pred.calls)), key=lambda pred: (self.to_gold[pred] >= 0, -pred))
         return {numbers[pred]: pred for pred in by_partner if numbers[pred] is not None}
 
-    @cached_property
-    def missing(self) -> list[int]:
-        """The calls of gold without a partner."""
-        return [gold for gold in range(len(self.gold.calls)) if self.to_pred[gold] < 0]
-
     def describe_extra(self, pred: int) -> Draft:
         """A call that gold does not make: a repeat, a try of another call, or neither."""
         twin = self.first_equals.get(self.pairing.pred.numbered.numbers[pred], pred)
@@ -109,7 +99,7 @@ class PrimitiveEdits:
         return Draft("try", "call.extra", Place(pred), data=(nearest.call, values))
 
     def compare_tools(self, pred: int, gold: int) -> Iterator[Draft]:
-        """The difference of the tools of two partners, and for what further calls the one stands."""
+        """The difference of the tools of two partners."""
         pred_call, gold_call = self.pred.calls[pred], self.gold.calls[gold]
         if (pred_call.app, pred_call.name) == (gold_call.app, gold_call.name):
             return
@@ -117,32 +107,19 @@ class PrimitiveEdits:
         if self.pairing.pred.tools[pred] == self.pairing.gold.tools[gold]:
             yield Draft("spelling", "name.spelling", *places, *tools)
             return
-        replaced = pred_call.name != gold_call.name
-        name, calls, list_name = "replaced call", [gold], None
-        if replaced and len(calls := find_chain(self.pairing, pred, gold)) > 1:
-            name = "call for a chain"
-        elif len(calls := find_gathered_calls(self.pairing, pred, gold)) > 1 and all(
-            self.to_pred[position] < 0 for position in calls if position != gold
-        ):
-            name = "call for several"
+        if pred_call.name == gold_call.name:
+            yield Draft("replaced call", "app.changed", *places, pred_call.app, gold_call.app)
         else:
-            calls = [gold]
-            if replaced and (collected := find_collected_calls(self.pairing, pred, gold, self.missing)):
-                name, calls, list_name = "call for a list", [*collected.parts], collected.name
-        values = tools if replaced else (pred_call.app, gold_call.app)
-        also = tuple((None, Place(position)) for position in calls if position != gold)
-        code = "call.replaced" if replaced else "app.changed"
-        yield Draft(name, code, *places, *values, also=also, data=(calls, list_name))
+            yield Draft("replaced call", "call.replaced", *places, *tools)
 
     def describe_list(self, pred: int, gold: int, listed_calls: ListedCalls) -> Draft:
         """A call that asks in lists what gold asks call by call, or the other way round."""
-        place_pairs = [self.places(pred, gold, *argument_names) for argument_names in listed_calls.names]
+        names = listed_calls.pred_name, listed_calls.gold_name
         alone = [Place(position) for position in listed_calls.parts]
-        parts = [(None, place) if listed_calls.merged else (place, None) for place in alone]
+        also = tuple((None, place) if listed_calls.merged else (place, None) for place in alone)
         code = "call.merged" if listed_calls.merged else "call.split"
-        values = self.written_values(pred, gold, *listed_calls.names[0])
-        also = (*place_pairs[1:], *parts)
-        return Draft(code, code, *place_pairs[0], *values, also=also, data=(pred, gold, listed_calls))
+        places, values = self.places(pred, gold, *names), self.written_values(pred, gold, *names)
+        return Draft(code, code, *places, *values, also=also, data=(pred, gold, listed_calls))
 
     def find_early_calls(self) -> Iterator[Draft]:
         """Calls written before one they need, where gold does not write them so; circles aside.
@@ -187,16 +164,16 @@ class PrimitiveEdits:
             yield Draft("argument.object", "argument.object", Place(pred, name), Place(gold, name), value)
         if gold in self.listed:
             yield self.describe_list(pred, gold, self.listed[gold])
-            listed_names = {name for pair in self.listed[gold].names for name in pair}
+            listed_names = self.listed[gold].pred_name, self.listed[gold].gold_name
             differing = dict.fromkeys(name for name in differing if name not in listed_names)
         if not differing:
             return
         pred_args, gold_args = self.pairing.arguments(pred, gold)
         gold_names = [name for name in gold_args if name in differing]
         if len(gold_names) > 1:
-            for circles in self.find_exchanges(pred_args, gold_args, gold_names):
-                yield self.describe_exchange(pred, gold, circles)
-                gold_names = [name for name in gold_names if not any(name in names for names in circles)]
+            for names in self.find_exchanges(pred_args, gold_args, gold_names):
+                yield self.describe_exchange(pred, gold, names)
+                gold_names = [name for name in gold_names if name not in names]
         yield from self.compare_names(pred, gold, differing, gold_names)
 
     def compare_names(
@@ -211,78 +188,33 @@ class PrimitiveEdits:
             gold_names: Those of gold, but for what is told already.
         """
         pred_args, gold_args = self.pairing.arguments(pred, gold)
-        surplus = dict.fromkeys(name for name in differing if name not in gold_args)
-        absent = [name for name in gold_names if name not in pred_args]
+        surplus = [name for name in differing if name not in gold_args]
+        lacking = [name for name in gold_names if name not in pred_args]
         renamed: dict[Any, Any] = {}
-        if surplus and absent:
-            renamed = match_by_position(
-                pred_args, surplus, gold_args, absent, self.same(pred_args, gold_args)
-            )
+        if surplus and lacking:
+            renamed = match_names(pred_args, surplus, gold_args, lacking, self.same(pred_args, gold_args))
         linked: dict[Any, int] = {}
         if DEPENDENCY_ARGUMENT in differing:
             linked = self.find_linked_arguments(pred_args, gold_args, gold_names, renamed)
         if linked:
-            surplus.pop(DEPENDENCY_ARGUMENT, None)
-            gold_names = [name for name in gold_names if name != DEPENDENCY_ARGUMENT]
-        by_value: dict[Any, list[Any]] = {}
-        for name in reversed(surplus):
-            if name != DEPENDENCY_ARGUMENT:
-                by_value.setdefault(self.key(pred_args[name]), []).append(name)
-        entries = [
-            (
-                name,
-                self.compare_name(pred, gold, name, surplus, by_value, renamed.get(name), linked.get(name)),
+            surplus, gold_names = (
+                [name for name in names if name != DEPENDENCY_ARGUMENT] for names in (surplus, gold_names)
             )
-            for name in gold_names
-        ]
-        lacking = [name for name, drafts in entries if drafts is None]
-        nearest = (
-            match_nearest_names(pred_args, [*surplus], gold_args, lacking) if surplus and lacking else {}
-        )
-        for name, drafts in entries:
-            yield from drafts or ()
-            if name in nearest:
-                del surplus[nearest[name]]
-                yield self.describe_renamed(pred, gold, nearest[name], name)
-            elif drafts is None:
-                yield self.describe_lacking(pred, gold, name, linked.get(name))
+        for name in gold_names:
+            pred_name = renamed.get(name, name)
+            by_position = pred_name.isdecimal() != name.isdecimal() if pred_name != name else False
+            equal = pred_name != name and self.key(pred_args[pred_name]) == gold_args[name][:2]
+            if pred_name != name and (equal or not by_position):
+                yield self.describe_renamed(pred, gold, pred_name, name)
+                continue
+            drafts = [*self.compare_values(pred, gold, name, linked.get(name), pred_name)]
+            if not drafts and name not in pred_args:
+                drafts = [self.describe_lacking(pred, gold, name, linked.get(name))]
+            yield from drafts
         for name in surplus:
-            drafts = [*self.compare_values(pred, gold, name, linked.get(name))]
-            yield from drafts or [self.describe_surplus(pred, gold, name, linked.get(name))]
-
-    def compare_name(
-        self,
-        pred: int,
-        gold: int,
-        name: Any,
-        surplus: dict[Any, Any],
-        by_value: dict[Any, list[Any]],
-        renamed: Any,
-        producer: int | None,
-    ) -> list[Draft] | None:
-        """The differences of one argument of gold, be it under another name; None where there is none.
-
-        Args:
-            pred: A call of pred.
-            gold: Its partner.
-            name: The argument.
-            surplus: Arguments that only the prediction gives; what stands for this one is taken out.
-            by_value: The same by their values, the first last.
-            renamed: One of them that gives by position what gold names, or the other way round.
-            producer: Gold's producer in pred, where a link without an argument has it.
-        """
-        pred_args, gold_args = self.pairing.arguments(pred, gold)
-        surplus.pop(renamed, None)
-        if renamed is not None and self.key(pred_args[renamed]) == gold_args[name][:2]:
-            return [self.describe_renamed(pred, gold, renamed, name)]
-        drafts = [*self.compare_values(pred, gold, name, producer, renamed)]
-        if drafts or name in pred_args:
-            return drafts
-        equal_names = by_value.get(gold_args[name][:2]) if producer is None else None
-        if not equal_names:
-            return None
-        del surplus[equal_names[-1]]
-        return [self.describe_renamed(pred, gold, equal_names.pop(), name)]
+            if name not in renamed.values():
+                drafts = [*self.compare_values(pred, gold, name, linked.get(name))]
+                yield from drafts or [self.describe_surplus(pred, gold, name, linked.get(name))]
 
     def key(self, argument: Argument) -> tuple[Any, tuple[int, ...]]:
         """What makes an argument of the prediction equal to one of gold's under the pairing."""
@@ -294,15 +226,11 @@ class PrimitiveEdits:
 
     def find_exchanges(
         self, pred_args: Arguments, gold_args: Arguments, gold_names: list[Any]
-    ) -> list[list[list[str]]]:
-        """Arguments whose values go round among them, those that take from the same calls together."""
+    ) -> list[list[str]]:
+        """Arguments whose values go round among them."""
         shared = [name for name in gold_names if name in pred_args and type(name) is str]
         pred_values = {name: self.key(pred_args[name]) for name in shared}
-        circles: dict[Any, list[list[str]]] = {}
-        for names in find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared}):
-            producers = frozenset(producer for name in names for producer in gold_args[name][1])
-            circles.setdefault(producers or names[0], []).append(names)
-        return [*circles.values()]
+        return [*find_exchange_cycles(pred_values, {name: gold_args[name][:2] for name in shared})]
 
     def find_linked_arguments(
         self,
@@ -337,14 +265,13 @@ class PrimitiveEdits:
                 producers[name] = position if in_pred else argument[2].call
         return {} if free else producers
 
-    def describe_exchange(self, pred: int, gold: int, circles: list[list[str]]) -> Draft:
+    def describe_exchange(self, pred: int, gold: int, names: list[str]) -> Draft:
         """Arguments of one call that have one another's values."""
-        names = [name for circle in circles for name in circle]
         value_pairs = {name: self.written_values(pred, gold, name, name) for name in names}
         first, *others = [self.places(pred, gold, name, name) for name in names]
         values = [{name: pair[side] for name, pair in value_pairs.items()} for side in (0, 1)]
         also = tuple(others)
-        return _of_argument("exchange", "arguments.swapped", first, *values, also=also, data=circles)
+        return _of_argument("exchange", "arguments.swapped", first, *values, also=also)
 
     def describe_lacking(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
         """An argument that gold gives and the prediction does not."""
@@ -355,24 +282,10 @@ class PrimitiveEdits:
         )
 
     def describe_surplus(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
-        """An argument that the prediction gives and gold does not; and which other call gold gives it to."""
+        """An argument that the prediction gives and gold does not."""
         value, data = self.written(self.pairing.pred, pred, name), self.data(gold, name, producer)
-        argument, holder = self.pairing.pred.arguments(pred).get(name), None
-        if argument is not None and gold < len(self.gold.calls) and is_distinctive(argument[2]):
-            key = self.pairing.gold.tools[gold], name, *self.key(argument)
-            holder = next((call for call in self.holders.get(key, ()) if call != gold), None)
-        data = data._replace(holder=holder)
         places = self.places(pred, gold, name, name)
         return self.beside_link(_of_argument("extra argument", "argument.extra", places, value, data=data))
-
-    @cached_property
-    def holders(self) -> dict[Any, list[int]]:
-        """The calls of gold by tool, argument and value."""
-        holders: dict[Any, list[int]] = {}
-        for position, tool in enumerate(self.pairing.gold.tools):
-            for name, (shape, producers, _) in self.pairing.gold.arguments(position).items():
-                holders.setdefault((tool, name, shape, producers), []).append(position)
-        return holders
 
     def describe_renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Draft:
         """An argument that stands for another of another name."""

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, ClassVar
-from unicodedata import normalize
 
-from planner_eval.base.text import one_line, one_line_json
-from planner_eval.comparison.explanation.argument_names import is_commutative
+from planner_eval.base.text import one_line
 from planner_eval.comparison.explanation.edits import (
     Draft,
     Edit,
@@ -21,267 +18,23 @@ from planner_eval.comparison.explanation.edits import (
     kind_name,
     name_type_difference,
 )
+from planner_eval.comparison.explanation.names import (
+    MAX_VALUE_LENGTH,
+    CallNames,
+    call_number,
+    calls_numbers,
+    links_of,
+    output_name,
+    path_name,
+    place_name,
+    tell_apart,
+    text_name,
+    tool_label,
+    value_name,
+)
 from planner_eval.comparison.matching.pairing import MISSING
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
+from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
-
-# ----------------------------------------------------------------------
-# A difference in words: one sentence that names the calls, the arguments, the values, the places.
-MAX_RUNS = 8
-"""So many runs of calls are told by number, and of further calls how many there are."""
-
-MAX_VALUE_LENGTH = 80
-"""The longest value that a sentence shows in full."""
-
-
-def call_number(pred: int | None, gold: int | None) -> str:
-    """A call's place among the prediction's calls, and among gold's where that is another.
-
-    >>> call_number(1, 1), call_number(1, 2), call_number(1, None), call_number(None, 2)
-    ('call 2', "call 2, gold's 3", 'call 2', "gold's call 3")
-    """
-    if pred is None:
-        return f"gold's call {(gold or 0) + 1}"
-    return f"call {pred + 1}" if gold is None or gold == pred else f"call {pred + 1}, gold's {gold + 1}"
-
-
-class CallNames:
-    """How the calls of two compared plans are named: by tool and number, of one call always the same.
-
-    Args:
-        pred: The prediction.
-        gold: The gold plan.
-        to_gold: The partner of each call of the prediction; negative or not there for none.
-        to_pred: The partner of each call of gold, likewise.
-    """
-
-    def __init__(self, pred: Plan, gold: Plan, to_gold: Sequence[int], to_pred: Sequence[int]) -> None:
-        self.pred, self.gold, self.to_gold, self.to_pred = pred, gold, to_gold, to_pred
-
-    @classmethod
-    def of(cls, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> CallNames:
-        """The names where pairs of positions (in the prediction, in gold) are partners."""
-        to_gold, to_pred = [-1] * len(pred.calls), [-1] * len(gold.calls)
-        for pred_position, gold_position in pairs:
-            to_gold[pred_position], to_pred[gold_position] = gold_position, pred_position
-        return cls(pred, gold, to_gold, to_pred)
-
-    def our_number(self, position: int) -> str:
-        """A call of the prediction without its tool: ``call 2, gold's 3``."""
-        partner = self.to_gold[position]
-        return call_number(position, partner if partner >= 0 else None)
-
-    def their_number(self, position: int) -> str:
-        """A call of gold without its tool: as its partner is called, or ``gold's call 3``."""
-        partner = self.to_pred[position]
-        return call_number(partner if partner >= 0 else None, position)
-
-    def ours(self, position: int | None) -> str:
-        """A call of the prediction: ``book_trip (call 2, gold's 3)``; the answer for None."""
-        if position is None:
-            return "the answer"
-        return f"{tool_label(self.pred.calls[position])} ({self.our_number(position)})"
-
-    def theirs(self, position: int | None) -> str:
-        """A call of gold: ``book_trip (call 2, gold's 3)``; the answer for None."""
-        if position is None:
-            return "the answer"
-        return f"{tool_label(self.gold.calls[position])} ({self.their_number(position)})"
-
-    def labelled(self, value: Value) -> str:
-        """What a text is that is the bare label of a call of the prediction; empty for any other value."""
-        if type(value) is not str or _GENERATED_LABEL.fullmatch(value):
-            return ""
-        position = next((position for position, call in enumerate(self.pred.calls) if value == call.id), None)
-        return "" if position is None else f", the label of {self.ours(position)} as a text"
-
-
-def tell_apart(first: str, second: str) -> tuple[str, str]:
-    r"""Two texts; what is not ASCII in them as escapes where they differ and look alike.
-
-    >>> tell_apart("caf\u00e9", "cafe\u0301"), tell_apart("a\xa0b", "a b"), tell_apart("\u00e9", "e")
-    (('caf\\xe9', 'cafe\\u0301'), ('a\\xa0b', 'a b'), ('é', 'e'))
-    """
-    if first == second or (first.isascii() and second.isascii()):
-        return first, second
-    looks = [normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))) for text in (first, second)]
-    if looks[0] != looks[1]:
-        return first, second
-    shown = [text.encode("ascii", "backslashreplace").decode() for text in (first, second)]
-    return shown[0], shown[1]
-
-
-_UNSEEN = re.compile("[\u00ad\ufe00-\ufe0f]")
-"""Soft hyphens and variation selectors."""
-
-_GENERATED_LABEL = re.compile(r"c[0-9]+")
-"""Labels that calls get that have none."""
-
-
-def _plain_call_number(position: int) -> str:
-    return f"call {position + 1}"
-
-
-def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
-    """Calls by their numbers; empty where only the answer, None, is meant.
-
-    Args:
-        positions: The calls.
-        whose: What stands before.
-
-    >>> calls_numbers([0, 1, 2, 6]), calls_numbers([0, 1]), calls_numbers([2], "gold's ")
-    ('calls 1–3, 7', 'calls 1, 2', "gold's call 3")
-    """
-    numbers = sorted({position + 1 for position in positions if position is not None})
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    texts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
-    if len(texts) > MAX_RUNS:
-        return (
-            f"{whose}calls {', '.join(texts[:MAX_RUNS])} and "
-            f"{len(numbers) - sum(map(len, runs[:MAX_RUNS])):,} more"
-        )
-    return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(texts)}" if texts else ""
-
-
-def calls_name(plan: Plan) -> str:
-    """All calls of a plan on one line, as far as it reaches.
-
-    >>> from planner_eval.plan.model import Call
-    >>> calls_name(Plan((Call("a", "f", (("x", [1, True]),)), Call("b", "g", (("y", Ref(0)),)))))
-    'f(x=[1, true]); g(y=‹call 1›)'
-    """
-    return (
-        one_line("; ".join(map(call_name, plan.calls[:MAX_VALUE_LENGTH])), 2 * MAX_VALUE_LENGTH) or "no call"
-    )
-
-
-def tool_label(call: Call) -> str:
-    """The tool of a call as a sentence names it; an empty name in quotes."""
-    return call.tool or '""'
-
-
-def call_name(call: Call) -> str:
-    """A call as one writes it: ``f(x=[1, true])``."""
-    arguments_text = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
-    return f"{tool_label(call)}({arguments_text})"
-
-
-def path_name(path: Path) -> str:
-    """A path as one writes it: ``tone.len``, ``rows[0].id``.
-
-    >>> path_name(("rows", 0, "id"))
-    'rows[0].id'
-    """
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
-
-
-def output_name(reference: Ref | Unresolved, name: Callable[[int], str]) -> str:
-    """What a reference takes: ``output id of book_trip (call 3)``.
-
-    Args:
-        reference: The reference.
-        name: The name of the call at a position.
-    """
-    producer = name(reference.call) if isinstance(reference, Ref) else repr(reference.name)
-    return (
-        f"output {path_name(reference.path)} of {producer}" if reference.path else f"the result of {producer}"
-    )
-
-
-def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) -> str:
-    """A value on one line: JSON, references as ``‹call 3: id›``.
-
-    Args:
-        value: The value.
-        number: The number of the call at a position.
-
-    >>> value_name({"x": [Ref(2, ("id",)), True]})
-    '{"x": [‹call 3: id›, true]}'
-    """
-    if type(value) in _SCALAR_TYPES:
-        return _unquote_references(one_line_json(value, MAX_VALUE_LENGTH))
-
-    def plain(leaf: Value) -> Any:
-        return _format_leaf(leaf, number)
-
-    def text(segments: tuple[Value, ...]) -> str:
-        return "".join(map(str, map(plain, segments)))
-
-    return _unquote_references(one_line_json(fold(value, plain, text=text), MAX_VALUE_LENGTH))
-
-
-def links_of(argument: str, value: Value) -> list[Ref]:
-    """The calls after which a call comes without an argument that says so; none where it is an argument.
-
-    >>> links_of("", Ref(2)), links_of("", 5), links_of("of", Ref(2))
-    ([Ref(call=2, path=())], [], [])
-    """
-    refs = value if type(value) is list else [value]
-    return refs if argument == DEPENDENCY_ARGUMENT and all(type(ref) is Ref for ref in refs) else []
-
-
-_QUOTED_REFERENCE = re.compile(r'"(‹[^"›]*›)"')
-
-_SCALAR_TYPES = (str, int, float, bool, type(None))
-
-
-def text_name(value: str | Template, number: Callable[[int], str]) -> str:
-    """A text in full, without quotes; references in it as in :func:`value_name`."""
-    return (
-        value
-        if isinstance(value, str)
-        else "".join(str(_format_leaf(segment, number)) for segment in value.parts)
-    )
-
-
-def place_name(call: str | None, argument: Any, path: Path = ()) -> str:
-    """A place: ``book_trip (call 3): argument 'opts' at tone.len``.
-
-    Args:
-        call: The name of the call; None for the answer.
-        argument: The argument's name, and which of several of that name.
-        path: The way into its value.
-    """
-    name = argument if isinstance(argument, str) else argument[0]
-    within = f" at {path_name(path)}" if path else ""
-    of = "the answer: value" if call is None else f"{call}: argument"
-    return f"{of} {name!r}{within}"
-
-
-def _format_leaf(leaf: Value, number: Callable[[int], str]) -> Any:
-    if isinstance(leaf, Ref):
-        return _format_reference(number(leaf.call), leaf.path)
-    return _format_reference(f"{leaf.name}?", leaf.path) if isinstance(leaf, Unresolved) else leaf
-
-
-def _format_reference(name: str, path: Path) -> str:
-    return f"‹{name}: {path_name(path)}›" if path else f"‹{name}›"
-
-
-def _unquote_references(text: str) -> str:
-    """References without the quotes around them, unless a text goes on beside them."""
-    return _QUOTED_REFERENCE.sub(r"\1", text) if "‹" in text else text
-
-
-def no_call_suffix(pred: Plan, gold: Plan) -> str:
-    """What the reader found in a prediction without calls where gold makes some, as the end of a sentence.
-
-    >>> no_call_suffix(Plan(()), Plan((Call("a", "f"),)))
-    '; the prediction holds no call'
-    """
-    if pred.calls or not gold.calls:
-        return ""
-    why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
-    doubts = (n for n in pred.diagnostics if n.code in ("find.text", "find.unread"))
-    warnings = [n.message for n in doubts if n.severity == "warning"][:1]
-    return f"; the prediction holds {'; '.join([*(why or ['no call']), *warnings])}"
-
 
 # ----------------------------------------------------------------------
 # Two differing values beside each other: both in full, or what stands around their first difference.
@@ -296,6 +49,10 @@ _MAX_SHOWN_VALUES = 3
 
 MAX_NAMED_CALLS = 4
 """So many calls that a mistake shows in are told by name."""
+
+
+MAX_LISTED = 4
+"""So many values, calls or names are told one by one."""
 
 
 class Wording:
@@ -409,30 +166,19 @@ class Wording:
         return f"{self.names.ours(_pred_call(draft))}, expected spelling {draft.gold_value}"
 
     def _replaced_call(self, draft: Draft) -> str:
-        (calls, list_name), gold_calls = draft.data, self.names.gold.calls
-        call_name, numbers = self.names.ours(_pred_call(draft)), calls_numbers(calls, "gold's ")
-        tools = [tool_label(gold_calls[position]) for position in calls]
         assert draft.gold is not None
-        call_name, gold_tool = tell_apart(call_name, tool_label(gold_calls[draft.gold.call or 0]))
-        if draft.name == "call for a chain":
-            return f"{call_name} is called, expected {' → '.join(tools)} ({numbers})"
-        if draft.name == "call for several":
-            return f"{call_name} is called, expected {', '.join(tools[:-1])} and {tools[-1]} ({numbers})"
-        if draft.name == "call for a list":
-            message = f"{call_name} holds in {list_name!r} what gold asks with {tools[0]} ({numbers})"
-            stands = draft.gold.call not in calls
-            return f"{message}, where {gold_tool} is expected" if stands else message
-        return f"{call_name} is called, expected {gold_tool}"
+        gold_tool = tool_label(self.names.gold.calls[draft.gold.call or 0])
+        texts = tell_apart(self.names.ours(_pred_call(draft)), gold_tool)
+        return "{} is called, expected {}".format(*texts)
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
-        names_text = " and ".join(repr(pair[not listed.merged]) for pair in listed.names)
         if listed.merged:
             calls = calls_numbers((gold, *listed.parts))
-            return f"{self.names.ours(pred)} holds in {names_text} what gold asks in its {calls}"
+            return f"{self.names.ours(pred)} holds in {listed.pred_name!r} what gold asks in its {calls}"
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        return f"{tool} ({calls}) asks one by one what {call_name} asks in {names_text}"
+        return f"{tool} ({calls}) asks one by one what {call_name} asks in {listed.gold_name!r}"
 
     def _early_call(self, draft: Draft) -> str:
         producer = self.names.ours(draft.data)
@@ -450,22 +196,16 @@ class Wording:
     # ------------------------------------------------------------ arguments
     def _missing_answer(self, draft: Draft) -> str:
         value = value_name(draft.gold_value, self.names.their_number)
-        return f"the answer lacks {_argument_name(draft.gold)!r}, expected {value}"
+        return f"the answer lacks {argument_name(draft.gold)!r}, expected {value}"
 
     def _extra_answer(self, draft: Draft) -> str:
         value = value_name(draft.pred_value, self.names.our_number)
-        return f"the answer has an extra value {_argument_name(draft.pred)!r} = {value}"
+        return f"the answer has an extra value {argument_name(draft.pred)!r} = {value}"
 
     def _exchange(self, draft: Draft) -> str:
-        location, names = draft.pred or Place(), self.names
-        quoted = [[repr(name) for name in circle] for circle in draft.data]
-        names_text = ", ".join(f"{', '.join(circle[:-1])} and {circle[-1]}" for circle in quoted)
-        kind = "values" if location.call is None else "arguments"
-        message = f"{names.ours(location.call)}: {kind} {names_text} are swapped"
-        if location.call is None or draft.gold is None:
-            return message
-        calls = names.pred.calls[location.call], names.gold.calls[draft.gold.call or 0]
-        return f"{message}, which gives the same result" if all(map(is_commutative, calls)) else message
+        call = draft.pred and draft.pred.call
+        kind = "values" if call is None else "arguments"
+        return f"{self.names.ours(call)}: {kind} {format_list(map(repr, draft.pred_value))} are swapped"
 
     def _missing_argument(self, draft: Draft) -> str | tuple[str, str | None]:
         if links := self.links(self.names.gold, draft.gold, draft.gold_value):
@@ -473,12 +213,10 @@ class Wording:
         return self._value(draft)
 
     def _extra_argument(self, draft: Draft) -> str:
-        holder: int | None = draft.data.holder
-        elsewhere = "" if holder is None else f"; expected in {self.names.their_number(holder)}"
         what = f"{self.place(draft.pred)} = {self.pred(draft.pred_value)}"
         if links := self.links(self.names.pred, draft.pred, draft.pred_value):
             what = f"{self.names.ours(draft.pred and draft.pred.call)}: {links}"
-        return f"{what} is not in gold{elsewhere}"
+        return f"{what} is not in gold"
 
     def links(self, plan: Plan, location: Place | None, value: Value) -> str:
         """Links that no argument has: ``the link Look → Draw``; empty for anything else."""
@@ -488,7 +226,7 @@ class Wording:
         return f"the link {' and '.join(tools)} → {tool_label(plan.calls[location.call])}" if tools else ""
 
     def _renamed(self, draft: Draft) -> str:
-        gold_name = _argument_name(draft.gold)
+        gold_name = argument_name(draft.gold)
         named = f"stands at position {gold_name}" if gold_name.isdecimal() else f"is named {gold_name!r}"
         message = f"{self.place(draft.pred)} {named} in gold"
         if draft.name == "renamed":
@@ -516,7 +254,7 @@ class Wording:
         message = f"{self.names.ours(location.call) if is_link else self.place(location)} {clause}"
         if location.at and location.call is not None and location.call not in self.objects:
             return message, f"{path_name(location.at)} {clause}"
-        own = f"{_argument_name(location)!r} {clause}" if draft.name == "missing argument" else None
+        own = f"{argument_name(location)!r} {clause}" if draft.name == "missing argument" else None
         return message, own
 
     def clause(self, draft: Draft) -> str:
@@ -599,81 +337,37 @@ class Wording:
         return f" ({', '.join(notes)})" if notes else ""
 
     # ------------------------------------------------------------ compound edits
-    def _moved_step(self, draft: Draft) -> str:
-        how, call, first, then = draft.data
-        names = self.names.theirs
-        if how == "reversed":
-            tools = " → ".join(tool_label(self.names.gold.calls[position]) for position in (then, first))
-            return f"{names(first)} and {names(then)} are in the wrong order, expected {tools}"
-        if how == "last":
-            return f"{names(call)} comes last, expected before {names(then)}"
-        if how == "last in gold":
-            return f"{names(call)} comes before {names(first)}, expected last"
-        after = "first" if first is None else f"after {names(first)}"
-        return f"{names(call)} comes {after}, expected before {names(then)}"
-
-    def _joined_arguments(self, draft: Draft) -> str:
-        location, value, gold_names = draft.data
-        quoted = [repr(name) for name in gold_names]
-        holds = f"holds gold's {', '.join(quoted[:-1])} and {quoted[-1]} in one text"
-        return f"{self.place(location)} {holds}, {self.pred(value)}"
+    def _steps(self, draft: Draft) -> str:
+        names = [self.names.theirs(call) for call in draft.data]
+        if len(names) > 1:
+            tools = " → ".join(tool_label(self.names.gold.calls[call]) for call in draft.data)
+            return f"{format_list(names)} are in the wrong order, expected {tools}"
+        place = next(pred for pred, gold in draft.places if gold is not None and gold.call == draft.data[0])
+        pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
+        after = f"after {self.names.ours(pred_value.call)}" if type(pred_value) is Ref else "first"
+        gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
+        return f"{names[0]} comes {after}, expected {gold_after}"
 
     def _swapped_results(self, draft: Draft) -> str:
-        call_pair, consumers = draft.data
-        names = self.names
-        first, second = sorted(call_pair, key=names.to_pred.__getitem__)
-        texts = [names.ours(call) for call in sorted(consumers, key=lambda call: (call is None, call or 0))]
-        more = len(texts) - MAX_NAMED_CALLS
-        where = ", ".join(texts[:MAX_NAMED_CALLS]) + (f" and {more} more" if more > 0 else "")
-        calls = f"{names.theirs(first)} and {names.theirs(second)}"
-        pred_labels = [names.pred.calls[names.to_pred[call]].returns for call in (first, second)]
-        gold_labels = [names.gold.calls[call].returns for call in (second, first)]
-        if pred_labels == gold_labels and pred_labels[0] != pred_labels[1]:
-            return f"the labels of {calls} are swapped, as seen in {where}"
-        return f"the results of {calls} are swapped in {where}"
+        calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
+        places = {pred.call: None for pred, _ in draft.places if pred is not None}
+        where = format_list(map(self.names.ours, places))
+        return f"the results of {format_list(map(self.names.theirs, calls))} are swapped in {where}"
 
     def _swapped_values(self, draft: Draft) -> str:
-        pairs: list[tuple[Draft, Draft]] = draft.data
-        calls = [self.names.ours(_pred_call(edit)) for edit in pairs[0]]
-        if all(_argument_name(first.pred) == _argument_name(second.pred) for first, second in pairs):
-            quoted = [repr(_argument_name(first.pred)) for first, _ in pairs]
-            names_text = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
-            texts = [self.takes_pred(edit.pred_value) for edit in pairs[0]]
-            example = f": the first {texts[0]}, the second {texts[1]}" if len(pairs) == 1 else ""
-            return f"{calls[0]} and {calls[1]} have swapped {names_text}{example}"
-        pair_texts = (f"{self.place(first.pred)} and {self.place(second.pred)}" for first, second in pairs)
-        return f"{', '.join(pair_texts)} are swapped"
-
-    def _swapped_arguments(self, draft: Draft) -> str:
-        first, second, wrong, intended, unlike = draft.data
-        call_name, wrong_name = self.names.ours(_pred_call(first)), _argument_name(wrong.pred)
-        if unlike:
-            first_name, second_name = _argument_name(first.gold), _argument_name(second.gold)
-            takes = f"argument {_argument_name(first.pred)!r} {self.takes_gold(second.gold_value)}"
-            missing = f"{self.gold(first.gold_value)}, expected as {first_name!r}, is missing"
-            value = f"{wrong_name!r} is {self.pred(second.pred_value)}"
-            return f"{call_name}: {takes}, which is expected as {second_name!r}; {value}, and {missing}"
-        label = self.names.labelled(wrong.pred_value)
-        pred_text = self.takes_pred(wrong.pred_value) + (f"{label}," if label else "")
-        by_name = sorted((first, second), key=lambda edit: _argument_name(edit.pred))
-        names_text = " and ".join(repr(_argument_name(edit.gold)) for edit in by_name)
-        gold_text = f"gold's {_argument_name(intended.gold)!r} {self.takes_gold(intended.gold_value)}"
-        message = f"{call_name}: arguments {names_text} are swapped"
-        return f"{message}, and {wrong_name!r} {pred_text} where {gold_text}"
-
-    def _operand(self, draft: Draft) -> str:
-        literal = draft.code == "reference.literal"
-        pred_text = (
-            f"is the literal {self.pred(draft.pred_value)}" if literal else self.takes_pred(draft.pred_value)
-        )
-        gold_text = f"gold's {_argument_name(draft.gold)!r} {self.takes_gold(draft.gold_value)}"
-        return f"{self.place(draft.pred)} {pred_text}, {gold_text}"
+        places = [pred for pred, _ in draft.places if pred is not None]
+        calls = [self.names.ours(call) for call in {place.call: None for place in places}]
+        arguments = {place.argument or "": None for place in places}
+        message = f"{format_list(calls)} have swapped {format_list(map(repr, arguments))}"
+        if len(places) > 2:
+            return message
+        texts = [self.takes_pred(value) for value in draft.pred_value.values()]
+        return f"{message}: the first {texts[0]}, the second {texts[1]}"
 
     SENTENCES: ClassVar[dict[str, Callable[[Wording, Draft], str | tuple[str, str | None]]]] = {
         "missing call": _missing_call, "extra call": _extra_call,
         "repeated call": _repeated_call, "try": _tried_call, "spelling": _spelling,
-        "replaced call": _replaced_call, "call for a chain": _replaced_call,
-        "call for several": _replaced_call, "call for a list": _replaced_call,
+        "replaced call": _replaced_call,
         "call.merged": _listed_calls, "call.split": _listed_calls,
         "early call": _early_call, "misplaced call": _misplaced_call,
         "argument.object": _object_arguments, "missing answer": _missing_answer,
@@ -681,166 +375,20 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "step moved": _moved_step, "arguments joined": _joined_arguments,
-        "results swapped": _swapped_results, "values swapped": _swapped_values,
-        "arguments swapped": _swapped_arguments, "operand": _operand,
+        "steps": _steps, "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
 
 
-# ----------------------------------------------------------------------
-# Several edits in one sentence.
-MAX_LISTED = 4
-"""So many values, calls or names are told one by one."""
-
-
-class LineWording:
-    """The words for lines that tell several edits of two plans.
-
-    Args:
-        pred: The prediction.
-        gold: The gold plan.
-        names: How calls are called.
-    """
-
-    def __init__(self, pred: Plan, gold: Plan, names: CallNames) -> None:
-        self.pred, self.gold, self.names = pred, gold, names
-
-    def write(self, name: str, edits: list[Edit], data: Any) -> str:
-        """The sentence of edits that are told together.
-
-        Args:
-            name: What they are, by which they have their price.
-            edits: The edits.
-            data: What the sentence needs beside them.
-        """
-        sentence = self.SENTENCES[name]
-        return edits[0].message if sentence is None else sentence(self, edits, data)
-
-    def _lookups(self, edits: list[Edit], times: Mapping[str, int]) -> str:
-        tools = (f"{tool} ×{count}" if count > 1 else f"{tool}" for tool, count in times.items())
-        return f"gold lists none of them: {', '.join(tools)}"
-
-    def _items(self, edits: list[Edit], data: None) -> str:
-        messages = [edit.own or edit.message for edit in edits[1:]]
-        more = [f"{len(messages) - MAX_LISTED + 1} more"] if len(messages) >= MAX_LISTED else []
-        return "; ".join([edits[0].message, *messages[: MAX_LISTED - 1], *more])
-
-    def _same_value(self, edits: list[Edit], data: None) -> str:
-        value = value_name(edits[0].pred_value, self.names.our_number)
-        return f"{self._argument(edits[0])} is {value}, expected {self._gold_values(edits)}"
-
-    def _copied_value(self, edits: list[Edit], data: None) -> str:
-        names = _format_list(repr(edit.pred.argument) for edit in edits[1:] if edit.pred is not None)
-        are = "is" if len(edits) == 2 else "are"
-        return f"{edits[0].message}; {names}, not in gold, {are} the same"
-
-    def _missing_argument(self, edits: list[Edit], data: None) -> str:
-        return f"{self._argument(edits[0])} is missing, expected {self._gold_values(edits)}"
-
-    def _argument(self, edit: Edit) -> str:
-        call = edit.pred.call if edit.pred is not None else None
-        tool = None if call is None else tool_label(self.pred.calls[call])
-        return f"{tool}: argument {_argument_name(edit.gold)!r}"
-
-    def _gold_values(self, edits: list[Edit]) -> str:
-        return _format_list(value_name(edit.gold_value, self.names.their_number) for edit in edits)
-
-    def _links(self, edits: list[Edit], data: None) -> str:
-        tools = [tool_label(call) for call in self.gold.calls]
-        links = (
-            f"{tools[ref.call]} → {tools[edit.gold.call or 0]}"
-            for edit in edits
-            if edit.gold is not None
-            for ref in links_of(DEPENDENCY_ARGUMENT, edit.gold_value)
-        )
-        return f"the links {_format_list(links)} are missing"
-
-    def _repeated_run(self, edits: list[Edit], twins: list[int]) -> str:
-        return (
-            f"{calls_numbers(edit.pred and edit.pred.call for edit in edits)} repeat {calls_numbers(twins)}"
-        )
-
-    def _tries(self, edits: list[Edit], data: tuple[int, list[tuple[int, tuple[str, ...]]]]) -> str:
-        near_call, calls = data
-        texts = []
-        for call, changed in calls:
-            args, near_args = (dict(self.pred.calls[position].arguments) for position in (call, near_call))
-            changes = []
-            for name in changed:
-                if name in args:
-                    path, value, _ = narrow_difference(args[name], near_args.get(name))
-                    text = value_name(value, self.names.our_number)
-                    changes.append(f"{argument_path_name(name, path)}={text}")
-            change = f"with {', '.join(changes)}" if changes else f"without {', '.join(changed)}"
-            texts.append(f"{self.names.our_number(call)} {change}")
-        return f"near repeats of {self.names.ours(near_call)}: {_format_list(texts)}"
-
-    def _end(self, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
-        tail, last = data
-        plan = self.pred if last is None else self.gold
-        runs = [(tool, len([*run])) for tool, run in groupby(tool_label(plan.calls[call]) for call in tail)]
-        tools = _format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
-        if last is None:
-            return f"the plan goes on with {len(tail)} extra calls: {tools}"
-        return f"the plan stops after {self.names.our_number(last)}: gold's {tools} are missing"
-
-    def _run(self, edits: list[Edit], calls: list[int]) -> str:
-        if edits[0].pred is not None:
-            details = _format_arguments(self.pred, calls, self.names.our_number)
-            return f"{tool_label(self.pred.calls[calls[0]])} is not in gold{details}"
-        ends = {edit.own or "" for edit in edits}
-        details = _format_arguments(self.gold, calls, self.names.their_number)
-        end = ends.pop() if len(ends) == 1 else ""
-        return f"gold's {tool_label(self.gold.calls[calls[0]])} is missing{details}{end}"
-
-    def _missing_answer(self, edits: list[Edit], data: None) -> str:
-        names = _format_list(repr(_argument_name(edit.gold)) for edit in edits)
-        return f"the answer lacks {names}"
-
-    SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str] | None]] = {
-        "lookup": _lookups, "items": _items, "item": _items, "same value": _same_value,
-        "copied value": _copied_value, "same type": None, "missing throughout": _missing_argument,
-        "missing together": _items,
-        "missing answer": _missing_answer, "links": _links, "repeated run": _repeated_run,
-        "tries": _tries, "end": _end, "run": _run,
-    }  # fmt: skip
-    """The sentence of each line by its name; None where that of the first edit says all."""
-
-
-def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
-    """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
-    texts = [
-        {
-            name: value_name(value, number)
-            for name, value in plan.calls[call].arguments
-            if name != DEPENDENCY_ARGUMENT
-        }
-        for call in calls
-    ]
-    shared = {
-        name: text for name, text in texts[0].items() if all(other.get(name) == text for other in texts)
-    }
-    own_texts = [{name: text for name, text in given.items() if name not in shared} for given in texts]
-    call_texts = [", ".join(f"{name}={text}" for name, text in own.items()) for own in own_texts]
-    varying = {name for own in own_texts for name in own}
-    if len(varying) == 1 and all(own_texts):
-        details = _format_list([call_texts[0], *(text for own in own_texts[1:] for text in own.values())])
-    else:
-        details = "; ".join(_cut_list([text or "nothing" for text in call_texts]))
-    details = f", with {details}" if varying else ""
-    shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
-    return details + (f", each time with {shared_text}" if shared else "")
-
-
-def _cut_list(texts: list[str]) -> list[str]:
+def cut_list(texts: list[str]) -> list[str]:
+    """The first of many, and how many more there are."""
     more = len(texts) - MAX_LISTED
     return [*texts[:MAX_LISTED], f"{more} more"] if more > 1 else texts
 
 
-def _format_list(texts: Iterable[str]) -> str:
+def format_list(texts: Iterable[str]) -> str:
     """Things in a row: ``a, b, c, d and 2 more``."""
-    *first, last = _cut_list([*texts])
+    *first, last = cut_list([*texts])
     return f"{', '.join(first)} and {last}" if first else last
 
 
@@ -860,7 +408,8 @@ def _pred_call(draft: Draft) -> int:
     return draft.pred.call or 0
 
 
-def _argument_name(location: Place | None) -> str:
+def argument_name(location: Place | None) -> str:
+    """The name of the argument at a place; empty for none."""
     return (location and location.argument) or ""
 
 

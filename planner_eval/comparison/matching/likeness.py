@@ -248,6 +248,7 @@ def words(name: str) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=4096)
 def is_similar_name(first: str, second: str) -> bool:
     """Whether two names are alike: the words of the one are words of the other, half of these or more.
 
@@ -263,6 +264,7 @@ def is_similar_name(first: str, second: str) -> bool:
     return bool(fewer) and fewer <= more and 2 * len(fewer) >= len(more)
 
 
+@lru_cache(maxsize=4096)
 def is_related_name(first: str, second: str) -> bool:
     """Whether half or more of the words of the longer of two names are in both, and two or more are.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name
@@ -26,7 +26,7 @@ MIN_DISTINCTIVE_LENGTH = 3
 TRUTH_WORDS = frozenset({"true", "false", "yes", "none", "null"})
 
 
-def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = None) -> bool:
+def pair_replaced(pairing: Pairing) -> bool:
     """Pair calls that are left over on both sides where they share something that speaks for it.
 
     A pair is made only on a ground: a value that says something under one argument name (counts 2), all
@@ -40,7 +40,6 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
 
     Args:
         pairing: A pairing that is made; what it leaves over is paired.
-        never: Which calls, of pred and of gold, are not to be paired.
 
     Returns:
         Whether a pair was made.
@@ -51,16 +50,14 @@ def pair_replaced(pairing: Pairing, never: Callable[[int, int], bool] | None = N
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:
         return False
-    if len(golds) + len(preds) > 2:
-        preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
-    elif _is_renamed(pairing, preds[0], golds[0]):
-        if never is not None and never(preds[0], golds[0]):
-            return False
+    if len(golds) + len(preds) == 2 and _is_renamed(pairing, preds[0], golds[0]):
         pairing.pair(preds[0], golds[0])
         return True
-    evidence = _Evidence(pairing, golds, preds).found
-    if never is not None:
-        evidence = {pair: weight for pair, weight in evidence.items() if not never(*pair)}
+    evidence = find_evidence(pairing, golds, preds)
+    tools = pairing.pred.tools, pairing.gold.tools
+    repeated = any(len({*plan_tools}) < len(plan_tools) for plan_tools in tools)  # then ranks tell twins, too
+    if len(golds) + len(preds) > 2 and (evidence or repeated):
+        preds, golds = pairing.ranks.preds(preds), pairing.ranks.golds(golds)
     if not evidence:
         return False
     if len(golds) * len(preds) <= MAX_TABLE_CELLS:
@@ -93,34 +90,55 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
     return numbers[pred] is None or not any(repeats)
 
 
+def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
+    """What speaks for each pair of calls of two tools that has a ground, see :func:`pair_replaced`."""
+    evidence = _Evidence(pairing)
+    if not evidence.find(golds, preds, weak=False):  # as of most plans; what is no ground may wait
+        return {}
+    evidence.common = evidence.find_common(of_pred=True) | evidence.find_common(of_pred=False)
+    return evidence.find(golds, preds)
+
+
 class _Evidence:
     """What speaks for each pair that has a ground, from what the two share; too many share nothing."""
 
-    def __init__(self, pairing: Pairing, golds: list[int], preds: list[int]) -> None:
+    def __init__(self, pairing: Pairing) -> None:
         self.pairing = pairing
         # for each call of gold the first that equals it: which of these is the partner is not known by now
         self.first = _first_equals(pairing.gold)
+        self.names: set[str] = set()
+        self.common: frozenset[Any] = frozenset()
         self._stored: dict[tuple[bool, int], dict[Any, tuple[str, float]]] = {}
-        self.common = self._common(of_pred=True) | self._common(of_pred=False)
-        self.found: dict[tuple[int, int], float] = {}
+
+    def find(self, golds: list[int], preds: list[int], *, weak: bool = True) -> dict[tuple[int, int], float]:
+        """What speaks for each pair of those calls that has a ground; `weak` evidence is none."""
+        pairing = self.pairing
+        found: dict[tuple[int, int], float] = {}
         names = {pairing.pred.tools[pred].name for pred in preds}
         self.names = names if len(names) * len(golds) <= MAX_TABLE_CELLS else set()
         holders: dict[Any, list[int]] = {}
         for pred in preds:
-            for mark in self.marks(pred, of_pred=True):
+            for mark in self.marks(pred, of_pred=True, weak=weak):
                 holders.setdefault(mark, []).append(pred)
         numbers = pairing.pred.numbered.numbers
-        matched_numbers = {number for i, number in enumerate(numbers) if pairing.to_gold[i] >= 0} - {None}
+        matched = [
+            position for position, gold in enumerate(pairing.to_gold) if gold >= 0 and position not in preds
+        ]
+        matched_numbers = {numbers[position] for position in matched} - {None}
         repeated = {pred for pred in preds if numbers[pred] in matched_numbers}
         grounds: set[tuple[int, int]] = set()
         for gold in golds:
-            for mark, weight in self.marks(gold, of_pred=False).items():
+            for mark, weight in self.marks(gold, of_pred=False, weak=weak).items():
                 candidates = holders.get(mark, ())
                 for pred in candidates if len(candidates) <= MAX_HOLDERS else ():
-                    self.found[pred, gold] = self.found.get((pred, gold), 0.0) + weight
+                    found[pred, gold] = found.get((pred, gold), 0.0) + weight
                     if mark[0] in (_REPEAT_GROUNDS if pred in repeated else _GROUNDS):
                         grounds.add((pred, gold))
-        self.akin(preds, golds, grounds)
+        self.akin(preds, golds, found, grounds)
+        pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+        grounds = {(pred, gold) for pred, gold in grounds if pred_tools[pred] != gold_tools[gold]}
+        if not grounds or not weak:
+            return dict.fromkeys(grounds, 0.0)
         required = [gold for gold in golds if gold not in pairing.optional]
         gold_between = find_calls_between(
             pairing.gold,
@@ -129,15 +147,16 @@ class _Evidence:
         )
         for ends, pred in find_calls_between(pairing.pred, preds, pairing.to_gold).items():
             if ends in gold_between:
-                self.found[pred, gold_between[ends]] = self.found.get((pred, gold_between[ends]), 0.0) + 1
-        pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
-        self.found = {
-            (pred, gold): weight
-            for (pred, gold), weight in self.found.items()
-            if (pred, gold) in grounds and pred_tools[pred] != gold_tools[gold]
-        }
+                found[pred, gold_between[ends]] = found.get((pred, gold_between[ends]), 0.0) + 1
+        return {pair: found[pair] for pair in found if pair in grounds}
 
-    def akin(self, preds: list[int], golds: list[int], grounds: set[tuple[int, int]]) -> None:
+    def akin(
+        self,
+        preds: list[int],
+        golds: list[int],
+        found: dict[tuple[int, int], float],
+        grounds: set[tuple[int, int]],
+    ) -> None:
         """Akin names are a ground for calls that have a neighbour in common."""
         if len(preds) * len(golds) > MAX_TABLE_CELLS:
             return
@@ -153,10 +172,10 @@ class _Evidence:
         }
         for pred, gold in akin_pairs:
             if pred_neighbours[pred] & _neighbours(self.pairing.gold, gold, None):
-                self.found[pred, gold] = self.found.get((pred, gold), 0.0) + 1
+                found[pred, gold] = found.get((pred, gold), 0.0) + 1
                 grounds.add((pred, gold))
 
-    def marks(self, position: int, *, of_pred: bool) -> dict[Any, float]:
+    def marks(self, position: int, *, of_pred: bool, weak: bool) -> dict[Any, float]:
         """What a call can share with another, in gold's positions, with what it counts."""
         plan_calls = self.pairing.pred if of_pred else self.pairing.gold
         app, name = plan_calls.tools[position]
@@ -165,13 +184,15 @@ class _Evidence:
             marks |= {
                 ("name", pred_name): 1.0 for pred_name in self.names if is_similar_name(name, pred_name)
             }
-        if app is not None:
+        if app is not None and weak:
             marks["app", app] = 1.0
         values = self._values(position, of_pred=of_pred)
         for value, (mark, weight) in values.items():
-            marks["argument", value[0]] = 0.5
             mark, weight = (mark, weight) if value not in self.common else ("held", 0.5)
-            marks[mark, *value] = weight
+            if weak or mark != "held":
+                marks[mark, *value] = weight
+            if weak:
+                marks["argument", value[0]] = 0.5
         if any(value not in self.common for value in values):
             marks["all", frozenset(values)] = 2.0
             if len(values) > 1:
@@ -195,7 +216,7 @@ class _Evidence:
             values[argument, shape, taken] = ("value", 2.0) if is_distinctive(value) else ("held", 0.5)
         return values
 
-    def _common(self, *, of_pred: bool) -> frozenset[Any]:
+    def find_common(self, *, of_pred: bool) -> frozenset[Any]:
         """Values that most calls of a plan have, which are no evidence."""
         calls = len((self.pairing.pred if of_pred else self.pairing.gold).tools)
         if calls < MIN_COMMON_CALLS:

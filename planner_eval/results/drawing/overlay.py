@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from planner_eval.comparison.diff import CallRole, Diff, EdgeRole
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.sentences import call_number
+from planner_eval.comparison.explanation.names import call_number
 from planner_eval.plan.model import (
     Arguments,
     Call,

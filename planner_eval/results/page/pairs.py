@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.comparison.explanation.sentences import calls_name
+from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.policy.policy import intern_policy

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from planner_eval.comparison.explanation.sentences import path_name
+from planner_eval.comparison.explanation.names import path_name
 from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value, fold
 from planner_eval.results.drawing.scene import value_text
 

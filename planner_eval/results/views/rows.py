@@ -15,7 +15,7 @@ from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
-from planner_eval.comparison.explanation.sentences import (
+from planner_eval.comparison.explanation.names import (
     MAX_VALUE_LENGTH,
     CallNames,
     call_name,

@@ -1,0 +1,267 @@
+"""How calls, places and values are named in sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from unicodedata import normalize
+
+from planner_eval.base.text import one_line, one_line_json
+from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, fold
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
+
+MAX_RUNS = 8
+"""So many runs of calls are told by number, and of further calls how many there are."""
+
+MAX_VALUE_LENGTH = 80
+"""The longest value that a sentence shows in full."""
+
+
+def call_number(pred: int | None, gold: int | None) -> str:
+    """A call's place among the prediction's calls, and among gold's where that is another.
+
+    >>> call_number(1, 1), call_number(1, 2), call_number(1, None), call_number(None, 2)
+    ('call 2', "call 2, gold's 3", 'call 2', "gold's call 3")
+    """
+    if pred is None:
+        return f"gold's call {(gold or 0) + 1}"
+    return f"call {pred + 1}" if gold is None or gold == pred else f"call {pred + 1}, gold's {gold + 1}"
+
+
+class CallNames:
+    """How the calls of two compared plans are named: by tool and number, of one call always the same.
+
+    Args:
+        pred: The prediction.
+        gold: The gold plan.
+        to_gold: The partner of each call of the prediction; negative or not there for none.
+        to_pred: The partner of each call of gold, likewise.
+    """
+
+    def __init__(self, pred: Plan, gold: Plan, to_gold: Sequence[int], to_pred: Sequence[int]) -> None:
+        self.pred, self.gold, self.to_gold, self.to_pred = pred, gold, to_gold, to_pred
+
+    @classmethod
+    def of(cls, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> CallNames:
+        """The names where pairs of positions (in the prediction, in gold) are partners."""
+        to_gold, to_pred = [-1] * len(pred.calls), [-1] * len(gold.calls)
+        for pred_position, gold_position in pairs:
+            to_gold[pred_position], to_pred[gold_position] = gold_position, pred_position
+        return cls(pred, gold, to_gold, to_pred)
+
+    def our_number(self, position: int) -> str:
+        """A call of the prediction without its tool: ``call 2, gold's 3``."""
+        partner = self.to_gold[position]
+        return call_number(position, partner if partner >= 0 else None)
+
+    def their_number(self, position: int) -> str:
+        """A call of gold without its tool: as its partner is called, or ``gold's call 3``."""
+        partner = self.to_pred[position]
+        return call_number(partner if partner >= 0 else None, position)
+
+    def ours(self, position: int | None) -> str:
+        """A call of the prediction: ``book_trip (call 2, gold's 3)``; the answer for None."""
+        if position is None:
+            return "the answer"
+        return f"{tool_label(self.pred.calls[position])} ({self.our_number(position)})"
+
+    def theirs(self, position: int | None) -> str:
+        """A call of gold: ``book_trip (call 2, gold's 3)``; the answer for None."""
+        if position is None:
+            return "the answer"
+        return f"{tool_label(self.gold.calls[position])} ({self.their_number(position)})"
+
+    def labelled(self, value: Value) -> str:
+        """What a text is that is the bare label of a call of the prediction; empty for any other value."""
+        if type(value) is not str or _GENERATED_LABEL.fullmatch(value):
+            return ""
+        position = next((position for position, call in enumerate(self.pred.calls) if value == call.id), None)
+        return "" if position is None else f", the label of {self.ours(position)} as a text"
+
+
+def tell_apart(first: str, second: str) -> tuple[str, str]:
+    r"""Two texts; what is not ASCII in them as escapes where they differ and look alike.
+
+    >>> tell_apart("caf\u00e9", "cafe\u0301"), tell_apart("a\xa0b", "a b"), tell_apart("\u00e9", "e")
+    (('caf\\xe9', 'cafe\\u0301'), ('a\\xa0b', 'a b'), ('é', 'e'))
+    """
+    if first == second or (first.isascii() and second.isascii()):
+        return first, second
+    looks = [normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))) for text in (first, second)]
+    if looks[0] != looks[1]:
+        return first, second
+    shown = [text.encode("ascii", "backslashreplace").decode() for text in (first, second)]
+    return shown[0], shown[1]
+
+
+_UNSEEN = re.compile("[\u00ad\ufe00-\ufe0f]")
+"""Soft hyphens and variation selectors."""
+
+_GENERATED_LABEL = re.compile(r"c[0-9]+")
+"""Labels that calls get that have none."""
+
+
+def _plain_call_number(position: int) -> str:
+    return f"call {position + 1}"
+
+
+def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
+    """Calls by their numbers; empty where only the answer, None, is meant.
+
+    Args:
+        positions: The calls.
+        whose: What stands before.
+
+    >>> calls_numbers([0, 1, 2, 6]), calls_numbers([0, 1]), calls_numbers([2], "gold's ")
+    ('calls 1–3, 7', 'calls 1, 2', "gold's call 3")
+    """
+    numbers = sorted({position + 1 for position in positions if position is not None})
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    if len(texts) > MAX_RUNS:
+        return (
+            f"{whose}calls {', '.join(texts[:MAX_RUNS])} and "
+            f"{len(numbers) - sum(map(len, runs[:MAX_RUNS])):,} more"
+        )
+    return f"{whose}call{'s' * (len(numbers) > 1)} {', '.join(texts)}" if texts else ""
+
+
+def calls_name(plan: Plan) -> str:
+    """All calls of a plan on one line, as far as it reaches.
+
+    >>> from planner_eval.plan.model import Call
+    >>> calls_name(Plan((Call("a", "f", (("x", [1, True]),)), Call("b", "g", (("y", Ref(0)),)))))
+    'f(x=[1, true]); g(y=‹call 1›)'
+    """
+    return (
+        one_line("; ".join(map(call_name, plan.calls[:MAX_VALUE_LENGTH])), 2 * MAX_VALUE_LENGTH) or "no call"
+    )
+
+
+def tool_label(call: Call) -> str:
+    """The tool of a call as a sentence names it; an empty name in quotes."""
+    return call.tool or '""'
+
+
+def call_name(call: Call) -> str:
+    """A call as one writes it: ``f(x=[1, true])``."""
+    arguments_text = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
+    return f"{tool_label(call)}({arguments_text})"
+
+
+def path_name(path: Path) -> str:
+    """A path as one writes it: ``tone.len``, ``rows[0].id``.
+
+    >>> path_name(("rows", 0, "id"))
+    'rows[0].id'
+    """
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def output_name(reference: Ref | Unresolved, name: Callable[[int], str]) -> str:
+    """What a reference takes: ``output id of book_trip (call 3)``.
+
+    Args:
+        reference: The reference.
+        name: The name of the call at a position.
+    """
+    producer = name(reference.call) if isinstance(reference, Ref) else repr(reference.name)
+    return (
+        f"output {path_name(reference.path)} of {producer}" if reference.path else f"the result of {producer}"
+    )
+
+
+def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) -> str:
+    """A value on one line: JSON, references as ``‹call 3: id›``.
+
+    Args:
+        value: The value.
+        number: The number of the call at a position.
+
+    >>> value_name({"x": [Ref(2, ("id",)), True]})
+    '{"x": [‹call 3: id›, true]}'
+    """
+    if type(value) in _SCALAR_TYPES:
+        return _unquote_references(one_line_json(value, MAX_VALUE_LENGTH))
+
+    def plain(leaf: Value) -> Any:
+        return _format_leaf(leaf, number)
+
+    def text(segments: tuple[Value, ...]) -> str:
+        return "".join(map(str, map(plain, segments)))
+
+    return _unquote_references(one_line_json(fold(value, plain, text=text), MAX_VALUE_LENGTH))
+
+
+def links_of(argument: str, value: Value) -> list[Ref]:
+    """The calls after which a call comes without an argument that says so; none where it is an argument.
+
+    >>> links_of("", Ref(2)), links_of("", 5), links_of("of", Ref(2))
+    ([Ref(call=2, path=())], [], [])
+    """
+    refs = value if type(value) is list else [value]
+    return refs if argument == DEPENDENCY_ARGUMENT and all(type(ref) is Ref for ref in refs) else []
+
+
+_QUOTED_REFERENCE = re.compile(r'"(‹[^"›]*›)"')
+
+_SCALAR_TYPES = (str, int, float, bool, type(None))
+
+
+def text_name(value: str | Template, number: Callable[[int], str]) -> str:
+    """A text in full, without quotes; references in it as in :func:`value_name`."""
+    return (
+        value
+        if isinstance(value, str)
+        else "".join(str(_format_leaf(segment, number)) for segment in value.parts)
+    )
+
+
+def place_name(call: str | None, argument: Any, path: Path = ()) -> str:
+    """A place: ``book_trip (call 3): argument 'opts' at tone.len``.
+
+    Args:
+        call: The name of the call; None for the answer.
+        argument: The argument's name, and which of several of that name.
+        path: The way into its value.
+    """
+    name = argument if isinstance(argument, str) else argument[0]
+    within = f" at {path_name(path)}" if path else ""
+    of = "the answer: value" if call is None else f"{call}: argument"
+    return f"{of} {name!r}{within}"
+
+
+def _format_leaf(leaf: Value, number: Callable[[int], str]) -> Any:
+    if isinstance(leaf, Ref):
+        return _format_reference(number(leaf.call), leaf.path)
+    return _format_reference(f"{leaf.name}?", leaf.path) if isinstance(leaf, Unresolved) else leaf
+
+
+def _format_reference(name: str, path: Path) -> str:
+    return f"‹{name}: {path_name(path)}›" if path else f"‹{name}›"
+
+
+def _unquote_references(text: str) -> str:
+    """References without the quotes around them, unless a text goes on beside them."""
+    return _QUOTED_REFERENCE.sub(r"\1", text) if "‹" in text else text
+
+
+def no_call_suffix(pred: Plan, gold: Plan) -> str:
+    """What the reader found in a prediction without calls where gold makes some, as the end of a sentence.
+
+    >>> no_call_suffix(Plan(()), Plan((Call("a", "f"),)))
+    '; the prediction holds no call'
+    """
+    if pred.calls or not gold.calls:
+        return ""
+    why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
+    doubts = (n for n in pred.diagnostics if n.code in ("find.text", "find.unread"))
+    warnings = [n.message for n in doubts if n.severity == "warning"][:1]
+    return f"; the prediction holds {'; '.join([*(why or ['no call']), *warnings])}"
