@@ -104,7 +104,7 @@ def drawn_inputs(kind: str, part: int | None = None) -> dict[str, Any]:
 def said_of_drawn(kind: str, part: int | None = None) -> dict[str, str]:
     """Of drawn inputs: all that a reader, a comparison or a command says, but for where and when it ran."""
     answers = {"texts": _of_text, "pairs": _of_pair, "commands": _of_command}[kind]
-    places = [(str(ROOT), "ROOT"), (pe.__version__, "VERSION")]
+    places = [(str(ROOT), "ROOT"), (str(Path.home()), "HOME"), (pe.__version__, "VERSION")]
 
     def said(folder: Path, row: dict[str, Any]) -> Iterator[tuple[str, str]]:
         folder.mkdir()
@@ -178,7 +178,7 @@ def _command_said(folder: Path, line: list[str], text: str) -> str:
     """What a command prints and writes."""
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     done = planeval(*line, text=text, cwd=folder)
-    said = [f"exit {done.returncode}", done.stdout, done.stderr]
+    said = [f"exit {done.returncode}", _without_scripts(done.stdout), done.stderr]
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if path.read_bytes() != before.get(path):
             said.append(f"{path.name}: {_without_scripts(path.read_text('utf-8', 'replace'))}")
