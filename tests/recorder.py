@@ -29,8 +29,8 @@ _failed: set[str] = set()
 
 
 def function_of(test: str) -> str:
-    """The test function of a case: its name without the case's values, but for a part of many inputs."""
-    return test if "[part" in test else test.partition("[")[0]
+    """The test function of a case: its name without the case's values."""
+    return test.partition("[")[0]
 
 
 def pytest_configure() -> None:
