@@ -58,7 +58,7 @@ def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
     assert found == {"r1": ("low", ("r5",)), "r5": ("low", ("r1",))}
     told = twins(items(("a", "Do 1.", "f(x=1)"), ("b", "Do 2.", "g(x=2)"), ("c", "Do 3.", "h(x=3)")))
     assert list(told) == ["a", "b", "c"]
-    assert "their plans are of 3 shapes" in told["a"][0].message
+    assert "their plans have 3 shapes" in told["a"][0].message
     plan = parse(SUM)
     answers = [Plan(plan.calls, plan.edges, (("it", Ref(at)),)) for at in (0, 1)]
     kept = [QuestionRecord("a", "Add 3 to 4.", answers[0]), QuestionRecord("b", "Add 3 to 5.", answers[1])]
