@@ -222,7 +222,7 @@ def test_tools_that_are_not_there(folder: Path, checker: MultiTurnChecker, tmp_p
         question={**QUESTION, "involved_classes": ["DoorAPI"]}
     )
     assert checker.check(unknown).details == {"failure": "unknown-class"}
-    with pytest.raises(DatasetError, match="no tools of BFCL are here"):
+    with pytest.raises(DatasetError, match="no BFCL tools here"):
         MultiTurnChecker(tmp_path).check(record([[DIM]], [[step(DIMMED)]]))
 
 

@@ -22,11 +22,10 @@ from planner_eval.plan.linking import MAX_DEPTH
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files import frames
-from planner_eval.reading.files.broken_json import elements
+from planner_eval.reading.files.broken_json import _MAX_ATTEMPTS, elements
 from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, id_text
 from planner_eval.reading.files.files import read_data, read_file
 from planner_eval.reading.files.frames import table_rows
-from planner_eval.reading.files.items import _MAX_ATTEMPTS
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import read_path

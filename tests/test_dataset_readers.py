@@ -89,7 +89,7 @@ def test_files_that_are_none_are_said_to_be(tmp_path: Path) -> None:
     reader: Any
     for reader, part, said in (
         (read_appbench, None, r"no file named test_ss\.json"), (read_appbench, "xx", "no part 'xx'"),
-        (read_nestful, None, r"none of executable/executable-data\.json"),
+        (read_nestful, None, r"no file named executable/executable-data\.json"),
         (read_nestful, "v3", "no part 'v3'"),
     ):  # fmt: skip
         with pytest.raises(DatasetError, match=said):

@@ -271,7 +271,7 @@ def test_a_folder_of_another_version_is_refused(change: Any, said: str, tmp_path
     assert said in str(caught.value)
     assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
     (tmp_path / "thesis.tex").write_text("x", encoding="utf-8")
-    with pytest.raises(InputError, match="nothing can be written into"):
+    with pytest.raises(InputError, match="cannot write into"):
         run(Echo(), records(3, {}), folder=str(tmp_path / "thesis.tex" / "run"), jobs=1, deadline=None)
 
 

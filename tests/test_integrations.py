@@ -66,7 +66,7 @@ def test_a_section_runs_against_the_real_package(section: Section, tmp_path: Pat
 
 
 def environment(folder: Path, packages: tuple[str, ...]) -> Path:
-    """An environment of some packages and this one; the test is skipped where they cannot be had."""
+    """An environment of some packages and this one; the test is skipped where they cannot be loaded."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1"]

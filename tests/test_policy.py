@@ -31,6 +31,7 @@ from planner_eval.reading.files.record import Record
 from tests.build import edges, plan
 from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
+from tests.test_site import loaded
 
 TABLES = tables(__file__)
 
@@ -538,8 +539,11 @@ def test_a_rule_is_idle_where_one_that_comes_later_fits_all_that_it_fits(rules: 
     assert (found.at if found else None) == next(iter(covered), None)
 
 
-PAGE_NAMES = ("edits", "policies", "scores")
-PAGE = "\n".join((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in PAGE_NAMES)
+PAGE_NAMES = ("policies", "scores", "comparison")
+PAGE = "\n".join(
+    loaded("commands").on_page_markdown((ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8"))
+    for name in PAGE_NAMES
+)
 
 
 @pytest.mark.parametrize("table", [COMPARE, ORDERS, NAMES], ids=["rules", "orders", "names"])

@@ -30,7 +30,7 @@ from planner_eval.integrations.schemas import SCHEMAS
 from planner_eval.models.prices import read_prices
 from planner_eval.reading.dialects import table
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.files import shapes
+from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.record import GOLD_TERMS, Record
 from planner_eval.reading.schemas import GoldRecord, Row
 from planner_eval.results.drawing.themes import Role, Theme, theme
@@ -138,7 +138,7 @@ def file(folder: Path, data: Any) -> str:
 
 
 def read_wrappers(data: Any, folder: Path) -> None:
-    shapes.parse(tomllib.loads(Path(file(folder, data)).read_text(encoding="utf-8")), "own.toml")
+    frameworks.parse(tomllib.loads(Path(file(folder, data)).read_text(encoding="utf-8")), "own.toml")
 
 
 def read_record(data: Any, _folder: Path) -> None:

@@ -202,7 +202,7 @@ def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> No
         ("undone", "the run is not finished: repeat its command to resume it"),
         ("parts", "changed since the run"), ("text", "run.json cannot be read"),
         ("list", "run.json cannot be read"), ("kind", "is a run of diff, expected one of score"),
-        ("schema", "is of the form 'planeval.run/9'"), ("options", "cannot be read")
+        ("schema", "has the format 'planeval.run/9'"), ("options", "cannot be read")
     ):  # fmt: skip
         done = planeval("score", str(tmp_path / name))
         assert (name, done.returncode, done.stdout) == (name, 2, "")

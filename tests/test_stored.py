@@ -308,7 +308,7 @@ def test_a_field_that_gives_way_after_the_head_is_told(tmp_path: Path, store: St
         return read_file(str(path), store=store, **named).notes
 
     content = (
-        f"{path}: 'answer', which is taken, stands in 1,200 of 2,000 records; "
+        f"{path}: 'answer', which is used, occurs in 1,200 of 2,000 records; "
         "'output', which is not, in 800 (--field text names the field)"
     )
     id = content.replace("answer", "id").replace("output", "uuid").replace("field text", "field id")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from planner_eval.comparison.diff import diff_any, explain
-from planner_eval.comparison.matching import align, blocks, pairing, replaced
+from planner_eval.comparison.matching import align, blocks, ranks, replaced
 from planner_eval.comparison.metrics import METRICS, measure
 from planner_eval.comparison.metrics.edit_distance import edit_distance
 from planner_eval.comparison.patch import make_patch
@@ -57,7 +57,7 @@ LIMITS: tuple[dict[Any, dict[str, int]], ...] = (
     {blocks: {"MAX_PLAIN_CELLS": 2, "MAX_TABLE_CELLS": 8, "MAX_HOLDERS": 2},
      replaced: {"MAX_TABLE_CELLS": 1, "MAX_HOLDERS": 1}},
     {blocks: {"MAX_NODES": 12, "MAX_ROUNDS": 1}, align: {"MAX_TIES": 1, "MAX_RECONSIDERED": 6}},
-    {blocks: {"MAX_CALLS_FOR_STARTS": 3, "MAX_EXHAUSTIVE_CALLS": 3}, pairing: {"MAX_HOPS": 1}},
+    {blocks: {"MAX_CALLS_FOR_STARTS": 3, "MAX_EXHAUSTIVE_CALLS": 3}, ranks: {"MAX_HOPS": 1}},
     {blocks: {"MAX_CALLS_FOR_STARTS": 0, "MAX_ROUNDS": 1}},
 )  # fmt: skip
 

@@ -71,7 +71,7 @@ def _metrics() -> str:
 def _frameworks() -> str:
     """The layouts of frameworks' files."""
     from planner_eval.base.tables import table
-    from planner_eval.reading.files.shapes import layout_rows
+    from planner_eval.reading.files.frameworks import layout_rows
 
     return table(layout_rows(), "md")
 

@@ -59,7 +59,7 @@ def find_conversation_findings(
     ...             {"id": "a", "function": {"name": "cancel", "arguments": '{"order": "W1234567"}'}}]},
     ...         {"role": "tool", "tool_call_id": "a", "content": "done"}]
     >>> [found.code for found in find_conversation_findings(parse(talk), talk, ["cancel"])]
-    ['trace.ungrounded_argument', 'trace.unagreed_action']
+    ['trace.ungrounded_argument']
     """
     said, known = _said_before_calls(data), _plain(documented)
     if len(said) != len(plan.calls):
