@@ -109,8 +109,8 @@ COSTLY = {
         (AMONG_EQUALS, {"calls", "arguments", "references", "structure"}, 0.9, 0.42),
     ),
     "one too many that counts": (
-        "f()\nf(y=2)", "a = f(y=2, z=3)\nf(x=a)", "f (call 1) with y=2, z=3 is not in gold",
-        (TOLD_APART, {"calls", "arguments"}, 0.55, 0.4),
+        "a = g(y=3, x=2)\nb = g(z=a)", "a = g(x=2, z=3, y=1)\nb = f(x=2, y=3)",
+        "g (call 1, gold's 2): argument 'x' = 2 is not in gold", (TOLD_APART, {"arguments"}, 0.325, 0.25),
     ),
     "of a missing call": (
         "a = g(x=1)\ng(y=1, x=1)\ng(x=a)", "g(x=1, y=1)",
