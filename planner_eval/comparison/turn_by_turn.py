@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from planner_eval.base.text import shorten
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.causes import find_positions_in_pred
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.turns import TurnComparison
 from planner_eval.plan.model import Plan, leaves
@@ -23,8 +21,9 @@ def compare_turns(
 ) -> TurnComparison | None:
     """Two plans turn by turn; None where neither is of several turns.
 
-    A difference belongs to gold's turn where gold has turns, else to the prediction's; a missing call of gold
-    without turns to that of the call that it would stand beside.
+    A difference belongs to gold's turn where gold has turns, else to the prediction's. A missing call of gold
+    without turns, and an extra one of a prediction without, belongs to a turn where the calls around it leave
+    but one; where such a call may be wrong before all others, the first wrong turn is not known.
 
     Args:
         diff: The comparison; its plans may lack calls that do not count.
@@ -44,14 +43,16 @@ def compare_turns(
     count = max([*numbers, *(most if unit == "turn" else ())], default=0)
     if count < 2:
         return None
-    places = _Turns(diff, pred, gold)
-    turn_of = [places.turn(edit) for edit in diff.edits]
+    places = _Turns(diff, pred, gold, count)
+    spans = [places.span(edit) for edit in diff.edits]
+    turn_of = [span[0] if span is not None and span[0] == span[1] else None for span in spans]
     wrong = sorted({turn for turn in turn_of if turn})
+    earliest = min((span[0] for span in spans if span is not None and span[0] < span[1]), default=count)
     late = 0
     if pred and gold:
         touched = {place.call for edit in diff.edits for place, _ in edit.places if place is not None}
         late = sum(pred.get(p) != gold.get(g) for p, g in diff.alignment.pairs if p not in touched)
-    if not wrong:
+    if not wrong or earliest < wrong[0]:
         return TurnComparison(unit, count, late=late)
     first = wrong[0]
     placed = [*zip(diff.edits, turn_of, strict=True)]
@@ -90,32 +91,32 @@ def _call_turns(messages: Sequence[Message], plan: Plan, compared: Plan, unit: s
 class _Turns:
     """To which turn each edit of a comparison belongs."""
 
-    def __init__(self, diff: Diff, pred: Mapping[int, int] | None, gold: Mapping[int, int] | None) -> None:
-        self.diff, self.pred, self.gold = diff, pred, gold
-        self._near: Any = None
+    def __init__(
+        self, diff: Diff, pred: Mapping[int, int] | None, gold: Mapping[int, int] | None, count: int
+    ) -> None:
+        self.diff, self.pred, self.gold, self.count = diff, pred, gold, count
 
-    def turn(self, edit: Edit) -> int | None:
-        """The turn of an edit; None where nothing says it, as of the answer."""
-        if self.gold is not None and edit.gold is not None and edit.gold.call is not None:
-            return self.gold.get(edit.gold.call)
-        if self.pred is not None and edit.pred is not None and edit.pred.call is not None:
-            return self.pred.get(edit.pred.call)
-        if self.pred is not None and edit.gold is not None and edit.gold.call is not None:
-            return self._beside(edit.gold.call)
-        if self.gold is not None and edit.pred is not None and edit.pred.call is not None:
-            partners = dict(self.diff.alignment.pairs)
-            before = [partners[p] for p in range(edit.pred.call + 1) if p in partners]
-            return self.gold.get(before[-1], 1) if before else 1
+    def span(self, edit: Edit) -> tuple[int, int] | None:
+        """The first and the last turn that an edit may belong to; None where nothing says it (the answer)."""
+        pred_call, gold_call = (place and place.call for place in (edit.pred, edit.gold))
+        for turns, call in ((self.gold, gold_call), (self.pred, pred_call)):
+            if turns is not None and call is not None:
+                turn = turns.get(call)
+                return (turn, turn) if turn is not None else None
+        pairs = self.diff.alignment.pairs
+        if self.pred is not None and gold_call is not None:
+            return self._around(gold_call, {gold: self.pred.get(pred) for pred, gold in pairs})
+        if self.gold is not None and pred_call is not None:
+            return self._around(pred_call, {pred: self.gold.get(gold) for pred, gold in pairs})
         return None
 
-    def _beside(self, gold_call: int) -> int | None:
-        """The prediction's turn in which a missing call would stand; None where no call has a partner."""
-        pairs = self.diff.alignment.pairs
-        if not pairs:
-            return None
-        if self._near is None:
-            self._near = find_positions_in_pred(self.diff.gold, pairs)
-        return (self.pred or {}).get(self._near[gold_call][0])
+    def _around(self, call: int, turns: Mapping[int, int | None]) -> tuple[int, int]:
+        """Between which turns of the other plan a call without a partner stands, by its neighbours."""
+        known = [(position, turn) for position, turn in sorted(turns.items()) if turn is not None]
+        before = [turn for position, turn in known if position < call]
+        after = [turn for position, turn in known if position > call]
+        first, last = before[-1] if before else 1, after[0] if after else self.count
+        return min(first, last), max(first, last)
 
     def follows(self, edit: Edit, turn_of: Sequence[int | None], first: int) -> bool:
         """Whether an edit follows from one of the first wrong turn: by its cause, or a value from there."""

@@ -324,6 +324,8 @@ def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> It
         further += f", wrong in each of {max(answered)}" if unanswered else ""
         tasks = format_count(len(answered), "task")
         yield f"{format_count(sum(answered), 'trial')} of {tasks}, {each} each{further}"
+        if unanswered or len({*answered}) > 1:
+            yield "pass^1 is a mean over tasks; exact counts every record once"
         yield f"tasks {right_text}: {_shares_text(report.shares)}"
     if report.recorded_shares is not None:
         yield f"tasks right by recorded {report.field}: {_shares_text(report.recorded_shares)}"
@@ -368,6 +370,7 @@ def _task_text(name: str, report: TrialReport, right_text: str) -> str:
 def trial_rows(report: TrialReport) -> list[dict[str, Any]]:
     """pass^k and pass@k as rows of a table, those of the recorded verdict beside ours."""
     recorded = {estimate.k: estimate for estimate in report.recorded}
+    uneven = any(recorded[e.k].tasks != e.tasks for e in report.passes if e.k in recorded)
     rows = []
     for estimate in report.passes:
         row: dict[str, Any] = {
@@ -381,6 +384,7 @@ def trial_rows(report: TrialReport) -> list[dict[str, Any]]:
             beside = recorded.get(estimate.k)
             row[f"{report.field}^k"] = round_ratio(beside.hat) if beside else None
             row[f"{report.field}@k"] = round_ratio(beside.at) if beside else None
+            row |= {f"{report.field} tasks": beside.tasks if beside else 0} if uneven else {}
         rows.append(row | {"tasks": estimate.tasks})
     return rows
 

@@ -29,6 +29,10 @@ TASK_KEY = "task of trials"
 VERDICT_FIELDS = ("reward", "success", "score")
 """Fields in which a run recorded whether an answer was right, the first that a record has."""
 
+YES_WORDS = ("same", "equal", "equivalent", "true", "yes", "pass", "1", "1.0")
+NO_WORDS = ("different", "unequal", "not equal", "false", "no", "fail", "0", "0.0")
+"""A verdict in words."""
+
 
 class Trial(NamedTuple):
     """One of several answers to a task.
@@ -76,15 +80,20 @@ class RecordedVerdict(NamedTuple):
 
 
 def recorded_verdict(record: Record) -> RecordedVerdict | None:
-    """The verdict that a record holds: yes, no, or a number from 0 to 1; None where it holds none.
+    """The verdict that a record holds: yes, no (also in words), or a number from 0 to 1; None for none.
 
     >>> recorded_verdict(Record("p", 0, "a", None, fields={"reward": 1.0}))
     RecordedVerdict(field='reward', value=1.0)
+    >>> recorded_verdict(Record("p", 0, "a", None, fields={"success": "No"}))
+    RecordedVerdict(field='success', value=0.0)
     >>> recorded_verdict(Record("p", 0, "a", None, fields={"score": 7.5})) is None
     True
     """
     for field in VERDICT_FIELDS:
         value = record.fields.get(field)
+        if isinstance(value, str):
+            word = value.strip().lower()
+            value = True if word in YES_WORDS else False if word in NO_WORDS else None
         if isinstance(value, (bool, int, float)) and 0 <= value <= 1:
             return RecordedVerdict(field, float(value))
     return None
