@@ -148,6 +148,30 @@ def test_the_first_wrong_turn_is_told_whatever_turns_gold_has(gold: Any, tmp_pat
     assert turns["asked"] == "Yes."
 
 
+FLAT = ["find(to='Rome')", "book(flight='AZ9001')", "hotel(city='Rome')"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "gold", "first", "wrong"),
+    [
+        ((True, False, True), FLAT, None, []),
+        ((True, True, False), FLAT, None, []),  # the second turn or the third
+        ((True, False, True), [[call] for call in FLAT], 2, [2]),
+        ((True, True, True), [FLAT[0], "seat(n=1)", *FLAT[1:]], None, []),
+        ((True, True, True), [*FLAT, "pay()"], 3, [3]),
+        ((True, True, True), ["find(to='Bari')", FLAT[1], "pay()", FLAT[2]], 1, [1]),
+    ],
+    ids=["middle", "last", "turns", "between", "after the last turn's", "after a wrong one"],
+)
+def test_a_missing_call_has_a_turn_only_where_its_neighbours_leave_one(
+    calls: tuple[bool, ...], gold: Any, first: int | None, wrong: list[int], tmp_path: Path
+) -> None:
+    names = [name for name, there in zip(("find", "book", "hotel"), calls, strict=True) if not there]
+    talk = [m for m in TALK if not any(c["function"]["name"] in names for c in m.get("tool_calls", ()))]
+    turns = turns_of(talk, gold, tmp_path)
+    assert (turns["first"], turns["wrong"]) == (first, wrong)
+
+
 def test_what_a_wrong_call_was_answered_makes_later_turns_follow(tmp_path: Path) -> None:
     talk = [*TALK[:2], called("find", 1, to="Bari"), *TALK[3:]]
     gold = [["find(to='Rome')"], ["book(flight='AZ77')"], ["hotel(city='Oslo')"]]
