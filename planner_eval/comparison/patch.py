@@ -157,6 +157,8 @@ def _make_change_operations(diff: Diff, relabelled_gold: Plan) -> list[dict[str,
         key = (gold.call, name, pred.argument)
         if edit.code == "order.broken" or key in handled:
             continue
+        if name is not None and (gold.call, "all") in handled:  # all of its arguments are written already
+            continue
         handled.add(key)
         if name is None:
             operations.append(

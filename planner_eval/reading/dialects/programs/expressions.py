@@ -62,6 +62,7 @@ from planner_eval.reading.dialects.programs.values import (
     CHANGED_RESULTS,
     DATA_METHODS,
     DISPLAY_FUNCTIONS,
+    EXCEPTIONS,
     HIGHER_ORDER_FUNCTIONS,
     MAX_VALUES,
     METHOD_OPTIONS,
@@ -87,6 +88,9 @@ from planner_eval.reading.dialects.programs.values import (
 
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
+_CHARACTERS_PER_VALUE = 64
+"""So many characters of a text that a program puts together count as a value of the limit."""
+
 _RUN_FUNCTIONS = frozenset({"asyncio.run", "Promise.all", "Promise.allSettled"})
 """What gives its first argument."""
 
@@ -382,6 +386,9 @@ class Machine(PlacedTree):
             else:
                 reason = "a value is made into text by the program"
                 return self.derived(NotKnown(reason, self.span(node)[0]), values)
+            # A text that is put together of texts that were put together doubles with each line.
+            brought = len(value) // _CHARACTERS_PER_VALUE if isinstance(value, str) else 0
+            self.changes.spend(max(brought, len(value.parts) if isinstance(value, RawTemplate) else 0))
         merged = merge_texts(pieces)
         if all(isinstance(piece, str) for piece in merged):
             return "".join(merged) if is_exact else RawComputed(self.source(node))
@@ -504,6 +511,8 @@ class Machine(PlacedTree):
             return False
         if root in (self.own if root == name else self.held):  # a tool may be called as a line before
             return False  # named its result
+        if name in EXCEPTIONS:
+            return False
         if name not in BUILTINS:
             return True
         if call.named or not (self.is_program or self.inside or self.control):

@@ -38,6 +38,7 @@ from planner_eval.reading.dialects.programs.syntax import (
     constant_step,
     dotted_name,
     has_keyword_arguments,
+    inner_expressions,
     may_be_prose,
     position_of,
     root_of,
@@ -249,9 +250,11 @@ class _Program(Machine):
                 self.held.elsewhere[name] = self.module if is_global else self.held.enclosing(name)
 
     def look(self, node: ast.Assert | ast.Raise) -> None:
-        """Follow what only looks at values."""
+        """Follow what only looks at values; of what is raised, what it is made of."""
         for child in ast.iter_child_nodes(node):
-            self.value(child)
+            raised = isinstance(node, ast.Raise) and child is node.exc and isinstance(child, ast.Call)
+            for part in inner_expressions(child) if raised else [child]:
+                self.value(part)
 
     def show(self, node: Any) -> None:
         """An expression on its own: calls, or a list of them; what is not followed may be prose."""

@@ -6,6 +6,7 @@ that holds the same on each is sure, any other is not.
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
@@ -451,6 +452,13 @@ BUILTINS = frozenset({
     "Boolean",
 })  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
+
+EXCEPTIONS = frozenset(
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException)
+)
+"""Python's exceptions: what a program raises is no tool."""
 
 SELF_NAMES = frozenset({"self", "cls", "this", "super"})
 """What a class calls itself: a method of one is no tool."""
