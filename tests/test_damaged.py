@@ -183,7 +183,7 @@ def test_a_long_list_of_calls_is_placed_once(monkeypatch: pytest.MonkeyPatch) ->
     plan = parse(text)
     assert (len(plan), plan.calls[-1].span) == (30_000, (len(text) - 7, len(text) - 1))
     parts = len(text) // python_long.PART_CHARS + 1
-    assert 0 < len(moved) < parts
+    assert 0 < len(moved) < 1.5 * parts
     assert len(made) < 2.5 * parts
 
 
