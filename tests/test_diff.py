@@ -548,6 +548,14 @@ def test_a_long_chain_of_missing_calls(tmp_path: Path) -> None:
     assert [(edit[0], edit[2]) for edit in edits] == [("call.missing", -1)] * 1499
 
 
+@pytest.mark.parametrize(
+    "pred", ["f(a=2, b=3, c=1, d=9)", "f(a=2, b=3, c=1, d=9, e=8)\ng(x=1)", "f(a=2, b=3, c=1, b2=7)"]
+)
+def test_arguments_that_went_round_are_written_once(pred: str) -> None:
+    gold = parse("f(a=1, b=2, c=3)")
+    assert diff(apply_patch(parse(pred), make_patch(diff(parse(pred), gold))), gold).same
+
+
 def repaired(pred: Plan, gold: Plan) -> None:
     patch = make_patch(diff(pred, gold))
     assert bool(patch["operations"]) is not diff(pred, gold).same

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.base.errors import ParseError, PlanevalError
+from planner_eval.base.errors import LimitError, ParseError, PlanevalError
 from planner_eval.base.limits import Limits
 from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan, Ref, map_leaves
@@ -227,6 +227,16 @@ def test_what_a_followed_function_defines_and_imports_is_its_own() -> None:
     program = f"def run():\n{inside}    return post(1)\nrun()\nsend(x=1)\npost(x=2)\n"
     found = [(call.tool, call.arguments) for call in parse(program, dialect="code").calls]
     assert found == [("f", (("y", 1),)), ("send", (("x", 1),)), ("post", (("x", 2),))]
+
+
+@pytest.mark.parametrize(
+    ("first", "line"),
+    [("a = 'x'", "a = f'{a}{a}'"), ("a = g(x=1)", "a = f'{a}{a}'"), ("let a = `x`", "a = `${a}${a}`")],
+    ids=["text", "result", "template"],
+)
+def test_a_text_that_doubles_with_each_line_is_refused(first: str, line: str) -> None:
+    with pytest.raises(LimitError, match="the program's values grow too large"):
+        parse("\n".join([first, *[line] * 40, "f(x=a)" if "`" not in line else "f({x: a})"]))
 
 
 class Written:
