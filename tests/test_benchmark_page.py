@@ -288,3 +288,5 @@ def test_a_page_has_the_recorded_verdicts(reference: Path, tmp_path: Path) -> No
             marks = [turn["mark"] for turn in pair["sections"][0]["turns"]]
             turn_is_known = not official["ok"] and record["error_type"] != "multi_turn:inference_error"
             assert ("wrong" in marks) == turn_is_known
+            before = marks[: marks.index("wrong")] if turn_is_known else []
+            assert before == ["ok"] * len(before), pair["id"]

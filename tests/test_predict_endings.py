@@ -200,7 +200,9 @@ def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer,
     predicted(server, file, Path(run))
     done = planeval("score", run, "--metric", "exact")
     assert "3 pairs: 2 same, 1 gold unreadable; figures from 2" in done.stdout
-    assert f"{file}: 1 task has no 'gold': gold is what follows in" in done.stderr
+    assert (
+        f"{file}: 1 task has no 'gold': gold is what follows in 'messages' after the prompt\n" in done.stderr
+    )
     assert "which is not" not in done.stderr
     assert "(id n): there is no plan: the record has no 'gold'" in done.stderr
     assert planeval("table", run, "--metric", "exact").stdout.splitlines()[1].startswith("exact   1.000 [")

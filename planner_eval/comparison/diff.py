@@ -189,14 +189,6 @@ class Diff:
         yield from (EdgeRole("inferred", edge, shared.pop(key, None)) for key, edge in pred_edges.items())
         yield from (EdgeRole("inferred", None, edge) for edge in shared.values())
 
-    def pred_role(self, position: int) -> str:
-        """The role of a call of pred: ``"kept"``, ``"changed"`` or ``"extra"``."""
-        return next(call.role for call in self.calls() if call.pred == position)
-
-    def gold_role(self, position: int) -> str:
-        """The role of a call of gold: ``"kept"``, ``"changed"`` or ``"missing"``."""
-        return next(call.role for call in self.calls() if call.gold == position)
-
     def _repr_svg_(self) -> str | None:
         """How a notebook shows the diff: a drawing, or None where nothing can draw."""
         drawing: str | None = service("notebook drawing")(self)

@@ -104,10 +104,6 @@ class Wording:
         """What an argument of the prediction says: ``takes output id of f (call 1)``, ``is 7``."""
         return f"{'takes' if type(value) is Ref else 'is'} {self.pred(value)}"
 
-    def takes_gold(self, value: Value) -> str:
-        """What an argument of gold says, likewise."""
-        return f"{'takes' if type(value) is Ref else 'is'} {self.gold(value)}"
-
     def place(self, location: Place | None) -> str:
         """A place in the prediction; of an argument that stands in its call's one object its own name."""
         call, argument, path = location or Place()

@@ -6,6 +6,7 @@ call that no reader takes would count as that answer, so where one may stand is 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Set
 
@@ -24,6 +25,8 @@ from planner_eval.reading.dialects.finding.segments import (
     blank,
     fences,
 )
+from planner_eval.reading.dialects.programs.python_long import parse_quietly, walk
+from planner_eval.reading.dialects.programs.syntax import PlacedTree
 from planner_eval.reading.dialects.programs.values import (
     BUILTINS,
     DISPLAY_FUNCTIONS,
@@ -190,6 +193,9 @@ _NAMED_ARGUMENT_CALL = lazy_pattern(
 )
 """A call with a named argument that stands where no call is read: in a sentence, or before an arrow."""
 
+_OBJECT_ARGUMENT_CALL = lazy_pattern(rf"(?<![\w.\-])({_TOOL_NAME})\(\s*+\{{\s*+[\"']?[^\W\d]\w*+[\"']?\s*+:")
+"""A call in JavaScript that stands where none is read: in an arrow function, in a chain of promises."""
+
 _MENTION_BEFORE_CALL = lazy_pattern(
     r"\b(?:used|called|ran|invoked|executed|examples?|e\.g\.|such as|like|syntax|usage|def|function|class)"
     r"\b[\s:*`]{0,6}(?:the\s)?[*`]{0,3}\Z",
@@ -257,9 +263,30 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     searched = text[:_MAX_SEARCHED_LENGTH]
     match = next(_find_call_like(searched, own_names), None) or _find_broken_object(searched)
     if match is None:
-        return None
+        return _find_program_call(searched, own_names)
     line = text.find("\n", match.end())
     return match.start(), len(text) if line < 0 else line
+
+
+_PROGRAM_CALL = lazy_pattern(rf"(?<![\w.\-])({_TOOL_NAME})\s*+\(\s*+[^\W\d]\w*+\s*+=(?!=)")
+
+
+def _find_program_call(text: str, own_names: Set[str]) -> Span | None:
+    """Where a Python program calls something with named arguments, in what is not followed: a lambda."""
+    if not _PROGRAM_CALL.search(text):
+        return None
+    try:
+        tree = parse_quietly(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    places = PlacedTree(tree, text)
+    for node in walk(tree):
+        if isinstance(node, ast.Call) and node.keywords:
+            start, end = places.span(node)
+            match = _PROGRAM_CALL.match(text, start)
+            if match is not None and _is_tool_call(text, match, own_names):
+                return start, end
+    return None
 
 
 _OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
@@ -359,6 +386,8 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
     outside = _blank_fences(text)
     if "{" in outside:
         yield from _NAME_BEFORE_OBJECT.finditer(outside)
+    if "({" in outside:
+        yield from (m for m in _OBJECT_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
     if "(" in outside and "=" in outside:
         yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
 

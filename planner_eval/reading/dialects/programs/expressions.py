@@ -60,6 +60,7 @@ from planner_eval.reading.dialects.programs.values import (
     ABSENT,
     BUILTINS,
     CHANGED_RESULTS,
+    CHARACTERS_PER_VALUE,
     DATA_METHODS,
     DISPLAY_FUNCTIONS,
     EXCEPTIONS,
@@ -88,9 +89,6 @@ from planner_eval.reading.dialects.programs.values import (
 
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
-_CHARACTERS_PER_VALUE = 64
-"""So many characters of a text that a program puts together count as a value of the limit."""
-
 _RUN_FUNCTIONS = frozenset({"asyncio.run", "Promise.all", "Promise.allSettled"})
 """What gives its first argument."""
 
@@ -387,7 +385,7 @@ class Machine(PlacedTree):
                 reason = "a value is made into text by the program"
                 return self.derived(NotKnown(reason, self.span(node)[0]), values)
             # A text that is put together of texts that were put together doubles with each line.
-            brought = len(value) // _CHARACTERS_PER_VALUE if isinstance(value, str) else 0
+            brought = len(value) // CHARACTERS_PER_VALUE if isinstance(value, str) else 0
             self.changes.spend(max(brought, len(value.parts) if isinstance(value, RawTemplate) else 0))
         merged = merge_texts(pieces)
         if all(isinstance(piece, str) for piece in merged):

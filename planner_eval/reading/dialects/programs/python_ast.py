@@ -259,10 +259,11 @@ class _Program(Machine):
     def show(self, node: Any) -> None:
         """An expression on its own: calls, or a list of them; what is not followed may be prose."""
         if isinstance(node, (ast.List, ast.Tuple)):
-            before = len(self.calls)
+            before, all_calls = len(self.calls), True
             for item in node.elts:
                 self.show(item)
-            if len(self.calls) > before:
+                all_calls = all_calls and not isinstance(item, (KnownNode, *_NO_CALL_NODES))
+            if len(self.calls) > before and not all_calls:  # looking again parses a long list again
                 self.check_items(node.elts)
             return
         if isinstance(getattr(node, "func", None), ast.Name) or isinstance(node, CallNode):  # as most

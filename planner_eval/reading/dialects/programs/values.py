@@ -250,6 +250,8 @@ def _is_same(first: VariableValue, other: VariableValue) -> bool:
 # reference. A change that is not followed is for good: no way takes it back.
 MAX_VALUES = 1_000_000
 """Values that variables may put into arguments, all together: a list of a list can double at each line."""
+CHARACTERS_PER_VALUE = 64
+"""So many characters of a text that a program puts together count as a value."""
 _MAX_LIST_DEPTH = 100
 """Lists in lists that are followed."""
 
