@@ -289,4 +289,4 @@ def test_a_page_has_the_recorded_verdicts(reference: Path, tmp_path: Path) -> No
             turn_is_known = not official["ok"] and record["error_type"] != "multi_turn:inference_error"
             assert ("wrong" in marks) == turn_is_known
             before = marks[: marks.index("wrong")] if turn_is_known else []
-            assert before == ["ok"] * len(before), pair["id"]
+            assert {*before} <= {"", "ok"}, pair["id"]  # what follows from a wrong turn stands behind it
