@@ -4,8 +4,6 @@ In the second week the agent pays before the member agreed, makes a renewal that
 reserves at the main branch whatever was asked; cancelling is right, which it was not in the first.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 from random import Random

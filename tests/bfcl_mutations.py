@@ -3,8 +3,6 @@
 ``python -m tests.bfcl_mutations 5000 --seed 3`` prints what differs and how often each verdict came up.
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import gzip

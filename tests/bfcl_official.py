@@ -3,8 +3,6 @@
 The package imports the clients of all providers for one table of names; stand-ins take their place.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """A small package in the layout of BFCL's, all of it our own: questions, tools as classes, prompts."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from functools import cache

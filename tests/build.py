@@ -1,7 +1,5 @@
 """Plans from the list-of-calls form of the pairs, without any parser."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved, references

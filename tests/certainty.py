@@ -1,7 +1,5 @@
 """How often intervals of 95 % hold what they promise: samples drawn where the truth is known, seeded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """ComplexFuncBench's cases, judged: our verdicts in the published form, and what a tie lets them be."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

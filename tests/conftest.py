@@ -9,8 +9,6 @@ draws eighty times as many, other ones each time, and marks every law as ``long`
 usual ones and does not make a failing one smaller.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

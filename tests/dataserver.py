@@ -1,7 +1,5 @@
 """A local server of files that can be told to misbehave: the data sets' public addresses in small."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

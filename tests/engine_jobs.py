@@ -1,7 +1,5 @@
 """A small job for the engine's tests, with pairs that misbehave, and the process that runs it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -34,7 +32,7 @@ class Sums:
         self.errors += error
         self.ids += id
 
-    def extend(self, other: Sums) -> None:
+    def extend(self, other: "Sums") -> None:
         self.rows += other.rows
         self.errors += other.errors
         self.ids += other.ids

@@ -5,8 +5,6 @@ package's own errors, and any text that takes longer than it should, is written 
 exit code 1.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import random

@@ -8,8 +8,6 @@ are written to ``--finds``; ``tests/cases/fuzzed_endpoints`` holds those that we
 
 # ruff: noqa: E501
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools
@@ -81,7 +79,7 @@ class Case(NamedTuple):
     """One command and what its requests get, in turn."""
 
     command: str
-    answers: tuple[Answer, ...]
+    answers: tuple["Answer", ...]
 
 
 class Server:
@@ -94,14 +92,14 @@ class Server:
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}/v1"
 
-    def set(self, answers: tuple[Answer, ...]) -> None:
+    def set(self, answers: tuple["Answer", ...]) -> None:
         """Begin anew; whoever is still written to is left."""
         for connection in list(self.open):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         self.answers, self.asked = answers, 0
 
-    def __enter__(self) -> Server:
+    def __enter__(self) -> "Server":
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
@@ -138,7 +136,7 @@ class Server:
                 return True
         return False
 
-    def _say(self, connection: socket.socket, answer: Answer) -> None:
+    def _say(self, connection: socket.socket, answer: "Answer") -> None:
         whole = b"".join(answer.parts)
         if answer.how == "drip":
             for at in range(0, min(len(whole), 400), 7):  # what is longer is cut
@@ -162,7 +160,7 @@ def drawn(seed: int) -> Case:
     return Case(chance.choice(list(COMMANDS)), tuple(answer(chance) for _ in range(count)))
 
 
-def honest() -> Answer:
+def honest() -> "Answer":
     data = json.dumps(completion(random.Random(0))).encode()
     return Answer((b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(data), data), "keep")
 

@@ -6,8 +6,6 @@ what is a find. Its file is written to ``--finds``; ``tests/cases/fuzzed_files``
 
 # ruff: noqa: E501
 
-from __future__ import annotations
-
 import argparse
 import bz2
 import contextlib

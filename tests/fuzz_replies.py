@@ -5,8 +5,6 @@ that shows it; some are also written by a tool in a worker's own process, betwee
 A find is written to ``--finds``; kept ones stand in `tests.sandbox_replies`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """Sentences drawn out of grammars themselves, and texts held against them: Lark, GBNF and JSON Schema."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -3,8 +3,6 @@
 ``tests/test_cli.py`` and the docs' pages meet it through its real entry point.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import io

@@ -4,8 +4,6 @@ test_integrations.py runs it. It needs torch, transformers, datasets and trl, wh
 environment of its own, and no network: the model is made here, and its tokenizer knows single characters.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -12,8 +12,6 @@ A cell says of how many answers, made of samples' gold, a law holds. Every figur
 * official: app and API F1 are the published ones or higher, but for the named defects of the published code.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """How the gold of each benchmark is taken apart into calls and written down again, and the data at hand."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +47,7 @@ class Source:
 
     title: str
     samples: Sequence[Sample]
-    run: Run | None = None
+    run: "Run | None" = None
 
 
 def sources(name: str, reference: Path | None) -> Iterator[Source]:

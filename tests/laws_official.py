@@ -1,7 +1,5 @@
 """Answers to AppBench under both scores, and the defects of the published code where its F1 is the higher."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

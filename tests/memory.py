@@ -4,8 +4,6 @@
 tests is more than most commands do.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -6,8 +6,6 @@ A text of several words that is no docstring counts; braces stand for what is pu
 help of a command is its docstring. Examples are lines of the documentation, golden files and other tests.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A server of chat completions that answers as it is told, and misbehaves as it is told."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import socket
@@ -128,7 +126,7 @@ class ModelServer:
         handler.end_headers()
         handler.wfile.write(answer.body)
 
-    def __enter__(self) -> ModelServer:
+    def __enter__(self) -> "ModelServer":
         self._thread = threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01})
         self._thread.start()
         return self

@@ -1,7 +1,5 @@
 """NESTful's executor as it was published, in this process: what our sandbox is held against."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

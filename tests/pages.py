@@ -1,7 +1,5 @@
 """A page read again in Python: what is packed in it, back in the shapes that its script sees."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -28,7 +26,7 @@ class Page:
         self.place = {pair: at for at, pair in enumerate(order)}
 
     @classmethod
-    def of(cls, file: Path) -> Page:
+    def of(cls, file: Path) -> "Page":
         return cls(file.read_text(encoding="utf-8"))
 
     @staticmethod

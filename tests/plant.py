@@ -1,7 +1,5 @@
 """Planting one known mistake in a plan, so that a test knows what a comparison must find."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random

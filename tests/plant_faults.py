@@ -1,7 +1,5 @@
 """Planting one fault that a catalog may show in a plan: in a name, a value or a reference."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Samples of every data set for tests of pipelines, ours or published ones; models that follow a script."""
 
-from __future__ import annotations
-
 import random
 import string
 from collections.abc import Callable, Iterator

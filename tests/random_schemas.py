@@ -1,7 +1,5 @@
 """Random JSON Schemas with every keyword of 2020-12, random values, and values with a reference in them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from random import Random

@@ -1,7 +1,5 @@
 """All gold plans of the data sets that are at hand, parsed."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -5,8 +5,6 @@ function, and the seconds of processor time that each test function took where a
 of the empty context are run by imports, when the tests are collected.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Plans and diffs that the tests of drawing share."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """The command line on a pseudo-terminal: what people see, where pipes see nothing of it."""
 
-from __future__ import annotations
-
 import os
 import pty
 import re

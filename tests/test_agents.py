@@ -1,7 +1,5 @@
 """Conversations of agents: turns, costs, the page, and a trial of two weeks of logs, by command line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Verdicts set beside a reference's: agreement, kappa, errors, and what no figure counts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Pairing of calls: optimal where small, bounded and honest where large."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations

@@ -1,7 +1,5 @@
 """Values held against alternatives: what `check` says, and JSON Schema's own validator beside it."""
 
-from __future__ import annotations
-
 import json
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers of APIs and conversations, as they are written: tests/cases/answers has one of each kind."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

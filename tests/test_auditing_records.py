@@ -1,7 +1,5 @@
 """Records beside each other: twins whose plans differ, picks from recorded answers, models against gold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Answers as models and providers give them: with a thought before the plan, in a provider's message."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

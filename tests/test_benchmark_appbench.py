@@ -1,7 +1,5 @@
 """AppBench on plans of our own, its tables, a first step, the released data (rows: tests/test_vectors.py)."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable

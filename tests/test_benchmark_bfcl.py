@@ -1,7 +1,5 @@
 """BFCL: verdicts, scores and readings on our own data, on recorded verdicts, beside the published code."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

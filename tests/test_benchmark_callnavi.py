@@ -1,7 +1,5 @@
 """CallNavi: both scores on data of our own, laws, its reader, its tables, the released data."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from itertools import pairwise

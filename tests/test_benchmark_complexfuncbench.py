@@ -1,7 +1,5 @@
 """ComplexFuncBench: reader, runners, judge, simulator, oddities, kernels; rows in tests/test_vectors.py."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """FunctionChat-Bench: both scores on data of our own, reader, tables, result file, classes of errors."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections import Counter

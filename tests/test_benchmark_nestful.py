@@ -1,7 +1,5 @@
 """NESTful on answers of our own, its further tables, the released data (vectors: tests/test_vectors.py)."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

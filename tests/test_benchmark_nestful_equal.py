@@ -1,7 +1,5 @@
 """NESTful's number of equal calls, told without a search: held against the search, on plans of every kind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random

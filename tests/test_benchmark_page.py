@@ -1,7 +1,5 @@
 """Pages of benchmarks: figures and verdicts of score, what was called and accepted; foreign text is data."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import replace

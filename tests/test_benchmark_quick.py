@@ -1,7 +1,5 @@
 """Quick ways say what the long ones say: plain lines, gold repeated, rows when asked, literals, YAML."""
 
-from __future__ import annotations
-
 import ast
 import json
 import warnings

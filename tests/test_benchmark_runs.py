@@ -1,7 +1,5 @@
 """A benchmark's scores in parts: the bytes of the plain command, kept, told again, gone on with, refused."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

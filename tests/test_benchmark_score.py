@@ -1,7 +1,5 @@
 """Files of answers scored under a benchmark: what is matched, what is told, both columns of figures."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A benchmark is one object: a sixth touches its folder and one line, and every command knows it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

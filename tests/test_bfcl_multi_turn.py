@@ -1,7 +1,5 @@
 """BFCL's multi-turn check on tools and records of our own, in the package's layout, and recorded verdicts."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

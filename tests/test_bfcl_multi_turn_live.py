@@ -3,8 +3,6 @@
 Where the published code raises, which ends its evaluation, our row says so.
 """
 
-from __future__ import annotations
-
 import ast
 import gzip
 import json

@@ -1,7 +1,5 @@
 """planeval predict on BFCL: turns with tools of our own in its layout, stops, scores, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What BFCL's questions are asked with, beside the published code, to the byte, where it is installed."""
 
-from __future__ import annotations
-
 import ast
 import json
 import random

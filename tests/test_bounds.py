@@ -1,7 +1,5 @@
 """What happens at a limit and just past it, and what numbers come to."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Equality of plans: the 38 pairs, and the cases that tell a careless comparison from an exact one."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

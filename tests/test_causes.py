@@ -1,7 +1,5 @@
 """Root causes: what each costs, what fixes gain; mending one mends what follows from it and no other."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """How sure figures are: intervals that keep their promise, exact tests; no order of records moves them."""
 
-from __future__ import annotations
-
 import json
 from math import comb
 from pathlib import Path

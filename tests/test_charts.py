@@ -1,7 +1,5 @@
 """Charts as the papers' figures have them: what they show, how they look, and what is said in their place."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Findings of plans against catalogs: each code exactly placed, and the published gold plans counted."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable

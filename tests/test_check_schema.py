@@ -1,7 +1,5 @@
 """Plans against the whole of JSON Schema: each keyword, references, hostile patterns and values."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import random

@@ -1,7 +1,5 @@
 """The command line through its real entry point: codes, messages, bad input, limits."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What is around a command: files read and written, pipes, streams; codes, messages, no traceback."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

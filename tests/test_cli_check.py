@@ -1,7 +1,5 @@
 """planeval check and planeval catalog; catalogs that are none are refused, never taken in silence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

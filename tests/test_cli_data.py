@@ -1,7 +1,5 @@
 """planeval data through its real entry point: list, fetch, verify, show, check, and bad input."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """planeval execute and planeval doctor on the command line."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The command line leaves out no record and passes over no option in silence."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """``planeval render`` through its real entry point."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

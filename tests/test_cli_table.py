@@ -1,7 +1,5 @@
 """Every command with every option, as ``cli_table.toml`` says, whose head says how to add a row."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

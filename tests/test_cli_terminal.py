@@ -1,7 +1,5 @@
 """Colours and counts: on a terminal, as --color says, and never in a pipe or a file by themselves."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

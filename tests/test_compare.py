@@ -1,7 +1,5 @@
 """Two systems and more: the verdict, Holm's correction, what may be worse, what is unreadable, formats."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

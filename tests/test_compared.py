@@ -4,8 +4,6 @@ What is said of a pair is one line of tests/cases/compared.jsonl, which ``--upda
 for the same pairs: the pairing is complete, no other costs less, and undoing the edits gives gold.
 """
 
-from __future__ import annotations
-
 from dataclasses import astuple
 from random import Random
 from typing import Any

@@ -1,7 +1,5 @@
 """planeval predict --constrain: what is sent, what becomes of the answer, and what is part of the run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One thing is no things: what is printed of one is in the singular."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

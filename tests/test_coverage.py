@@ -1,7 +1,5 @@
 """What plans touch, and what none does: by hand, against a catalog and another set, and the command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """Damaged text is read in a time that grows as the text does, and in memory that is of the plan's order."""
 
-from __future__ import annotations
-
 import gc
 import json
 import re

@@ -1,7 +1,5 @@
 """planeval data export: records to train on, whose answers read back are the gold plans."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fetching data sets from a local server: broken downloads, wrong checksums, lost connections, resume."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace

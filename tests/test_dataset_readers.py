@@ -1,7 +1,5 @@
 """The readers of AppBench's, NESTful's and MathQA's data: on files of our own, and on the released ones."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -11,8 +11,6 @@ Without a dialect the notation is recognised; ``# repair: yes`` reads with repai
 rewrites the second parts; look at the change.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

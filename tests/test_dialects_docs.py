@@ -1,7 +1,5 @@
 """The page on dialects is what the table says, and users' own rows work."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Users' own rows: a template is read as it is written, and a row that does not come back is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

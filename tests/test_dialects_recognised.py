@@ -1,7 +1,5 @@
 """What recognises a dialect is its module or its row; the short ways give what the search gives."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess

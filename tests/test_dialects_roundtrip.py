@@ -1,7 +1,5 @@
 """One plan, written in every dialect that can hold it, parses to equal plans: all pairs of dialects."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from contextlib import suppress

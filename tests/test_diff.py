@@ -1,7 +1,5 @@
 """Edits: the 38 pairs, forty explained by hand, mistakes as models make them, repairs by a patch."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

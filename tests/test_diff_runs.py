@@ -1,7 +1,5 @@
 """Many pairs compared in parts: the bytes of one after another for any cut, and kept in a folder."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

@@ -4,8 +4,6 @@ A console block holds commands after ``$ `` and what they print; a line ``…`` 
 run at the root, or in an empty folder, where blocks with a ``title`` are files of that name, if they say so.
 """
 
-from __future__ import annotations
-
 import doctest
 import json
 import os

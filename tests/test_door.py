@@ -1,7 +1,5 @@
 """Files through the command line: what is the answer, whose it is, what one bad record costs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Questions and their templates are lines of tests/cases/questions.jsonl; ``pytest
 --update-cases`` writes the templates: review its diff like code.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Results that are written in pieces: the bytes of the whole, at the memory of a piece."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

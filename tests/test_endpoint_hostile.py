@@ -1,7 +1,5 @@
 """Model servers that are broken or hostile: each command ends, and says why; a short run of the fuzzer."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

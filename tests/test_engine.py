@@ -1,7 +1,5 @@
 """The engine: the same bytes for any workers and any cut, whatever hangs, dies or is interrupted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Running plans: order, arguments, outputs, failures, retries, recording; the same inline and in workers."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import math

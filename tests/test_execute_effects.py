@@ -1,7 +1,5 @@
 """Symbolic execution, plans compared by their effects, repeated runs."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 from typing import Any

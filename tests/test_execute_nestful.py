@@ -1,7 +1,5 @@
 """NESTful's answers run in a worker: every row of the vectors that needs execution, and MathQA's formulas."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plans run in parts: what one process says for any cut, kept in a folder; and what cannot be done so."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

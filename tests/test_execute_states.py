@@ -1,7 +1,5 @@
 """Plans that begin in a state of their own: every kind of tool and level, turns, goals, recordings."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """planeval explain: every code has a meaning, an example that leads to it, a fix, a place in the docs."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

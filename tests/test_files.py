@@ -1,7 +1,5 @@
 """Files of plans: what is one plan, what are records, and who belongs to whom."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ What is read of one is one line of tests/cases/formed.jsonl; ``pytest --update-c
 review its diff like code.
 """
 
-from __future__ import annotations
-
 import json
 from bz2 import compress as bzip2
 from collections.abc import Callable

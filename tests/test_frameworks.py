@@ -1,7 +1,5 @@
 """Files in the layouts of frameworks: each row of the table × each use of a file, on records of our own."""
 
-from __future__ import annotations
-
 import csv
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """A short run of the fuzzer over files, always the same; and the finds of long ones, which were mended."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

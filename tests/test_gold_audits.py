@@ -1,7 +1,5 @@
 """What may be wrong in gold: each audit by hand, laws over them, and the published data."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

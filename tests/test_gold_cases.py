@@ -1,7 +1,5 @@
 """Minimal cases of what is no fault of gold and of what is: a record or a few, and what is found there."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures without the records of doubtful gold: what they are then, and when a verdict turns."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Grammars of a catalog's plans: what one draws is a plan of the catalog, and what is none is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The grammar's reading: equal to the fast one on every plan at hand and on mutated text, and with places."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

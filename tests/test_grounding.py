@@ -5,8 +5,6 @@ our own writing; ``pytest tests/test_grounding.py --update-cases`` writes what i
 code.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

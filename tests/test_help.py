@@ -1,7 +1,5 @@
 """Help fits a screen and names what there is, its examples run; options in groups do what they did alone."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records and values that must not count as right: cut, refused and failed answers, and what is no answer."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

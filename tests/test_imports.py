@@ -1,7 +1,5 @@
 """What may be imported by whom, and when: the order of the rooms, and start-up, which is a feature."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

@@ -6,8 +6,6 @@ whose later calls have holes, of the six conversations of ``data/samples``, and 
 reference vectors in which an argument repeats a value of an earlier observation, all by chance.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Each block of docs/integrations.md against the real package, in an environment made for it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

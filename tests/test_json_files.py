@@ -1,7 +1,5 @@
 """Users' JSON that holds no plans: what is wrong with a file is said with file, line and column."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

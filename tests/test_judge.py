@@ -1,7 +1,5 @@
 """The judge: a local server that misbehaves, the cache, its prompts, and what its silence costs."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """What CI is given: JUnit, GitHub's annotations and summary, SARIF, the action, pre-commit's hook."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

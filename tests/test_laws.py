@@ -1,7 +1,5 @@
 """The table of laws: on our own samples, on all open data in long runs; and it notices a broken law."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """The public verbs do what the commands do, and each command calls its own; through public names only."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Plans drawn at random, with all their notes, are lines of tests/cases/linked.jso
 tests/test_link.py --update-cases`` rewrites the file: review its diff like code.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from random import Random
 from typing import Any

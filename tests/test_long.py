@@ -1,7 +1,5 @@
 """What takes too long for every change: interrupts at any moment, every notation, growth, the fuzzers."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os

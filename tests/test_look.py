@@ -1,7 +1,5 @@
 """The one look before any reader is asked: a text in which it sees nothing is a text that no reader reads."""
 
-from __future__ import annotations
-
 import ast
 import keyword
 from random import Random

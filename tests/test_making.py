@@ -1,7 +1,5 @@
 """Made plans: what is wanted is met by each, each runs again to the same, no two are alike, seeds decide."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`planeval data make` with questions, what data check says of it, and what plans cannot be made of."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

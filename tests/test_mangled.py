@@ -6,8 +6,6 @@ as those that together run most of the readers' code, each line of it several ti
 tests/test_mangled.py --update-cases`` rewrites what is read: review its diff like code.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

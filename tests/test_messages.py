@@ -1,7 +1,5 @@
 """The list of all messages is current; what a message tells people to type can be typed, and none is long."""
 
-from __future__ import annotations
-
 import re
 
 import click

@@ -1,7 +1,5 @@
 """Metrics: hand-computed figures, degenerate cases, laws, and the published scores' known defects."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Models under test: a local server that misbehaves, what a reply holds, kept answers."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gzip

@@ -1,7 +1,5 @@
 """Modes that other packages have, under our presets: the same verdicts on calls without references."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from random import Random

@@ -4,8 +4,6 @@
 PLANEVAL_MODE_PACKAGES.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

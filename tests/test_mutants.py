@@ -1,7 +1,5 @@
 """The tool that plants faults: each kind of fault, in place, and the tests tried on it."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import signal

@@ -3,8 +3,6 @@
 `tests/cases/official/` holds what the published code answered; its README says how, and what the fields mean.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """What is done in one way: topological sorting, hints at the closest name, cutting texts, a record's way."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A call that was opened is never lost in silence: it is read, or an error says where it stands."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Every container that plans come in: packed, tables, directories, patterns, pipes, frames, data sets."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

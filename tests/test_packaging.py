@@ -1,7 +1,5 @@
 """What is built is what is in the repository, and it runs from a wheel, an sdist and a checkout."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Policies: each rule, each preset on the 38 pairs, what a gold plan may leave open, and bad input."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """planeval predict: many samples at once, a server that misbehaves, kills, resumed runs, and scores."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

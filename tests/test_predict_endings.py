@@ -1,7 +1,5 @@
 """planeval predict: answers that are cut or refused, what gold may be, nothing lost in silence."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

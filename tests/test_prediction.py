@@ -1,7 +1,5 @@
 """Pipelines: what they ask, never from gold, and what they make of replies; demonstrations and tools."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """The plugin of pytest, in runs of pytest of its own: golden plans, hints, what a failing test prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Long Python is parsed part by part: to the tree of ast.parse, in memory of the plan's order."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import gc

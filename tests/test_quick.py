@@ -1,7 +1,5 @@
 """Frozen objects made by plain assignment: like those of a frozen dataclass in all but the time they take."""
 
-from __future__ import annotations
-
 import copy
 import inspect
 import pickle

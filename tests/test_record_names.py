@@ -1,7 +1,5 @@
 """What records are called, with an id and without, and --id in every command that has it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts stay in their boxes whatever font the reader has: drawn with a narrow one, measured by the widest."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

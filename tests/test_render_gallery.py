@@ -3,8 +3,6 @@
 ``pytest tests/test_render_gallery.py --update-cases`` rewrites viz/gallery; look at the change.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

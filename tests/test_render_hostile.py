@@ -1,7 +1,5 @@
 """Hostile names and values in every format: nothing breaks, nothing is executed, little is lost."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 

@@ -1,7 +1,5 @@
 """The child processes that lay out: deadline, broken graphs, deaths, what is missing."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

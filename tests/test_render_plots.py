@@ -1,7 +1,5 @@
 """Plots of distributions."""
 
-from __future__ import annotations
-
 import re
 import sys
 import xml.etree.ElementTree as ET

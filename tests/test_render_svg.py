@@ -1,7 +1,5 @@
 """The SVG of many diffs, parsed; plans without references; what a drawing of a diff says."""
 
-from __future__ import annotations
-
 import html
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """planeval report: the page says of every pair what diff and score say; nothing foreign becomes markup."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

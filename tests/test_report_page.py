@@ -1,7 +1,5 @@
 """The report page and what notebooks show, in a browser: filters, keys, hostile names, two runs, drawings."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -4,8 +4,6 @@ What is reported of a set is one line of tests/cases/reported.jsonl; ``pytest te
 --update-cases`` rewrites the file: review its diff like code.
 """
 
-from __future__ import annotations
-
 import re
 from random import Random
 from typing import Any

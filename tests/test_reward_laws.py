@@ -1,7 +1,5 @@
 """Rewards for training: part by part and call by call; nothing that is added to an answer earns."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle

@@ -1,7 +1,5 @@
 """The law of mending: to mend one cause of what is wrong lowers no reward, but where it is known to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs of commands that are killed, hang or find other files and folders: a message each, nothing lost."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

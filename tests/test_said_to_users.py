@@ -1,7 +1,5 @@
 """What commands say where a folder, a field or a tool is not what they need."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """``make same``: what it calls a difference, that equal trees have none, that no command goes untried."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

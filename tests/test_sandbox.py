@@ -1,7 +1,5 @@
 """The attack table: what hostile tools may try, that nothing comes of it, and that no plan finds another."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A tool that writes to its worker's own pipe spoils its own plan, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

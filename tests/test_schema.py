@@ -1,7 +1,5 @@
 """JSON Schemas of what people write: shipped files follow them, wrong ones do not, and our readers agree."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Scoring files: states and denominators, reports, intervals, two systems compared, the selftest."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

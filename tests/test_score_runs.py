@@ -1,7 +1,5 @@
 """Runs in a folder: the bytes of the plain command, told again, compared, and refused; stats in parts."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a project keeps in planeval.toml, and what a policy names: found, said, refused with file and line."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files of answers as their vendors write them: one object, JSON lines and an array, in each command."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, NamedTuple

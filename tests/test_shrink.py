@@ -1,7 +1,5 @@
 """A pair of plans made smaller: what is left, that it still shows it, how it ends, and what is said."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The site of docs/: no page and no name is missing from it, and what it says of the code is true."""
 
-from __future__ import annotations
-
 import doctest
 import importlib.util
 import inspect

@@ -1,7 +1,5 @@
 """Pairs taken some at a time: the rows of one at a time, and what goes wrong at a pair is that pair's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """planeval stats: the papers' tables of data sets, structure, plots, graphs, and the words of the tables."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

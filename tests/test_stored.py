@@ -1,7 +1,5 @@
 """Records of large files, read by an index on disk: the same, in all that is said of them, as in memory."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

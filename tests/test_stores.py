@@ -1,7 +1,5 @@
 """The rows of a run in Parquet: those of the lines, the same bytes for any cut, whole after a kill."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Structure figures and shapes: of one plan, and of two; by hand, and against NetworkX."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, fields
 from itertools import pairwise
@@ -342,7 +340,7 @@ def mixed(needs: Graph, random: Random) -> Graph:
     return found
 
 
-def graph_of(needs: Graph) -> nx.DiGraph[int]:
+def graph_of(needs: Graph) -> "nx.DiGraph[int]":
     made: nx.DiGraph[int] = nx.DiGraph()
     made.add_nodes_from(range(len(needs)))
     made.add_edges_from((p, call) for call, needed in enumerate(needs) for p in needed)

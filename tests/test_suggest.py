@@ -1,7 +1,5 @@
 """Mends without gold: what is suggested, that it never makes a plan worse, and how it is written."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What suggested mends must not do: what the patch takes is safe, and what is doubtful stays out of it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

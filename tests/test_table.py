@@ -1,7 +1,5 @@
 """planeval table: figures of runs side by side, what is the best, what is missing and why, in each format."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

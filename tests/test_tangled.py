@@ -6,8 +6,6 @@ of tests/cases/tangled.jsonl; ``pytest tests/test_tangled.py --update-cases`` re
 diff like code.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, replace

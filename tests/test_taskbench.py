@@ -1,7 +1,5 @@
 """TaskBench's figures: cases by hand, and against what its evaluate.py counts, told again in a few lines."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

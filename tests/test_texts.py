@@ -1,7 +1,5 @@
 """What models really write, as users meet it: through the commands."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -4,8 +4,6 @@ A case is one file of tests/told: the files of a pair under their names, then ea
 prints. ``pytest tests/test_told.py --update-cases`` rewrites what is printed: review the diff like code.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tools that are edited while plans run: the figures would be of two versions, so none are told."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

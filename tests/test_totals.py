@@ -1,7 +1,5 @@
 """Sums over scored rows: any cut and any grouping of the parts gives the report of the whole."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from fractions import Fraction

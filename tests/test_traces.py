@@ -1,7 +1,5 @@
 """Traces without gold: what `check` finds in what exporters write, and what it must not find."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How precise the findings in traces are: sixty runs, half of them with one planted fault, in six forms."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import subprocess

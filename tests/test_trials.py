@@ -1,7 +1,5 @@
 """Trials of tasks: which records are, pass^k and pass@k, and what runs recorded of themselves."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from pathlib import Path

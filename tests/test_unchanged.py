@@ -1,7 +1,5 @@
 """What the library says of thousands of inputs is what it said when somebody last looked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Calls that are not read are refused or told: in another notation, or more of them than a plan may have."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

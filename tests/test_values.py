@@ -1,7 +1,5 @@
 """How values are read under a policy: the table of docs/values.md, and laws that hold for every form."""
 
-from __future__ import annotations
-
 import calendar
 import json
 import re

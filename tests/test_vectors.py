@@ -1,7 +1,5 @@
 """The table of rows and rows equal: docs/benchmarks.md prints it, and it notices what is not equal."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

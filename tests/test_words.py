@@ -5,8 +5,6 @@ with each. A word that a table does not have any more stays in its line; ``pytes
 --update-cases`` adds those that are new: review its diff like code.
 """
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from typing import Any

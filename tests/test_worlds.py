@@ -1,7 +1,5 @@
 """Worlds: searching filters, acting changes state, nothing is invented; worlds in files, and recordings."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

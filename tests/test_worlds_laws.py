@@ -1,7 +1,5 @@
 """What stays true in the shipped worlds whatever is called: of each API; money, places, days and copies."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The worlds under the benchmarks' own plans: all but broken gold runs to the end without a failed call."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from functools import cache

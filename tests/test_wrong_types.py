@@ -1,7 +1,5 @@
 """Public verbs given what they cannot take: each says so in words, and none fails inside."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ A digest says that an answer is another one, not which is right: whoever changes
 at the change with ``make same BASE=HEAD`` first, then writes the digests anew.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from functools import partial

@@ -7,8 +7,6 @@ lie in the folder that PLANEVAL_REFERENCE names. A row is equal if every number 
 exception that the published code ends with; "raising" counts the rows in which it ends so.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """Arguments with which an API of a world works, taken from the world's own rows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planner_eval.execution.worlds.database import from_stored_value, quote_name

@@ -1,7 +1,5 @@
 """Plays the scenes with the OpenAI Agents SDK, and writes what its traces and spans export."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """Tools and scenes that agents play with a scripted model, and what is to be found in the traces of each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 COUNTS: dict[str, int] = {}

@@ -1,7 +1,5 @@
 """Run the measurements and print them as one table."""
 
-from __future__ import annotations
-
 import sys
 import time
 from importlib import import_module

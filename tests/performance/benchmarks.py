@@ -1,7 +1,5 @@
 """Scoring: samples a second of each benchmark on the reference vectors, in one process."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ Both are whole processes that read the answers, judge them and write the scores.
 than it does for its users: stand-ins take the place of the providers' clients that it imports.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import statistics

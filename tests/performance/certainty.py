@@ -1,7 +1,5 @@
 """How often intervals of 95 % hold the truth, and tests of systems that do not differ say that they do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

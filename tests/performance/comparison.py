@@ -5,8 +5,6 @@ which they are installed, e.g. ``pip install deepdiff agentevals autoevals deepe
 ``pip install ragas 'langchain-community<0.4.2'`` in another. They take turns with ours on the same pairs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Running plans: five-call plans with their win, inline, process, strict, and a fresh interpreter each."""
 
-from __future__ import annotations
-
 import marshal
 import subprocess
 import sys

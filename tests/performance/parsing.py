@@ -1,7 +1,5 @@
 """Reading: throughput of every shape, fast paths against grammars."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -6,8 +6,6 @@ Each peer is optional; what does not import is left out. Inputs are prepared bef
 peer's own public call is timed, with its verdict "same" where its score is 1.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

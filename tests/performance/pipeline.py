@@ -1,7 +1,5 @@
 """Parse, link, compare, diff, score: the fast path beside the grammar, pairs a second, growth, files."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Drawing: many small diffs in a few children beside one dot process each, startup, the deadline."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """The report page in a browser: its size, and how long it takes to be ready, to find and to draw."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Starting up: whole processes, beside a bare interpreter and beside click's import."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 

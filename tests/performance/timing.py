@@ -1,7 +1,5 @@
 """Timing that holds on a noisy machine: interleaved runs, medians, ratios pair by pair."""
 
-from __future__ import annotations
-
 import gc
 import math
 import os

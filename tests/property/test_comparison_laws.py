@@ -1,7 +1,5 @@
 """Laws of comparison: what may not change a verdict, and what must."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

@@ -1,7 +1,5 @@
 """Laws of what counts: a call that does not may be made, left out and written anywhere without effect."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

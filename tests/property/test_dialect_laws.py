@@ -1,7 +1,5 @@
 """Laws of reading: only our own errors, equal fast and slow paths, nothing evaluated."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

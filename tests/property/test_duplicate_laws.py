@@ -1,7 +1,5 @@
 """Laws of plans and questions up to values: what keeps a record in its group, and what takes it out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 

@@ -1,7 +1,5 @@
 """Where a call is written means nothing: what another order of independent calls may not change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations

@@ -1,7 +1,5 @@
 """The law of values: each corrected scorer takes every spelling of a right value, and no other value."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

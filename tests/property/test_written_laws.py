@@ -1,7 +1,5 @@
 """What is written reads back as the plan it was written of, or is refused in words, or is listed as lost."""
 
-from __future__ import annotations
-
 import json
 import string
 from typing import Any

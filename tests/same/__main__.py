@@ -4,8 +4,6 @@
 no such commit; CONTRIBUTING.md says what is compared.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import io

@@ -5,8 +5,6 @@ such lines are left out where there is none. A command that has ``--format`` run
 that is text, where its line names none.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What both sides read: made once, by the base's public functions, and written to a folder."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

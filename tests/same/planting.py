@@ -3,8 +3,6 @@
 They know the interchange notation alone, none of our modules: those are what is being compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import partial, wraps

@@ -4,8 +4,6 @@ It runs in an interpreter of its own, whose ``planner_eval`` is the tree's, and 
 functions and the command line alone: modules and names inside may be others on the other side.
 """
 
-from __future__ import annotations
-
 import gc
 import io
 import json

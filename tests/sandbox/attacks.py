@@ -3,8 +3,6 @@
 Run as a script (``attacks.py NAME [JSON arguments]``) an attack meets no confinement: the tests' control.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import fcntl

@@ -1,7 +1,5 @@
 """Hostile tools that write to the pipe through which a worker replies. Given to workers as a tools file."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

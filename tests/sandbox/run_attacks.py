@@ -1,7 +1,5 @@
 """run_attacks.py HOW SECONDS NAME=JSON …: what became of attacks; HOW is strict, process, or threads."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """run_beside.py SECRET HEAD FOLDER SPY …: plans that spy beside one that keeps a secret, strictly."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

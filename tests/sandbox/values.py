@@ -1,7 +1,5 @@
 """Tools that give values and raise exceptions with a will of their own. Given to workers as a tools file."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os
