@@ -8,8 +8,9 @@ what tests share, remove the folder). Then a deterministic sample of mutants is 
 and ``or``, ``not``, arithmetic, numbers, truth values, returned values, statements left out, entries of
 module tables left out. One process collects the tests and forks for each mutant; there the faulty code
 takes the place of the function's, or, where it runs at import, the package and the tests are imported anew.
-The tests that run its line are started, quick and close ones first, until one fails or they have had their
-time. A test that hangs notices; what only a process notices that a test starts does not count. The laws
+The tests that run its line are started, quick and close ones first and before them those that have noticed
+others of its file, until one fails or they have had their time. A test that fails without the fault as well
+is left out, one that hangs notices; what only a process notices that a test starts does not count. The laws
 draw the same examples each time. Survivors are printed as ``file:line: before -> after``, and whether all
 tests were tried. Some are equivalent: no test can tell them.
 
@@ -30,9 +31,9 @@ import gc
 import hashlib
 import importlib
 import json
+import mmap
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -390,20 +391,44 @@ def import_anew(mutant: Mutant, source: str) -> None:
         del sys.modules[name]
 
 
-def ended(run: Callable[[], int], seconds: float) -> int:
-    """What a forked process ends with that runs a function; a signal where that takes too long."""
-    most = 15 + round(3 * seconds)
+class Watch:
+    """A plugin of pytest in a forked process: which test it has begun, and how long that may take.
+
+    Args:
+        seconds: Processor time that each test took without fault.
+    """
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
+        self.begun = mmap.mmap(-1, 4096)  # the process that forks reads it
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        """A test that takes too much processor time ends the process: a busy machine is no hanging test."""
+        self.begun[:] = item.nodeid.encode()[:4096].ljust(4096)
+        signal.setitimer(signal.ITIMER_PROF, 10 + 3 * self.seconds.get(function_of(item.nodeid), 0.0))
+
+    @property
+    def last(self) -> str:
+        """The test function that was begun last; empty before the first."""
+        return function_of(self.begun[:].rstrip().decode(errors="replace"))
+
+
+def ended(run: Callable[[], int], watch: Watch) -> int:
+    """What a forked process ends with that runs a function; a signal where it gets no further."""
+    watch.begun[:] = b" " * 4096
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
             code = run()
         finally:
             os._exit(code)
-    end = monotonic() + 20 * most  # a busy machine is no hanging test
+    begun, end = b"", 0.0
     while not (state := os.waitpid(child, os.WNOHANG))[0]:
-        if monotonic() > end:
+        if not end or begun != watch.begun[:]:
+            begun, end = watch.begun[:], monotonic() + 120 + 20 * watch.seconds.get(watch.last, 0.0)
+        elif monotonic() > end:  # it waits for what never comes
             os.kill(child, signal.SIGKILL)
         sleep(0.02)
     return os.waitstatus_to_exitcode(state[1])
@@ -416,6 +441,9 @@ class Trial:
         self.sample, self.tests, self.jobs, self.most = sample, tests, jobs, most
         self.failed = False
         self.verdicts: list[str] = []
+        self.watch = Watch(tests.seconds)
+        self.noticed: Counter[tuple[str, str]] = Counter()  # of a file, by a test
+        self.passing: dict[tuple[str, bool], bool] = {}  # without fault, collected or imported anew
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take notice of a failing test."""
@@ -456,23 +484,48 @@ class Trial:
         """What becomes of a mutant that these tests are tried on, of so many that run it."""
         if not names:
             return "no test runs it"
-        source = (ROOT / mutant.file).read_text("utf-8")
-        code = self._tried(lambda: self.in_place(mutant, source, names), names) if mutant.lines else ANEW
-        if code == ANEW:
-            taken = [*accumulate(self.tests.seconds[name] for name in names)]
-            first = max(1, bisect_right(taken, FIRST))
-            parts = filter(None, (names[:first], names[first:]))
-            code = any(self._tried(lambda part=part: self.anew(mutant, source, part), part) for part in parts)
-        if code:
-            return "noticed"
-        return f"{every - len(names)} tests not tried in time" if every > len(names) else "survived"
+        names = sorted(names, key=lambda name: -round(self._worth(mutant.file, name), 1))
+        tried = len(names)
+        while failing := self.failing(mutant, names):
+            name, anew = failing
+            if self.passes(mutant, names, name, anew):
+                self.noticed[mutant.file, name] += 1
+                return "noticed"
+            if not name:
+                return "its tests cannot be collected"
+            names = [left for left in names if left != name]
+        return f"{every - tried} tests not tried in time" if every > tried else "survived"
 
-    def _tried(self, run: Callable[[], int], names: Sequence[str]) -> int:
-        return ended(run, sum(self.tests.seconds[name] for name in names))
+    def _worth(self, file: str, name: str) -> float:
+        """How many faults of a file a test has noticed in the time that it takes."""
+        return self.noticed[file, name] / (1 + self.tests.seconds[name])
 
-    def in_place(self, mutant: Mutant, source: str, names: Sequence[str]) -> int:
+    def failing(self, mutant: Mutant, names: Sequence[str]) -> tuple[str, bool] | None:
+        """The first test that fails, if any, and whether it was imported anew."""
+        code = ended(lambda: self.in_place(mutant, names), self.watch) if mutant.lines else ANEW
+        if code not in (0, ANEW):
+            return self.watch.last, False
+        taken = [*accumulate(self.tests.seconds[name] for name in names)]
+        first = max(1, bisect_right(taken, FIRST))
+        for part in (names[:first], names[first:]) if code else ():
+            if part and ended(lambda part=part: self.anew(mutant, part), self.watch):
+                return self.watch.last, True
+        return None
+
+    def passes(self, mutant: Mutant, names: Sequence[str], name: str, anew: bool) -> bool:
+        """Whether a test passes without the fault; if it was not even begun, whether all are collected."""
+        sound = mutant._replace(place=slice(0, 0), new="")
+        if not name:
+            return ended(lambda: self.anew(sound, names, "--collect-only"), self.watch) == 0
+        if (name, anew) not in self.passing:
+            run = (lambda: self.anew(sound, [name])) if anew else lambda: self.in_place(sound, [name])
+            self.passing[name, anew] = ended(run, self.watch) == 0
+        return self.passing[name, anew]
+
+    def in_place(self, mutant: Mutant, names: Sequence[str]) -> int:
         """Run the tests that were collected: 1 if one fails, ANEW where no function takes the faulty code."""
-        if not replace_code(self.functions, mutant, source):
+        source = (ROOT / mutant.file).read_text("utf-8")
+        if mutant.new and not replace_code(self.functions, mutant, source):
             return ANEW
         for cache in self.caches:
             cache.cache_clear()
@@ -483,10 +536,10 @@ class Trial:
                 return 1
         return 0
 
-    def anew(self, mutant: Mutant, source: str, names: Sequence[str]) -> int:
+    def anew(self, mutant: Mutant, names: Sequence[str], *options: str) -> int:
         """Collect the tests with the fault and run them: 0 if none fails."""
-        import_anew(mutant, source)
-        return int(pytest.main([*QUIET, "-x", *names]))
+        import_anew(mutant, (ROOT / mutant.file).read_text("utf-8"))
+        return int(pytest.main([*QUIET, "-x", *options, *names], plugins=[self.watch]))
 
 
 def changed_files() -> list[str]:
@@ -507,7 +560,6 @@ def main() -> int:
         "modules", nargs="*", default=ROOMS, help=f"folders and files in the package ({', '.join(ROOMS)})"
     )
     options = parser.parse_args()
-    os.nice(10)
     if changed_files():
         parser.error("commit first: a planted fault may write into the tree; what is committed comes back")
     files = modules(options.modules)
@@ -521,7 +573,7 @@ def main() -> int:
     print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules, seed {options.seed}", flush=True)
     begin = monotonic()
     trial = Trial([*map(tests.placed, sample)], tests, options.jobs, options.seconds)
-    pytest.main(QUIET, plugins=[trial])
+    pytest.main(QUIET, plugins=[trial, trial.watch])
     count = Counter(re.sub(r"\d+ ", "", verdict) for verdict in trial.verdicts)
     share = count["noticed"] / len(sample)
     print(", ".join(f"{number} {verdict}" for verdict, number in count.most_common()), end="; ")

@@ -1,9 +1,11 @@
 """The tool that plants faults: each kind of fault, in place, and the tests tried on it."""
 
+import functools
 import importlib
 import os
 import signal
 import sys
+from types import SimpleNamespace
 
 import coverage
 
@@ -13,6 +15,7 @@ from tests.mutants import (
     ROOMS,
     Mutant,
     Recorded,
+    Watch,
     ended,
     import_anew,
     modules,
@@ -100,9 +103,12 @@ def test_a_fault_stands_in_the_function_or_in_what_is_imported_anew() -> None:
         import_anew(mutant, source)
         return int(importlib.import_module(name).group_by_level([0]) is None)
 
-    assert ended(in_place, 1) == ended(anew, 1) == 1
+    watch = Watch({})
+    assert ended(in_place, watch) == ended(anew, watch) == 1
     assert group_by_level([0]) == [[0]]
-    assert ended(lambda: os.kill(os.getpid(), signal.SIGKILL) or 0, 1) == -signal.SIGKILL
+    begin = functools.partial(watch.pytest_runtest_protocol, SimpleNamespace(nodeid="test_a.py::test_b[1]"))
+    assert (ended(lambda: begin() or 0, watch), watch.last) == (0, "test_a.py::test_b")
+    assert ended(lambda: begin() or os.kill(os.getpid(), signal.SIGPROF) or 0, watch) == -signal.SIGPROF
 
 
 def test_modules_are_named_by_folders_and_files() -> None:
