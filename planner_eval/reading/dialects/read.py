@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -33,12 +34,13 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
 from planner_eval.reading.dialects.conversations.recorded_answers import resolve_repeated_keys
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
-from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
+from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
     read_call_list,
     read_whole_text,
     refuse_too_many_calls,
 )
+from planner_eval.reading.dialects.repairs import repairs
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures
@@ -338,8 +340,17 @@ def _read_turns(
 
     try:
         return read_whole_answer(conversation, turn, dialect, limits, words)
+    except AnswerError:
+        raise
     except ParseError as error:
         error.beyond_repair = False  # that was said of one turn's text
+        for mended, notes in repairs(TextView(conversation.text)) if repair else ():
+            fresh = _find_conversation(mended.text, limits, None, located=False)
+            with suppress(ParseError):
+                if fresh is not None:
+                    name, raw = read_whole_answer(fresh, turn, dialect, limits, words)
+                    raw = mended.place(raw)
+                    return RecognisedPlan(name, raw._replace(notes=(*raw.notes, *notes)))
         raise
 
 
@@ -417,13 +428,13 @@ def _read_data(
     from planner_eval.reading.dialects.conversations.turn_collector import read_conversation
 
     talk = read_conversation(data)
-    if talk is not None:
+    try:
+        if talk is None:
+            return _read_structure(data, dialect, limits)
         from planner_eval.reading.dialects.conversations.turns import ConversationSource
 
         return _read_turns(ConversationSource(talk), dialect, limits, repair=repair, turn=turn)
-    try:
-        return _read_structure(data, dialect, limits)
-    except LimitError:
+    except (AnswerError, LimitError):
         raise
     except ParseError as error:
         if not repair or not isinstance(data, (list, dict)):  # what is no text and no structure is no answer
@@ -432,7 +443,7 @@ def _read_data(
     from planner_eval.reading.dialects.reference_reading import format_json
 
     try:
-        name, raw = _read(format_json(data), dialect, limits, repair=True, located=False)
+        name, raw = _read(format_json(data), dialect, limits, repair=True, located=False, turn=turn)
     except (ParseError, TypeError, ValueError, RecursionError):
         raise first from None
     return name, remove_call_spans(raw)

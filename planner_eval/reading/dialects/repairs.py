@@ -343,11 +343,11 @@ def _repair_encoded_json(text: str) -> list[RepairEdit]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
     fixes: list[RepairEdit] = []
     for match in find_matches((JSON_STRING,), text) if '"{' in text else ():
-        content = _parse_json(match.group()) if _QUOTED_OBJECT.match(match.group()) else None
-        if not isinstance(content, str) or _parse_json(content) is not None:
+        content = parse_json(match.group()) if _QUOTED_OBJECT.match(match.group()) else None
+        if not isinstance(content, str) or parse_json(content) is not None:
             continue
         for mended, notes in repairs(TextView(content)):
-            if isinstance(_parse_json(mended.text), dict):
+            if isinstance(parse_json(mended.text), dict):
                 edit = TextEdit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
                 first, *other_names = dict.fromkeys(note.code.removeprefix("repair.") for note in notes)
                 fixes.append(RepairEdit(first, edit))
@@ -356,7 +356,8 @@ def _repair_encoded_json(text: str) -> list[RepairEdit]:
     return fixes
 
 
-def _parse_json(text: str) -> Any:
+def parse_json(text: str) -> Any:
+    """The value of a text that is one JSON value; None of any other."""
     try:
         return decode_whole(text)
     except (ValueError, RecursionError):

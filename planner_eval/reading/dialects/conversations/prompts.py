@@ -33,6 +33,11 @@ _NAME_HEADER = lazy_pattern(
     r"(?:^|(?<=\n))[ \t]*+(System|User|USER|Human|Assistant|ASSISTANT|AI|Tool)\s*+:(?=\s)()"
 )
 
+_TOOL_DEFINITIONS = lazy_pattern(
+    r"<tools>(?=[^<]*?\"(?:description|properties|type)\"\s*+:)(?:[^<]++|<(?!/tools>))*+</tools>"
+)
+"""What chat templates say of the tools in a prompt; some models put calls between the same tags."""
+
 _ASSISTANT_ROLES = frozenset({"assistant", "model", "ai"})
 
 _HEADER_TOKENS = ("<|im_start|>", "<|start_header_id|>", "<start_of_turn>")
@@ -100,6 +105,12 @@ def blank_other_turns(source: str) -> AssistantText:
     >>> blank_other_turns("f(a=1)")
     AssistantText(text='f(a=1)', notes=[])
     """
+    if "<tools>" in source and (definitions := _TOOL_DEFINITIONS.search(source)) is not None:
+        source, notes = blank_other_turns(_TOOL_DEFINITIONS.sub(lambda match: blank(match[0]), source))
+        message = "the definitions of tools were ignored"
+        return AssistantText(
+            source, [*notes, Diagnostic("find.turn", message, "info", None, None, definitions.span())]
+        )
     header = (
         _TOKEN_HEADER
         if _TOKEN_PROMPT_START.match(source)

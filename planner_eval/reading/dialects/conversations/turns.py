@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +18,7 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import call_items, join_messages
 from planner_eval.reading.dialects.conversations.recorded_answers import assign_recorded_answers
 from planner_eval.reading.dialects.conversations.turn_collector import Conversation, Turn, read_conversation
-from planner_eval.reading.dialects.detect import detect_data
+from planner_eval.reading.dialects.detect import detect_data, may_hold_call
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
 from planner_eval.reading.dialects.programs.program import shift_names
@@ -100,7 +101,7 @@ def read(
     if any(spoken):
         spoken_dialect, raw = _read_turns_with_prose(turns, spoken, (raw, sizes), words)
         name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
-    notes = [*source.talk.notes, *raw.notes]
+    notes = [*source.talk.notes, *raw.notes, *_note_unlisted_calls(turns, spoken, raw, words)]
     if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
         notes.append(Diagnostic("plan.no_call", "no call: the assistant calls no tool", "info"))
     if len(turns) > 1:
@@ -198,6 +199,21 @@ def _read_listed_calls(
         pairs = zip(raw.calls, owners, strict=True)
         raw = raw._replace(calls=tuple(replace(call, turn=owner) for call, owner in pairs))
     return name, raw, sizes
+
+
+def _note_unlisted_calls(
+    turns: tuple[Turn, ...], spoken: list[bool], raw: RawPlan, words: ProseReader
+) -> Iterator[Diagnostic]:
+    """What the text of turns calls that list calls, and list others: it was not read."""
+    listed = {(call.name, repr(call.arguments)) for call in raw.calls}
+    for turn, is_spoken in zip(turns, spoken, strict=True):
+        if is_spoken or not turn.words or not may_hold_call(turn.words):
+            continue
+        with suppress(ParseError):
+            unlisted = [c for c in words(turn.words).raw.calls if (c.name, repr(c.arguments)) not in listed]
+            if unlisted:
+                message = f"the text beside the listed calls has others, not read: {unlisted[0].name}"
+                yield Diagnostic("find.text", message, "warning")
 
 
 _SMALL_TEXT_LENGTH, _BRIEF_TEXT_LENGTH = 10_000, 200

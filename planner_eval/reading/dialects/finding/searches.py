@@ -40,6 +40,7 @@ from planner_eval.reading.dialects.finding.segments import (
 from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.appbench_terms import is_start
 from planner_eval.reading.dialects.notations.framed import token_pattern
+from planner_eval.reading.dialects.notations.steps import repair_inputs
 from planner_eval.reading.dialects.repairs import repair_appbench_quotes
 from planner_eval.reading.dialects.table import Wrapper
 
@@ -375,7 +376,13 @@ def _search_by_form(text: str, search: Search) -> list[ReadCalls] | None:
             if "```" in text and not isinstance(error, CutError):
                 search.reader.error = search.reader.error or error  # said where the fences hold no call
                 continue
-            raise search.reader.cut(TextView(text).strip(), error) from None
+            if row.shape != "react":
+                raise search.reader.cut(TextView(text).strip(), error) from None
+            search.reader.parts = True
+            repaired = repair_inputs(text, search.reader.limits) if search.reader.repair else None
+            if repaired is None:
+                raise
+            raw = repaired
         if raw.calls:
             return [ReadCalls(row.name, raw, row.known, (start, len(text)))]
     return None

@@ -22,7 +22,8 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
-from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, walk
+from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, parse_quietly, walk
+from planner_eval.reading.dialects.programs.syntax import is_stub
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 _SEMICOLON = re.compile(r"[\s;]*+")
@@ -218,6 +219,7 @@ _DEFINITION = lazy_pattern(
     r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
     r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
 )
+_DEFINITION_END = lazy_pattern(r"\n(?=[^\s#)])")
 _IMPORT = lazy_pattern(
     r"(?m)^[ \t]*+(?:import[ \t]++([\w.]++)(?:[ \t]++as[ \t]++(\w++))?+(?P<end>[ \t]*+(?:[,#\r\n]|\Z))?+"
     r"|from[ \t]++([\w.]++)[ \t]++import[ \t]++([\w, ]++))"
@@ -233,7 +235,7 @@ def own_names(text: str) -> set[str]:
     plain = text.replace("\\_", "_")
     names: set[str] = set()
     if "def" in plain or "function" in plain:  # most texts define nothing: 1.5 % of reading model outputs
-        names = {match[1] for match in _DEFINITION.finditer(plain)}
+        names = {match[1] for match in _DEFINITION.finditer(plain) if not _begins_stub(plain, match)}
     for match in _IMPORT.finditer(plain) if "import" in plain else ():
         python = (
             match["end"] is not None or match[4]
@@ -243,6 +245,16 @@ def own_names(text: str) -> set[str]:
         for name in (match[2] or match[1] or match[5] or "").split(","):
             names.add(name.strip().split(" as ")[-1].split(".")[0])
     return names
+
+
+def _begins_stub(text: str, definition: re.Match[str]) -> bool:
+    """Whether a definition of Python's has no body: it only says what a tool takes."""
+    end = _DEFINITION_END.search(text, definition.end())
+    try:
+        tree = parse_quietly(text[definition.start() : end.start() if end else len(text)].strip())
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return len(tree.body) == 1 and is_stub(tree.body[0])
 
 
 def is_signature(call: RawCall, text: str) -> bool:

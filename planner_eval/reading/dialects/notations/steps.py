@@ -28,8 +28,9 @@ from planner_eval.plan.model import (
 from planner_eval.reading.dialects.conversations.recorded_answers import decode_answer
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
-from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, extent
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
+from planner_eval.reading.dialects.programs.call_in_name import read_call_in_name
 from planner_eval.reading.dialects.programs.python_calls import call_text, read_calls
 from planner_eval.reading.dialects.references import (
     NOTATIONS,
@@ -38,6 +39,7 @@ from planner_eval.reading.dialects.references import (
     refuse_references,
     refuse_unwritable,
 )
+from planner_eval.reading.dialects.repairs import parse_json, repairs
 from planner_eval.reading.dialects.table import Wrapper
 
 TERMINAL_DESCRIPTIONS = {
@@ -315,6 +317,7 @@ ACTION_TERMINALS = {
 }
 _LABEL = re.compile(r"[^:\uff1a]*+[:\uff1a]++\**+\s*+")
 _INPUT_WITHOUT_COLON = re.compile(r"(?m)^[ \t*]*+Action Input[ \t*]++(?=[\[{\"'`])")
+_OBJECT_INPUT = re.compile(r"(?i:action input)\**+\s*+[:\uff1a]\**+\s*+(?:```\w*+\s*+)?+(?=\{)")
 _FENCED = re.compile(r"```(?:json)?\s++(?P<body>[^`]*?)\s*+(?:```)?+")
 _TRIPLE_QUOTED = re.compile(r"(?P<quotes>\"\"\"|''')(?P<text>.*)(?P=quotes)", re.S)
 _LABELS = re.compile(
@@ -343,6 +346,7 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
         raise ParseError(reason, text=text, offset=broken.end(), dialect="react")
     tree = grammar.run(grammar.load("react"), text, ACTION_TERMINALS, "react")
     calls: list[RawCall] = []
+    notes: list[Diagnostic] = []
     for step in tree.children:
         if not hasattr(step, "children"):
             continue
@@ -376,6 +380,7 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
                 continue
             start = action.start_pos + action.index("[") + 1
             arguments = _read_input(text, start, start + len(call[2]), len(calls), limits)
+        name, arguments = _split_action(name, arguments, len(calls), notes)
         has_observation = "OBSERVATION" in by_type
         result = decode_answer(_text_after_label(by_type["OBSERVATION"])) if has_observation else None
         calls.append(
@@ -391,7 +396,38 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
         check_calls(len(calls), limits)
     if not calls:
         raise ParseError("found no 'Action:' line", text=text, dialect="react")
-    return RawPlan(tuple(calls))
+    return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def _split_action(
+    action: str, arguments: Arguments, position: int, notes: list[Diagnostic]
+) -> tuple[str, Arguments]:
+    """The tool's name and the arguments of an action that is a whole call, as Python has it."""
+    call = read_call_in_name(action, position, notes) if "(" in action else None
+    if call is None:
+        return action, arguments
+    if call.arguments and arguments and call.arguments != arguments:
+        reason = f"the action of call {position + 1} has arguments of its own and an input with others"
+        raise ParseError(reason, code="parse.shape", dialect="react")
+    return call.name, arguments or call.arguments
+
+
+def repair_inputs(text: str, limits: Limits) -> RawPlan | None:
+    """The actions of a text whose inputs are mended, each by itself; None where that is in vain."""
+    view, notes = TextView(text), list[Diagnostic]()
+    edits = []
+    for match in _OBJECT_INPUT.finditer(text):
+        piece = extent(text, match.end())
+        for mended, edit_notes in repairs(view.cut(match.end(), piece.end)) if piece.closed else ():
+            if isinstance(parse_json(mended.text), dict):
+                edits.append(TextEdit(match.end(), piece.end, mended.text))
+                notes += edit_notes
+                break
+    try:
+        raw = read_actions(view.edit(edits).text, limits) if edits else None
+    except ParseError:
+        return None
+    return raw and view.edit(edits).place(raw)._replace(notes=(*raw.notes, *notes))
 
 
 def _normalize_labels(text: str) -> str:

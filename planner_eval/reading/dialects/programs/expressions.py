@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -48,7 +49,6 @@ from planner_eval.reading.dialects.programs.syntax import (
     ToolCall,
     call_name,
     dotted_name,
-    expand_comprehension,
     inner_expressions,
     is_text,
     merge_texts,
@@ -65,6 +65,7 @@ from planner_eval.reading.dialects.programs.values import (
     DISPLAY_FUNCTIONS,
     EXCEPTIONS,
     HIGHER_ORDER_FUNCTIONS,
+    LIBRARY_FUNCTIONS,
     MAX_VALUES,
     METHOD_OPTIONS,
     MUTATING_FUNCTIONS,
@@ -89,7 +90,15 @@ from planner_eval.reading.dialects.programs.values import (
 
 _KEYWORD_METHODS = frozenset({"format", "update", "setdefault", "dict", "text", "json"})
 """Methods of data that take arguments of any name."""
-_RUN_FUNCTIONS = frozenset({"asyncio.run", "Promise.all", "Promise.allSettled"})
+MAX_REREAD_CHARS = 200_000
+"""Characters of functions and loops that are read again: each in the one before doubles them."""
+_LOOP_EXITS = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
+_SEQUENCES: dict[str, Any] = {"range": range, "enumerate": enumerate, "zip": zip}
+"""Functions of the language over which loops go, which give numbers or tuples."""
+_RUN_FUNCTIONS = frozenset({
+    "asyncio.run", "asyncio.create_task", "asyncio.ensure_future", "asyncio.wait_for", "asyncio.shield",
+    "Promise.all", "Promise.allSettled",
+})  # fmt: skip
 """What gives its first argument."""
 
 
@@ -134,6 +143,8 @@ class Machine(PlacedTree):
         self.is_program = bool(before) or self.mappings
         self.inside = 0
         self.quiet = False
+        self.again = 0
+        self.repeating = 0
         self.unassigned: set[str] = set()
         self.tool_names: set[str] = set()
         """Names of the language's functions that a list of calls calls as tools."""
@@ -333,7 +344,15 @@ class Machine(PlacedTree):
             reason = "a format"
         elif isinstance(node, ast.Call):
             reason = "a call of a computed function"
-        values = list(map(self.value, inner_expressions(node)))
+        first, *others = inner_expressions(node)
+        values = [self.value(first)]
+        if isinstance(node, (ast.IfExp, ast.BoolOp)):
+            message = "the calls in a conditional expression are counted once"
+            self.control.append(("code.branch", message, self.span(node)))
+            values += map(self.value, others)
+            self.control.pop()
+        else:
+            values += map(self.value, others)
         if isinstance(node, ast.Call):
             named = [keyword.arg or "" for keyword in node.keywords]
             if isinstance(node.func, ast.Attribute):
@@ -342,14 +361,59 @@ class Machine(PlacedTree):
                 self.drop("a function is called that has no name", start, surely=bool(named))
         return self.derived(NotKnown(reason, offset), values)
 
+    def elements(self, node: Any) -> VariableValue:
+        """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
+        name = call_name(node) if isinstance(node, ast.Call) and not node.keywords else None
+        function = _SEQUENCES.get(name or "")
+        if name is not None and name.endswith(".items"):
+            items = self.changes.content(self.held.get(name.removesuffix(".items")))
+            if isinstance(items, dict):
+                return [[*item] for item in items.items()]
+        if function is None or name in self.held or name in self.defined:
+            return stored_value(self.value(node))
+        values = [stored_value(self.value(argument)) for argument in node.args]
+        contents = [self.changes.content(value) for value in values]
+        if all(isinstance(content, (list, int)) for content in contents):
+            with suppress(TypeError, ValueError, OverflowError):
+                items = islice(function(*contents), MAX_REREAD_CHARS)
+                return [[*item] if isinstance(item, tuple) else item for item in items]
+        return Unknown(values)
+
+    def rounds(self, over: VariableValue, body: list[Any]) -> list[Any] | None:
+        """What each round of a loop gets; None where that is not known, or one may leave the loop early."""
+        content = self.changes.content(over)
+        exits = (node for part in body for node in ast.walk(part) if isinstance(node, _LOOP_EXITS))
+        if not isinstance(content, (list, dict)) or next(exits, None) is not None:
+            return None
+        (start, _), (_, end) = self.span(body[0]), self.span(body[-1])
+        again = (len(content) - 1) * (end - start)
+        if self.again + again > MAX_REREAD_CHARS:
+            return None
+        self.again += max(again, 0)
+        return [*content]
+
     def comprehension(self, node: Any) -> Value | NotKnown:
         """A comprehension over literals, element by element; of any other the calls are counted once."""
-        elements = expand_comprehension(node)
-        if elements is not None:
-            return self.all(list(map(self.value, elements)))
-        span = self.span(node)
+        span, first = self.span(node), node.generators[0]
+        over = [self.elements(first.iter)]
+        is_plain = len(node.generators) == 1 and not first.ifs and isinstance(first.target, ast.Name)
+        if is_plain and isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            values = self.rounds(over[0], [node.elt])
+            if values is not None:
+                outer = self.held.get(first.target.id, ABSENT)
+                elements = []
+                self.repeating += 1
+                for value in values:
+                    self.bind(first.target.id, value)
+                    elements.append(self.value(node.elt))
+                self.repeating -= 1
+                if outer is ABSENT:
+                    self.own.pop(first.target.id, None)
+                else:
+                    self.bind(first.target.id, outer)
+                return self.all(elements)
         self.control.append(("code.loop", "the calls in a comprehension are counted once", span))
-        over = [stored_value(self.value(generator.iter)) for generator in node.generators]
+        over += [stored_value(self.value(generator.iter)) for generator in node.generators[1:]]
         for generator in node.generators:
             for name in ast.walk(generator.target):
                 if isinstance(name, ast.Name):
@@ -415,9 +479,11 @@ class Machine(PlacedTree):
             return self.computed(node)
         if name in _RUN_FUNCTIONS and node.args:
             return self.value(node.args[0])
-        if name in ("asyncio.gather", "gather") and not any(isinstance(a, ast.Starred) for a in node.args):
-            return self.all([self.value(argument) for argument in node.args])
+        if name in ("asyncio.gather", "gather"):
+            return self.gathered(node.args)
         root, dot, suffix = name.partition(".")
+        if name == "dict" and not node.args and root not in self.held and root not in self.defined:
+            return self.all({key or "": self.value(item) for key, item, _ in self.arguments(node)})
         stored = self.held.get(root)
         if isinstance(stored, UnassignedName):  # a tool under another name
             name = f"{stored.text}{dot}{suffix}"
@@ -427,6 +493,16 @@ class Machine(PlacedTree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Constant):
             self.fail(f"found the tool's name {name!r} in quotes", call.span[0])
         return self.make(call)
+
+    def gathered(self, nodes: list[Any]) -> Value | NotKnown:
+        """A list of what calls give that run side by side; what a star spreads is a part of it."""
+        values: list[Any] = []
+        for node in nodes:
+            is_spread = isinstance(node, ast.Starred)
+            value = self.value(node.value if is_spread else node)
+            value = value if isinstance(value, NotKnown) else self.changes.current(value)
+            values += value if is_spread and isinstance(value, list) else [value]
+        return self.all(values)
 
     def arguments(self, node: Any) -> list[Argument]:
         """The arguments as written; what ``**{...}`` spreads one by one, where it is known."""
@@ -470,7 +546,7 @@ class Machine(PlacedTree):
             if not isinstance(value, NotKnown) and self.changes.any:
                 value = self.changes.current(value)
             if isinstance(value, NotKnown):
-                if not self.control:
+                if not (self.control or self.repeating):
                     self.fail(
                         f"the argument {key!r} of {call.name!r} cannot be computed: {value.reason}",
                         span[0] if value.at is None else value.at,
@@ -509,7 +585,7 @@ class Machine(PlacedTree):
             return False
         if root in (self.own if root == name else self.held):  # a tool may be called as a line before
             return False  # named its result
-        if name in EXCEPTIONS:
+        if name in EXCEPTIONS or name in LIBRARY_FUNCTIONS:
             return False
         if name not in BUILTINS:
             return True
@@ -523,6 +599,10 @@ class Machine(PlacedTree):
 
     def own_call(self, call: ToolCall) -> Value | NotKnown:
         """Follow a call of the program's own function, or pass over one of a library."""
+        root, dot, _ = call.name.partition(".")
+        if dot and call.named and root in SELF_NAMES and root not in self.held:
+            message = f"a call on {root!r} was not read: {shorten(call.name, 60)}"
+            self.notes.append(Diagnostic("code.function", message, "warning", None, None, call.span))
         inside, self.inside = self.inside, 0
         returned = self.run(call)
         self.inside, holds = inside, UNKNOWN

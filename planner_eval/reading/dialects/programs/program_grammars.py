@@ -68,6 +68,13 @@ def read_scalar(text: str) -> Any:
     return int(plain) if plain.lstrip("+-").isdigit() else float(plain)
 
 
+def _read_number(text: str) -> Any:
+    """A number; of one with a zero before it, which no language has, the text: it may be a code."""
+    digits = text.lstrip("+-")
+    is_code = digits[:1] == "0" and digits.isdigit() and digits.strip("0")
+    return RawComputed(str(text)) if is_code else read_scalar(text)
+
+
 def token_span(token: Token) -> Span:
     """Where a token stands."""
     assert token.start_pos is not None
@@ -177,7 +184,7 @@ class PythonTransformer(ProgramTransformer):
 
     def number(self, items: Any) -> Any:
         """Read a number."""
-        return KnownNode(read_scalar(items[0]), *token_span(items[0]))
+        return KnownNode(_read_number(items[0]), *token_span(items[0]))
 
     def name(self, items: Any) -> Any:
         """Read a name, or one of Python's and JSON's words."""
@@ -267,8 +274,7 @@ class JavaScriptTransformer(ProgramTransformer):
 
     def number(self, items: list[Token]) -> Any:
         """Read a number."""
-        text = items[0].lower().rstrip("dfl")
-        return KnownNode(int(text) if text.lstrip("+-").isdigit() else float(text), *token_span(items[0]))
+        return KnownNode(_read_number(items[0].lower().rstrip("dfl")), *token_span(items[0]))
 
     def name(self, items: list[Token]) -> Any:
         """Read a literal, or a name with a way into it."""

@@ -23,7 +23,7 @@ from planner_eval.base.limits import (
 )
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawPlan, RawRef
-from planner_eval.reading.dialects.programs.expressions import Machine
+from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS, Machine
 from planner_eval.reading.dialects.programs.python_long import (
     UncuttableError,
     may_hold_kinds,
@@ -39,6 +39,7 @@ from planner_eval.reading.dialects.programs.syntax import (
     dotted_name,
     has_keyword_arguments,
     inner_expressions,
+    is_stub,
     may_be_prose,
     position_of,
     root_of,
@@ -62,8 +63,6 @@ from planner_eval.reading.dialects.programs.values import (
 
 LONG_CHARS = 20_000
 """Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
-MAX_REREAD_CHARS = 200_000
-"""Characters of functions that are read again: each that calls the one before twice doubles them."""
 _ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITION_NODES = frozenset({*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom})
@@ -151,7 +150,6 @@ class _Program(Machine):
         self.module = self.held
         self.functions: dict[str, _Function] = {}
         self.running: list[_FunctionRun] = []
-        self.again = 0
         self.inner: set[str] = set()
         self.words: dict[str, bool] = {}
 
@@ -190,6 +188,8 @@ class _Program(Machine):
     def define(self, node: Any) -> None:
         """Note what a block defines or imports: of a library it is no tool, of any other module it may be."""
         self.is_program = True
+        if is_stub(node):
+            return
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             self.defined.add(node.name)
             self.unread[position_of(node)] = node
@@ -240,7 +240,8 @@ class _Program(Machine):
 
     def close_over(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Let a function see the variables around it."""
-        self.functions[node.name] = _Function(node, self.held)
+        if node.name in self.functions:
+            self.functions[node.name] = _Function(node, self.held)
 
     def declare(self, node: ast.Global | ast.Nonlocal) -> None:
         """Follow ``global`` and ``nonlocal``."""
@@ -458,11 +459,23 @@ class _Program(Machine):
 
     # ------------------------------------------------------------ several ways
     def loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
-        """Follow a loop's first round: what it leaves is what its own calls give, all else is unsure."""
+        """Follow a loop over literals round by round, and of any other loop the first round.
+
+        What that leaves is what its own calls give, all else is unsure.
+        """
         if isinstance(node, ast.While):
             self.value(node.test)
         else:
-            over = stored_value(self.value(node.iter))
+            over = self.elements(node.iter)
+            values = self.rounds(over, node.body)
+            if values is not None:
+                self.repeating += 1
+                for value in values:
+                    self.target(node.target, value)
+                    self.block(node.body)
+                self.repeating -= 1
+                self.block(node.orelse)
+                return
             element = (OpaqueObject if isinstance(over, (RawRef, OpaqueObject)) else Unknown)((over,))
             self.target(node.target, UNKNOWN)
             for name in ast.walk(node.target):

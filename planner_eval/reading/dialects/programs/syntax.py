@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
-from copy import deepcopy
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -299,52 +297,17 @@ def has_keyword_arguments(node: ast.AST) -> bool:
     )
 
 
-# ---------------------------------------------------------------- comprehensions over literals
-_MAX_ELEMENT_NODES = 10_000
-_ELEMENT_NODES = (
-    ast.Call, ast.keyword, ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Attribute,
-)  # fmt: skip
-"""What an element of a comprehension is made of that is repeated for each value."""
+def is_stub(node: ast.AST) -> bool:
+    """Whether a definition is of a function without a body, which says what a tool takes.
 
-
-def expand_comprehension(value: Any) -> list[ast.expr] | None:
-    """The elements of a comprehension over literal values; None where more is to be done."""
-    if not isinstance(value, (ast.ListComp, ast.GeneratorExp)):
-        return None
-    generator, target = value.generators[0], value.generators[0].target
-    is_plain = len(value.generators) == 1 and not generator.ifs and isinstance(target, ast.Name)
-    if not is_plain or not all(isinstance(node, _ELEMENT_NODES) for node in ast.walk(value.elt)):
-        return None
-    values = _literal_values(generator.iter)
-    if values is None or len(values) * sum(1 for _ in ast.walk(value.elt)) > _MAX_ELEMENT_NODES:
-        return None
-    name = target.id  # type: ignore[attr-defined]
-    return [_Substitution(name, item).visit(deepcopy(value.elt)) for item in values]
-
-
-def _literal_values(node: ast.expr) -> Sequence[Any] | None:
-    """The values that a literal list or a range of literal numbers has; None for anything else."""
-    is_range = isinstance(node, ast.Call) and dotted_name(node.func) == "range" and not node.keywords
-    items = node.args if is_range else getattr(node, "elts", None)  # type: ignore[attr-defined]
-    if items is None or not all(isinstance(item, ast.Constant) for item in items):
-        return None
-    values = [item.value for item in items]
-    if not is_range:
-        return values
-    try:
-        numbers = range(*values)
-        return numbers if len(numbers) <= _MAX_ELEMENT_NODES else None
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-class _Substitution(ast.NodeTransformer):
-    """A literal in the place of a variable."""
-
-    def __init__(self, name: str, value: Any) -> None:
-        self.name = name
-        self.value = value
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """The literal, where the variable stands."""
-        return ast.copy_location(ast.Constant(self.value), node) if node.id == self.name else node
+    >>> [is_stub(ast.parse(f"def f(x): {body}").body[0]) for body in ("...", "'Gets x.'", "return x")]
+    [True, True, False]
+    """
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    return all(
+        isinstance(line, ast.Pass)
+        or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
+        or (isinstance(line, ast.Raise) and "NotImplementedError" in ast.unparse(line))
+        for line in node.body
+    )

@@ -455,6 +455,17 @@ BUILTINS = frozenset({
 })  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
 
+LIBRARY_FUNCTIONS = frozenset({
+    "time.sleep", "time.time", "time.perf_counter", "asyncio.sleep", "asyncio.get_event_loop",
+    "asyncio.as_completed", "asyncio.wait", "json.dumps", "json.loads", "json.dump", "json.load",
+    "datetime.now", "datetime.today", "datetime.utcnow", "datetime.strptime", "datetime.datetime.now",
+    "datetime.datetime.today", "datetime.datetime.utcnow", "datetime.datetime.strptime", "date.today",
+    "datetime.date.today", "timedelta", "datetime.timedelta", "os.getenv", "os.environ.get", "sys.exit",
+    "random.seed", "re.sub", "re.search", "re.match", "re.findall", "uuid.uuid4", "logging.basicConfig",
+    "setTimeout", "Date.now",
+})  # fmt: skip
+"""Functions of the languages' libraries that programs call without an import: they are never tools."""
+
 EXCEPTIONS = frozenset(
     name
     for name, kind in vars(builtins).items()
