@@ -273,6 +273,8 @@ def _read_repaired(text: str, tried: str | None) -> PredictedPlan:
                     return PredictedPlan(calls_of(value), False)
                 except ParseError:
                     continue
+    if _is_cut_object(text.strip()):
+        return PredictedPlan(None, False, "parse.cut")
     try:
         plan = parse(text)
     except ParseError as problem:
@@ -281,6 +283,20 @@ def _read_repaired(text: str, tried: str | None) -> PredictedPlan:
     return (
         PredictedPlan(_plan_calls(plan), False) if plan.calls else PredictedPlan(None, False, "plan.no_call")
     )
+
+
+def _is_cut_object(text: str) -> bool:
+    """Whether a text is the beginning of a JSON object and no more, in which :func:`parse` finds no calls."""
+    if text[:1] != "{" or text[-1:] in "}]" or "```" in text or len(text) > MAX_LITERAL_CHARS:
+        return False
+    try:
+        _DECODER.raw_decode(text)
+    except json.JSONDecodeError as problem:
+        in_string = problem.msg.startswith("Unterminated string")
+        return (in_string or problem.pos == len(text)) and text.count("[") + text.count("{") < _MAX_BRACKETS
+    except RecursionError:
+        pass
+    return False
 
 
 def _candidates(text: str) -> Iterator[str]:
