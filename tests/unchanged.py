@@ -11,17 +11,31 @@ from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
 from random import Random
+from shutil import copytree
 from tempfile import TemporaryDirectory
 
 import planner_eval as pe
 from tests.conftest import ROOT, reference_folder
+from tests.inside import planeval
+from tests.same.commands import command_lines
 from tests.same.inputs import gold_plans, planted_pairs, raw_texts, write_lines
 from tests.same.planting import damage
-from tests.same.side import drawn_text, in_time, pair_answers, raw_answers
+from tests.same.side import (
+    VARYING,
+    commands,
+    drawn_text,
+    in_formats,
+    in_time,
+    pair_answers,
+    raw_answers,  # fmt: skip
+)
 
 FOLDER = ROOT / "tests" / "cases" / "unchanged"
 PAIRS = 500
 """Pairs with planted faults, of all data sets together."""
+COMMAND_PAIRS = 100
+"""Pairs in the files that commands read."""
+COMMANDS = ("diff", "score", "compare", "table", "parse", "convert", "stats", "agree")
 PLANS = 3
 """Plans of each data set that are written in every notation, whole and damaged."""
 
@@ -66,6 +80,28 @@ def _damaged_answers(data: Path) -> Iterator[tuple[str, str]]:
                 yield f"{name} {number} repaired", in_time(partial(drawn_text, text, repair=True))
 
 
+def said_by_commands(data: Path) -> dict[str, str]:
+    """By command lines over the samples and planted pairs, in all formats that are text."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        copytree(data, folder / "data")
+        pairs = [*planted_pairs(gold_plans(data, None), COMMAND_PAIRS)]
+        for side in ("pred", "gold"):
+            write_lines(folder / f"{side}.jsonl", ({"id": p["id"], "output": p[side]} for p in pairs))
+        return digests(_command_answers(folder))
+
+
+def _command_answers(folder: Path) -> Iterator[tuple[str, str]]:
+    found = commands()
+    for line in command_lines(folder, None):
+        for arguments in in_formats(line, found) if line[0] in COMMANDS else ():
+            if arguments[-1] == "html":  # the page's scripts change with every look of it
+                continue
+            done = planeval(*arguments, cwd=folder, COLUMNS="100", TZ="UTC")
+            text = f"{done.returncode}\n{done.stdout}\n{done.stderr}".replace(str(folder), "FOLDER")
+            yield f"{' '.join(line)} {arguments[-1]}", VARYING.sub(r"\1…", text)
+
+
 def read_digests(name: str) -> dict[str, str]:
     """The digests that are kept under a name."""
     return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
@@ -76,7 +112,7 @@ def main() -> None:
     data, reference = ROOT / "data", reference_folder()
     tables = {
         "pairs": said_of_pairs(data, None), "texts": said_of_texts(data, None),
-        "damaged": said_of_damaged_texts(data),
+        "damaged": said_of_damaged_texts(data), "commands": said_by_commands(data),
         "published-pairs": said_of_pairs(data, reference), "published-texts": said_of_texts(data, reference),
     }  # fmt: skip
     FOLDER.mkdir(exist_ok=True)

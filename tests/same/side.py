@@ -11,7 +11,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -235,6 +235,14 @@ def text_formats(command: click.Command) -> list[str]:
     return []
 
 
+def in_formats(line: list[str], found: Mapping[tuple[str, ...], click.Command]) -> list[list[str]]:
+    """A command line in each format that is text, unless it names one."""
+    name = next((name for name in found if words_of(name, line)), ())
+    chosen = {"-o", "--patch", "--format"}.intersection(line)
+    formats = text_formats(found[name]) if name and not chosen else []
+    return [[*line, "--format", form] for form in formats] or [line]
+
+
 def command_answers(folder: Path, reference: str | None) -> Iterator[tuple[str, str]]:
     """What each command prints, its help too; those that no line tries are an answer of their own."""
     found = commands()
@@ -244,10 +252,7 @@ def command_answers(folder: Path, reference: str | None) -> Iterator[tuple[str, 
     untried = [name for name in found if not any(words_of(name, line) for line in lines)]
     yield UNTRIED, "\n".join(" ".join(name) for name in untried)
     for line in lines:
-        name = next((name for name in found if words_of(name, line)), ())
-        chosen = {"-o", "--patch", "--format"}.intersection(line)
-        formats = text_formats(found[name]) if name and not chosen else []
-        for arguments in [[*line, "--format", f] for f in formats] or [line]:
+        for arguments in in_formats(line, found):
             yield f"planeval {' '.join(arguments)}", in_time(partial(run_command, arguments))
 
 
