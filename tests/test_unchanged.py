@@ -31,6 +31,10 @@ def test_damaged_texts_are_read_as_before() -> None:
     check("damaged", unchanged.said_of_damaged_texts(DATA))
 
 
+def test_damaged_cases_are_read_and_compared_as_before() -> None:
+    check("damaged-cases", unchanged.said_of_damaged_cases(unchanged.FOLDER.parent))
+
+
 def test_commands_print_as_before() -> None:
     check("commands", unchanged.said_by_commands(DATA))
 

@@ -18,21 +18,25 @@ import planner_eval as pe
 from tests.conftest import ROOT, reference_folder
 from tests.inside import planeval
 from tests.same.commands import command_lines
-from tests.same.inputs import gold_plans, planted_pairs, raw_texts, write_lines
-from tests.same.planting import damage
+from tests.same.inputs import POLICIES, gold_plans, planted_pairs, raw_texts, write_lines
+from tests.same.planting import damage, damages
 from tests.same.side import (
     VARYING,
     commands,
+    diff_text,
     drawn_text,
     in_formats,
     in_time,
     pair_answers,
     raw_answers,  # fmt: skip
 )
+from tests.test_dialect_cases import split
 
 FOLDER = ROOT / "tests" / "cases" / "unchanged"
 PAIRS = 500
 """Pairs with planted faults, of all data sets together."""
+DAMAGES = 4
+"""Damaged texts of each golden case."""
 COMMAND_PAIRS = 100
 """Pairs in the files that commands read."""
 COMMANDS = ("diff", "score", "compare", "table", "parse", "convert", "stats", "agree")
@@ -80,6 +84,25 @@ def _damaged_answers(data: Path) -> Iterator[tuple[str, str]]:
                 yield f"{name} {number} repaired", in_time(partial(drawn_text, text, repair=True))
 
 
+def said_of_damaged_cases(folder: Path) -> dict[str, str]:
+    """Of the texts of golden cases, damaged, set beside one another and compared with what they were."""
+    return digests(_case_answers(folder))
+
+
+def _case_answers(folder: Path) -> Iterator[tuple[str, str]]:
+    before = ""
+    for path in sorted(folder.glob("*/*.txt")):
+        settings, text, _ = split(path)
+        random, name = Random(path.name), f"{path.parent.name}/{path.stem}"
+        options = {"dialect": settings["dialect"]} if random.random() < 0.5 and "dialect" in settings else {}
+        for number, (_, damaged) in enumerate(random.sample([*damages(text, random)], DAMAGES)):
+            read = partial(drawn_text, damaged, repair=number % 2 == 1, **options)
+            yield f"{name} {number}", in_time(read)
+        yield f"{name} beside", in_time(partial(drawn_text, f"{before}\n\n{text}"))
+        yield f"{name} compared", in_time(partial(diff_text, damaged, text, random.choice(POLICIES)))
+        before = text
+
+
 def said_by_commands(data: Path) -> dict[str, str]:
     """By command lines over the samples and planted pairs, in all formats that are text."""
     with TemporaryDirectory() as name:
@@ -113,6 +136,7 @@ def main() -> None:
     tables = {
         "pairs": said_of_pairs(data, None), "texts": said_of_texts(data, None),
         "damaged": said_of_damaged_texts(data), "commands": said_by_commands(data),
+        "damaged-cases": said_of_damaged_cases(FOLDER.parent),
         "published-pairs": said_of_pairs(data, reference), "published-texts": said_of_texts(data, reference),
     }  # fmt: skip
     FOLDER.mkdir(exist_ok=True)
