@@ -13,6 +13,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -104,11 +105,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-cases", action="store_true", help="rewrite golden files")
 
 
+@cache
 def tables(module: str) -> dict[str, Any]:
     """The tables of cases of a test module, by the name of what goes through them."""
     file = ROOT / "tests" / "cases" / "tables" / f"{Path(module).stem}.json"
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
+
+
+def tabled(*names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:
+    """Run the test for each row of the table that has its name; the names are its parameters."""
+
+    def mark(test: Callable[..., None]) -> Any:
+        rows = tables(test.__code__.co_filename)[test.__name__.removeprefix("test_")]
+        return pytest.mark.parametrize(names if len(names) > 1 else names[0], rows, **options)(test)
+
+    return mark
 
 
 AsKept: TypeAlias = Callable[[Path, Iterable[Any]], None]

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from planner_eval.curation.audit.votes import Answer, find_outvoted_gold, group_
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.findings import GoldFinding
+from tests.conftest import tabled
 
 
 def items(*records: tuple[str, str, str]) -> list[QuestionRecord]:
@@ -87,18 +87,11 @@ def recorded(given: Any, answer: Any = HOTELS) -> Plan:
     return Plan((search, Call("b", "book", (("hotel", given),))))
 
 
-@pytest.mark.parametrize(("given", "query", "found"), [
-    ("h-1100", "Book me a hotel", []),  # the first
-    ("h-2200", "Book me a hotel in Bonn", [("gold.candidate", "medium")]),
-    ("h-2200", "Book me the cheapest hotel", [("gold.candidate", "low")]),
-    ("h-2200", None, [("gold.candidate", "low")]), ("h-2200", "Book h-2200", []),  # said
-    ("Bonn", "Book me a hotel", []),  # two of those that have a city: all of them
-    ("h-9900", "Book me a hotel", []), (2, "Book me a hotel", []),  # in no answer, and too small to tell
-])  # fmt: skip
+@tabled("given", "query", "found")
 def test_what_is_a_pick(given: Any, query: str | None, found: list[tuple[str, str]]) -> None:
     told = list(find_ambiguous_picks(recorded(given), query=query))
-    assert [(one.code, one.confidence) for one in told] == found
-    if ("gold.candidate", "medium") in found:
+    assert [[one.code, one.confidence] for one in told] == found
+    if ["gold.candidate", "medium"] in found:
         assert (told[0].call, told[0].argument) == (1, "hotel")
         assert told[0].message == (
             "hotel is 'h-2200', the 2nd of 3 that search answered (at data.hotels.*.id); "
@@ -135,11 +128,7 @@ def votes(gold: str, answers: list[Answer], policy: Policy | None = None) -> lis
     return [*find_outvoted_gold(parse(gold), answers, policy or Policy())]
 
 
-@pytest.mark.parametrize(("plans", "models", "confidence"), [
-    ("g g g", "", "medium"), ("g g g h", "", "medium"), ("g g g f", "", "medium"),
-    ("g g h", "", "low"), ("g g g", "a a a", "low"),  # runs of one model
-    ("g g f f", "", None), ("g h -", "", None), ("f f", "", None), ("", "", None),  # as many gave gold's
-])  # fmt: skip
+@tabled("plans", "models", "confidence")
 def test_how_many_agree_decides(plans: str, models: str, confidence: str | None) -> None:
     answers = said(*(None if name == "-" else f"{name}(x=1)" for name in plans.split()), models=models)
     assert [one.confidence for one in votes("f(x=1)", answers)] == ([confidence] if confidence else [])
@@ -148,18 +137,14 @@ def test_how_many_agree_decides(plans: str, models: str, confidence: str | None)
 ADD = [{"name": "math.add", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]
 
 
-@pytest.mark.parametrize(("gold", "answer", "found"), [
-    ("math.add(n=1)", "math_add(n=1)", []),  # many interfaces take no points in names
-    ("math.add(n=1)", "mathadd(n='7')", [("gold.outvoted", "medium")]),
-    ("math.add(n=15)", "math_add(n='15 ')", [("gold.outvoted_type", "low")]),
-])  # fmt: skip
+@tabled("gold", "answer", "found")
 def test_what_models_may_write_otherwise(gold: str, answer: str, found: list[tuple[str, str]]) -> None:
     record = {"id": "q", "question": "Add it", "gold": gold, "tools": ADD}
     runs = {name: [{"id": "q", "prediction": answer}] for name in "abc"}
     check = pe.check_dataset(
         [record], text_field="gold", runs=runs, confidence="low", select=["gold.outvoted"]
     )
-    assert [(doubt.found.code, doubt.found.confidence) for doubt in check.doubts] == found
+    assert [[doubt.found.code, doubt.found.confidence] for doubt in check.doubts] == found
 
 
 def test_a_model_that_is_mostly_wrong_weighs_less() -> None:

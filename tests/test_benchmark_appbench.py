@@ -23,7 +23,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Cell, Report
 from planner_eval.reading.dialects.notations.appbench import decided_text, first_step_text, matched_apps
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 SAMPLES = ROOT / "data" / "samples" / "appbench"
@@ -109,12 +109,7 @@ def test_what_the_published_score_does_not_see(calls: Any, old: str, new: str, a
     assert report.figure("argu_hit_f1").numerator == 2 * arguments
 
 
-@pytest.mark.parametrize(("old", "new", "mended"), [
-    ("findshop", "Shops_findshop", 0), ("'Books'", "'books '", 0), ("Shops: [", "- shops: [", 0),
-    ("Shops: [", "```\nShops: [", 0), ("Shops: [", "Here is the plan:\n\nShops: [", 0),
-    ("#town='Oslo', #kind='Books'", "#kind='Books', #town='Oslo'", 0), ("shop, town = ", "town, shop = ", 0),
-    ("'Books'", '"Books"', 1), ("#kind=", "kind=", 1), ("[shop, town = ", "[ shop ,town = ", 0),
-])  # fmt: skip
+@tabled("old", "new", "mended")
 def test_spelling_that_carries_no_meaning(old: str, new: str, mended: int) -> None:
     answer = PERFECT.replace(old, new, 1)
     report = score(answer, gold_of(TWO))
@@ -176,13 +171,7 @@ def test_the_error_analysis_counts_arguments_and_samples() -> None:
 RENAMED = PERFECT.replace("shop, town =", "s, place =").replace("=shop, #town=town", "=s, #town=place")
 
 
-@pytest.mark.parametrize(("old", "new", "right"), [
-    ("", "", 1),  # labels that a plan chose are free
-    ("#town=place", "#town=s", 0),  # the other output
-    ("s, place = ", "place, s = ", 0), ("s, place = ", "place = ", 0),  # which it means cannot be told
-    ("s, place = ", "s, place, more = ", 0),
-    ("s, place = ", "town, shop = ", 0),  # the API's own names are its outputs anywhere
-])  # fmt: skip
+@tabled("old", "new", "right")
 def test_a_label_means_the_output_in_its_place_and_no_other(old: str, new: str, right: int) -> None:
     report = score(RENAMED.replace(old, new), gold_of(TWO))
     assert report.value("complete_match") == right
@@ -271,11 +260,7 @@ def test_answers_in_words_have_the_first_step_beside_them(tmp_path: Path) -> Non
     assert "record 2 (id ss-1): first_step_apps holds 'Library', expected a list of texts" in done.stdout
 
 
-@pytest.mark.parametrize(("decided", "first", "wanted"), [
-    (["app1", "App2", "app_3"], ["A", "B"], ["A", "B", None]),
-    (["app2_book", "Trams", ""], ["A", "B"], ["B", "Trams", ""]),
-    (["apple", "app9", "app"], ["A"], [None, None, None]), (["app1"], [], [None]),
-])  # fmt: skip
+@tabled("decided", "first", "wanted")
 def test_placeholders_are_places_in_the_first_step(decided: Any, first: Any, wanted: Any) -> None:
     assert matched_apps(decided, first) == wanted
 

@@ -44,7 +44,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.cli.systems import benchmark_of_results
 from planner_eval.reading.files.several import FileListing, list_files
 from tests import bfcl_mutations, bfcl_official
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -78,10 +78,7 @@ JAVA = 'new ArrayList<>(Arrays.asList("front", "back"))'
 
 
 # Which question, what was answered, the kind of error, and that of the corrected verdict.
-@pytest.mark.parametrize(
-    ("name", "result", "kind", "corrected"),
-    TABLES["a_verdict"],
-)
+@tabled("name", "result", "kind", "corrected")
 def test_a_verdict(name: str, result: Any, kind: str | None, corrected: str | None) -> None:
     text, settings = answer_text(result), Settings()
     verdict = judge_answer(SAMPLES[name], text)
@@ -198,15 +195,7 @@ def test_an_answer_as_text_is_read_back(content: Any, calls: bool) -> None:
     assert (read.content, read.calls) == (content, calls)
 
 
-@pytest.mark.parametrize(
-    ("contents", "calls"),
-    [
-        (["No.", [[None, "ls()"], ["Done."]]], False),
-        (["No.", [[None, "ls()"], [[{"ls": "{}"}]]]], True),
-        (["No.", None], False),
-        (["No.", [], "f()"], True),
-    ],
-)
+@tabled("contents", "calls")
 def test_a_model_calls_functions_where_its_answers_hold_calls(contents: list[Any], calls: bool) -> None:
     """A step of null, which vLLM gives where a model only thought, tells nothing."""
     read = [read_text(text) for text in answer_texts(contents)]
@@ -276,10 +265,7 @@ def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
         assert benchmark_of_results([str(path) for path in paths], gold) == name, (paths, gold)
 
 
-@pytest.mark.parametrize(
-    ("files", "code", "message"),
-    TABLES["folders_of_results_that_are_none_or_of_two_models"],
-)
+@tabled("files", "code", "message")
 def test_folders_of_results_that_are_none_or_of_two_models(
     files: dict[str, str], code: int, message: str, tmp_path: Path
 ) -> None:
@@ -482,16 +468,9 @@ def test_several_turns_are_run_once_for_both_variants(reference: Path, package: 
     assert all(isinstance(verdict, Verdict) for verdict in verdicts)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "follow", "pred", "steps", "gold"),
-    [
-        (None, [], ["pwd", "cd", "cat"], (0, 1, 1), None),
-        (2, [], ["cd", "cat"], (0, 0), ["cd", "cat"]),
-        (1, [2], ["pwd", "cd", "cat"], (0, 1, 1), ["ls", "cd", "cat"]),
-    ],
-)
+@tabled("wrong", "follow", "pred", "steps", "gold")
 def test_several_turns_are_drawn(
-    wrong: int | None, follow: list[int], pred: list[str], steps: tuple[int, ...], gold: list[str] | None
+    wrong: int | None, follow: list[int], pred: list[str], steps: list[int], gold: list[str] | None
 ) -> None:
     """A right answer turn beside turn; of a wrong one the first wrong turn and those that follow from it."""
     truth = [["ls()"], ["cd('a')", "cat(file_name='b')"]]
@@ -506,7 +485,7 @@ def test_several_turns_are_drawn(
     )
     shown = explain_answer(sample, answer, verdict, Settings())
     assert shown.pred is not None
-    assert ([c.name for c in shown.pred.calls], shown.pred.steps) == (pred, steps)
+    assert ([c.name for c in shown.pred.calls], [*shown.pred.steps]) == (pred, steps)
     assert (shown.gold and [c.name for c in shown.gold.calls]) == gold
     titles = [turn["title"] for turn in shown.sections[0]["turns"]]
     assert ("wrong by what follows from turn 1" in titles[1]) == bool(follow)

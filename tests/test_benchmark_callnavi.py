@@ -38,7 +38,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.score import score_file
 from planner_eval.models.cache import Cache
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 SAMPLES = ROOT / "data" / "samples"
@@ -273,22 +273,13 @@ def test_ratios_are_over_the_questions_asked() -> None:
     assert report.figure("ast_overall").denominator == 2
 
 
-@pytest.mark.parametrize(("text", "right"), [
-    ("['pay', 'list']", 1), ('["pay","list"]', 1), ("pay, list", 1), ("[pay, list]", 1), ("'pay', 'list'", 1),
-    ("```json\n['pay', 'list']\n```", 1), ('"pay","list"', 1), ("`pay`, list", 1), ("['pay', list]", 1),
-    ("'pay, list'", 0), ("'pay\", list", 0), ("['Pay', 'list']", 0), ("pay list", 0), ("['list', 'pay']", 0),
-    ("['pay']", 0), ("", 0),
-])  # fmt: skip
+@tabled("text", "right")
 def test_routing_is_an_exact_match(text: str, right: int) -> None:
     gold = record(("pay", {}), ("list", {}))
     assert score_corrected([(sample(gold=gold), text)], task="routing").value("overall") == right
 
 
-@pytest.mark.parametrize(("gold", "reason"), [
-    ({"API": [{"name": "pay"}], "parameters": [{}]}, "API is not a list of names"),
-    ({"API": ["pay"], "parameters": ["x"]}, "parameters is not a list of objects"),
-    ({"API": ["pay"], "parameters": [{}, {}]}, "2 parameter objects for 1 APIs"),
-])  # fmt: skip
+@tabled("gold", "reason")
 def test_gold_without_calls_is_a_row_and_the_others_are_scored(gold: Any, reason: str) -> None:
     good = record(("pay", {"to": "Ann"}))
     report = score_corrected([(sample(gold=one), json.dumps(good)) for one in (good, gold)])

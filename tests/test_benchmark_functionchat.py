@@ -23,10 +23,8 @@ from planner_eval.benchmarks.functionchat.rules import error_class
 from planner_eval.benchmarks.functionchat.tables import table1, table2
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from tests import inside
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.vectors import read
-
-TABLES = tables(__file__)
 
 ANSWERS = str(ROOT / "data" / "samples" / "answers" / "functionchat.jsonl")
 GOLD = ROOT / "data" / "samples" / "functionchat"
@@ -225,17 +223,7 @@ def test_calls(answer: Any, verdict: str | None, reason: str) -> None:
     assert settled(item(), answer) == (verdict, reason)
 
 
-@pytest.mark.parametrize(
-    ("acceptable", "place", "guests", "verdict"),
-    [
-        ('{"place": ["Pusan", "Fusan"]}', "PUSAN", 2, "pass"), ('{"place": "Pusan"}', "Pusan", 2, "pass"),
-        ('{"guests": 3}', "Busan", 3, "pass"),
-        ('{"guests": 3}', "Busan", 4, "fail"),  # the published code takes any value here
-        ('{"guests": 2.0}', "Busan", 2.0, "pass"), ({"place": ["Pusan"]}, "Pusan", 2, "pass"),
-        ('{"place": "Any city is right."}', "Any city is right.", 2, None),
-        ("Say it as the user does.", "b u s a n", 2, None), ("Say it as the user does.", "Busan", 2, "pass"),
-    ],
-)  # fmt: skip
+@tabled("acceptable", "place", "guests", "verdict")
 def test_alternatives(acceptable: Any, place: str, guests: Any, verdict: str | None) -> None:
     assert settled(item(acceptable=acceptable), message(call(place=place, guests=guests)))[0] == verdict
 
@@ -386,7 +374,7 @@ def calling(name: str, **arguments: Any) -> str:
     return json.dumps(message(call(name, **arguments)))
 
 
-@pytest.mark.parametrize(("kind", "answer", "found"), TABLES["the_class_of_an_error"])
+@tabled("kind", "answer", "found")
 def test_the_class_of_an_error(kind: str, answer: str, found: str) -> None:
     assert error_class(asked(kind), read_answer(answer)) == found
 

@@ -28,7 +28,7 @@ from planner_eval.benchmarks.report import Report
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS, SANE_FUNCTIONS
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.nestful_published import PublishedRunner
 
@@ -169,13 +169,7 @@ def test_answers_match_by_value(answer: Any, gold: Any, same: bool) -> None:
     assert answers_match(answer, gold) is same
 
 
-@pytest.mark.parametrize(("divided", "by", "result", "won"), [
-    ((1, 10), (14, 100), 0.1, False),  # gold's calls give 0.1, so nothing was rounded
-    ((1, 10), (100, 1000), 0.1, True), ((1100, 12), (1100, 12), 91.7, True),
-    ((1100, 12), (9167, 100), 91.7, True), ((1100, 12), (917, 10), 91.7, True),
-    ((1100, 12), (9174, 100), 91.7, False),  # 91.7 as well when rounded, but gold's calls give 91.666…
-    ((1, 0), (9174, 100), 91.7, False),
-])  # fmt: skip
+@tabled("divided", "by", "result", "won")
 def test_a_result_is_rounded_as_far_as_gold_s(divided: Any, by: Any, result: float, won: bool) -> None:
     gold, answer = ([call("divide", "$var_1", *values)] for values in (divided, by))
     assert score(answer, gold=gold, result=result).value("win_rate") == won

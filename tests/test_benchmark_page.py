@@ -18,7 +18,7 @@ from planner_eval.benchmarks.bfcl.verdict import VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.score import score_file
 from tests import browser
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.pages import Page
 from tests.render_plans import HOSTILE
@@ -145,16 +145,7 @@ def test_what_cannot_be_read_or_is_named_otherwise_is_told(results: Path) -> Non
     assert (states["parallel_0"], states["simple_python_1"]) == ("unreadable", "unanswered")
 
 
-@pytest.mark.parametrize(
-    ("named", "code", "said"),
-    [
-        ("simple_python=0.5", 0, "applies to the corrected figure; official.simple_python names the other"),
-        ("official.simple_python=0.5", 1, "simple_python (official) is 0.3333, expected at least 0.5"),
-        ("corrected.simple_python=0.9", 1, "simple_python (corrected) is 0.6667"),
-        ("parallel=1", 0, ""),
-        ("official.nosuch=1", 2, "BFCL has no figure 'nosuch'"),
-    ],
-)
+@tabled("named", "code", "said")
 def test_a_threshold_names_its_column(named: str, code: int, said: str) -> None:
     done = planeval("score", *operands("bfcl"), "--fail-under", named, "--format", "csv")
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr

@@ -34,6 +34,7 @@ from planner_eval.plan.canonical import outline, same
 from planner_eval.plan.model import Call
 from planner_eval.reading.dialects.finding import find as search
 from planner_eval.reading.dialects.read import parse, unlinked
+from tests.conftest import tabled
 from tests.inside import planeval
 
 CALL = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
@@ -53,13 +54,7 @@ def test_scoring_does_not_audit_gold_and_data_check_does(tmp_path: Path) -> None
     assert "tool" in checked.stderr
 
 
-@pytest.mark.parametrize("text", [
-    "Movies: [x, y = Movies_Buy(#City=' RENO', #n=x)]",
-    "Movies: [x = buy(#city='Reno')]\nRents: [y = ride(#to=x, #from=z, #at=x.b)]",
-    "Movies: [x = buy(#city='it's, #b, here')]", "A: [x = f(#a=True)]\nB: [y = g(#a=null, #a='2')]",
-    "A: [x = f(#a=y)]\nB: [y = g(#b=x)]", "A: [f()]", "A: [ x = f(#a='b') ]  ",
-    "My App.2: [x = f(#a='\\'b\\\\')]",
-])  # fmt: skip
+@tabled("text")
 def test_plain_lines_are_read_as_the_notation_reads_them(text: str) -> None:
     quick = reading._plain_answer(text)
     assert quick == reading.normalize_plan(parse(text, dialect="appbench"))
@@ -69,11 +64,7 @@ def test_plain_lines_are_read_as_the_notation_reads_them(text: str) -> None:
     assert reading.read_gold(record) == reading.normalize_plan(parse(record, dialect="appbench"))
 
 
-@pytest.mark.parametrize("text", [
-    "A: [x = f(#a=2)]", "A: [x = f(#a='b'), y = g(#c='d')]", "A: [x = f(#a=[b, 'c'])]", "A: [B: [x = f()]]",
-    "User: [x = f(#a='b')]\nAssistant: [y = g(#a='b')]", "A: [x = f(#a='b\u2028c')]", "A: [x = f(#a='b'",
-    "Sure!\nA: [x = f()]", "",
-])  # fmt: skip
+@tabled("text")
 def test_all_other_lines_are_left_to_the_notation(text: str) -> None:
     assert reading._plain_answer(text) is None
 
@@ -108,15 +99,7 @@ def test_gold_that_cannot_be_read_is_a_row_that_says_so() -> None:
     assert report.rows[0].error == "gold: parse.shape"
 
 
-@pytest.mark.parametrize(("pred", "gold"), [
-    ("a = f(#x='1')\nb = g(#y=a)", "b = g(#y=a)\na = f(#x='1')"),
-    ("a = f(#x='1')\nb = g(#y=a)", "a = f(#x='1')\nb = g(#y='1')"),
-    ("b = g(#y=a)\na = f(#x='1')", "a = f(#x='1')\nb = g(#y=a)"),
-    ("a = f(#x='1')", "a = f(#x='2')\nb = g(#y=a)"),
-    ("a = f(#x='1')\nb = h(#y=a)\nc = k(#z=b)", "a = f(#x='1')\nb = g(#y=a)\nc = k(#z=b)"),
-    ("a = f(#x='1')\nb = f(#x='2')\nc = g(#y=b)", "a = f(#x='1')\nb = f(#x='2')\nc = g(#y=a)"),
-    ("a = f(#x=b)\nb = g(#x=a)", "a = f(#x=b)\nb = g(#x=a)"), ("", "a = f(#x='1')"),
-])  # fmt: skip
+@tabled("pred", "gold")
 def test_calls_that_stand_for_one_another_are_those_of_the_alignment(pred: str, gold: str) -> None:
     ours, theirs = (parse(text, dialect="appbench") if text else parse("[]") for text in (pred, gold))
     whole = match(ours, theirs)

@@ -17,7 +17,7 @@ from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.score import Scored, Source, figure_rows, format_score_pieces, score_file
 from planner_eval.execution.nestful import NestfulRunner
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 
 SAMPLES = ROOT / "data" / "samples"
 
@@ -100,15 +100,7 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
     assert "denominator: 15 records, one a sample and answer" in text_of(scored)
 
 
-@pytest.mark.parametrize(("name", "gold", "said"), [
-    ("appbench", "callnavi/Questions/hr.json", "is gold of callnavi, not of appbench"),
-    ("nestful", "callnavi/Questions/hr.json", "is not gold of nestful"),
-    ("functionchat", "callnavi", "no file named FunctionChat-Singlecall.jsonl"),
-    ("callnavi", "nowhere", "nowhere: there is no such file, folder or data set"),
-    ("callnavi", "appbench", "appbench is a data set of appbench, not of callnavi"),
-    ("callnavi", "dataset:callnavi", "'planeval data fetch callnavi' fetches it"),
-    ("calnavi", "callnavi", "did you mean callnavi?"),
-])  # fmt: skip
+@tabled("name", "gold", "said")
 @pytest.mark.usefixtures("callnavi")
 def test_wrong_gold_is_told(tmp_path: Path, name: str, gold: str, said: str) -> None:
     write(tmp_path / "p.jsonl", [{"id": "hr0", "prediction": right(0)}])

@@ -12,7 +12,7 @@ import pytest
 
 from planner_eval.benchmarks import benchmark
 from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES, Benchmark
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 
 PACKAGE = ROOT / "planner_eval"
 SAMPLES = ROOT / "data" / "samples"
@@ -116,14 +116,7 @@ def test_a_sixth_scores_a_file(checkout: Path, gold: str) -> None:
         assert (row["official of"], row["corrected of"], row["note"]) == ("2/3", right, note)
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (("complexfuncbench", "--details"), "(appbench, nestful, callnavi, functionchat, bfcl, sums)"),
-    (("nestful", "--judge", "m"), "ask a judge (callnavi, complexfuncbench, functionchat, sums)"),
-    (("sums", "--run", "tools=nestful"), "--run tools applies only to benchmarks that run answers (nestful)"),
-    (("sums", "--set", "unit=pears"), "SumBench's option 'unit' is one of apples, not 'pears'"),
-    (("sum",), "there is no benchmark 'sum'; did you mean sums?"),
-    (("callnavi",), "sums.json is gold of sums, not of callnavi"),
-])  # fmt: skip
+@tabled("argv", "said")
 def test_every_message_knows_a_sixth(checkout: Path, argv: tuple[str, ...], said: str) -> None:
     done = planeval(checkout, "score", "answers.jsonl", "sums.json", "--benchmark", *argv)
     assert done.returncode == 2

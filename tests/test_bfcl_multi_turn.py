@@ -17,6 +17,7 @@ from planner_eval.benchmarks.bfcl.multi_turn import (
     MultiTurnRecord,
 )
 from planner_eval.benchmarks.bfcl.verdict import RAISED
+from tests.conftest import tabled
 
 LAMPS = """
 import os
@@ -183,17 +184,7 @@ def test_a_record_that_hangs_or_ends_the_worker_is_a_row_that_says_so(checker: M
     assert [verdicts[position].details["failure"] for position in (10, 12)] == ["timeout", "worker-died"]
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("exec", {"source": "open({path!r}, 'w')"}),
-        ("__import__('pathlib').Path({path!r}).touch", {}),
-        ("read", {"lamp=open({path!r}, 'w'), x": 1}),
-        ("1 + open({path!r}, 'w'), read", {}),
-        ("(lambda: open({path!r}, 'w'))", {}),
-        ("write", {"path": "{path}"}),
-    ],
-)
+@tabled("name", "arguments")
 def test_nothing_that_a_model_wrote_is_evaluated(
     name: str, arguments: dict[str, Any], checker: MultiTurnChecker, tmp_path: Path
 ) -> None:

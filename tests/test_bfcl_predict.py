@@ -20,11 +20,9 @@ from planner_eval.benchmarks.bfcl.value_references import count_references
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.replies import Reply, ToolCall
 from tests.bfcl_package import package
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_predict import Scripted
-
-TABLES = tables(__file__)
 
 (SAMPLE,) = read_category(package() / "data", "multi_turn_miss_func")
 CALLS, PROMPT = "function-calling", "prompt"
@@ -202,7 +200,7 @@ def test_tools_that_end_their_process_are_the_sample_s_failure(tmp_path: Path) -
     assert "the tools did not answer: " in rows[1]["error"]["message"]
 
 
-@pytest.mark.parametrize(("argv", "said"), TABLES["what_cannot_be_asked_is_said"])
+@tabled("argv", "said")
 def test_what_cannot_be_asked_is_said(argv: list[str], said: str) -> None:
     done = planeval(
         "predict", str(package()), "--benchmark", "bfcl", "--dry-run", *argv, cwd=ROOT, COLUMNS="200"

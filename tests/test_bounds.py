@@ -28,6 +28,7 @@ from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import read_path
 from tests.build import edges
+from tests.conftest import tabled
 from tests.inside import planeval
 
 
@@ -207,13 +208,7 @@ def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPat
         table_rows(itertools.count())
 
 
-@pytest.mark.parametrize(("field", "value", "said"), [
-    ("prediction", {}, "'prediction' is empty"), ("messages", {}, "'messages' is empty"),
-    ("messages", [], "'messages' is empty"), ("prediction", None, "'prediction' is null"),
-    ("prediction", [], None), ("prediction", 7, "expected a plan as text or as JSON"),
-    ("tool_calls", None, None), ("tool_calls", "null", None),
-    ("tool_calls", " ", "'tool_calls' is an empty text"),
-])  # fmt: skip
+@tabled("field", "value", "said")
 def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
     field: str, value: object, said: str | None
 ) -> None:

@@ -21,7 +21,7 @@ from planner_eval.catalogs.json_schema.types import schema_of, type_of
 from planner_eval.catalogs.standard_formats import type_of_words
 from planner_eval.catalogs.value_errors import find_problem, is_compatible
 from planner_eval.catalogs.writers import losses, renamed_tools, written_names
-from tests.conftest import ROOT, examples, tables
+from tests.conftest import ROOT, examples, tabled, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -190,7 +190,7 @@ def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool,
     assert (found[0] if found else None) == (code and f"check.{code}")
 
 
-@pytest.mark.parametrize(("output", "into", "texts", "good"), TABLES["outputs_against_inputs"])
+@tabled("output", "into", "texts", "good")
 def test_outputs_against_inputs(output: Any, into: Any, texts: bool, good: bool) -> None:
     assert is_compatible(type_of(output), type_of(into), texts=texts) is good
 

@@ -19,6 +19,7 @@ from planner_eval.comparison.rows import Row
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
 from planner_eval.results.causes import Credits, credits_of
+from tests.conftest import tabled
 from tests.inside import planeval
 from tests.plant import KINDS, ROOTS
 from tests.test_diff import OURS
@@ -164,11 +165,7 @@ def test_the_command_says_what_each_cause_costs_and_what_fixes_gain(tmp_path: Pa
     assert "| argument | get_rate(base) | 2 |" in told
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (("PRED", "GOLD", "--causes", "--format", "junit"), "--causes applies only to other formats"),
-    (("RUN", "--causes"), "--causes applies only to files of plans: a run has been scored"),
-    (("PRED", "GOLD", "--causes", "--benchmark", "callnavi"), "--causes applies only without"),
-])  # fmt: skip
+@tabled("argv", "said")
 def test_where_it_would_do_nothing_it_is_refused(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
     pred, gold = files(tmp_path)
     if "RUN" in argv:

@@ -15,9 +15,7 @@ from planner_eval.catalogs.formats import as_catalog, read_catalog_file
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import read_file, read_plan
-from tests.conftest import tables
-
-TABLES = tables(__file__)
+from tests.conftest import tabled, tables
 
 GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
 GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
@@ -70,7 +68,7 @@ def oslo(**more: Any) -> dict[str, Any]:
     return call(SEARCH, city="Oslo", **more)
 
 
-@pytest.mark.parametrize(("calls", "code", "position", "argument", "covers"), TABLES["findings"])
+@tabled("calls", "code", "position", "argument", "covers")
 def test_findings(calls: list[dict[str, Any]], code: str, position: int, argument: Any, covers: Any) -> None:
     found = findings(calls)
     assert [each[:3] for each in found] == [(code, position, argument)]
@@ -126,12 +124,7 @@ def test_of_variants_the_one_that_fits_counts() -> None:
         assert [each[0] for each in findings([call("Send", **given)], catalog)] == codes
 
 
-@pytest.mark.parametrize(("form", "good", "bad"), [
-    ("date", ["2026-05-01"], ["2026-W18-5", "20260501", "2026-02-30"]),
-    ("date-time", ["2026-05-01T10:00:00Z", "2026-05-01 10:00"],
-     ["2026-W18-5T10:00:00", "20260501T100000", "2026-05-01_10:00", "2026-05-01T25:00"]),
-    ("time", ["09:30"], ["0930", "0\u0669:30"]),
-])  # fmt: skip
+@tabled("form", "good", "bad")
 def test_days_and_times_are_such_as_rfc_3339_writes(form: str, good: list[str], bad: list[str]) -> None:
     """Python's own reader takes weeks, and digits alone."""
     kind = {"type": "object", "properties": {"on": {"type": "string", "format": form}}}

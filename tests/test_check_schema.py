@@ -19,7 +19,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template
-from tests.conftest import tables
+from tests.conftest import tabled, tables
 from tests.inside import planeval
 from tests.memory import slowness
 from tests.random_schemas import Drawn
@@ -198,7 +198,7 @@ def test_patterns_come_to_an_end(pattern: str, text: str, codes: list[str]) -> N
     assert time.process_time() - before < 5 * slowness()
 
 
-@pytest.mark.parametrize(("schema", "value", "codes"), TABLES["patterns_of_repeats_decide"])
+@tabled("schema", "value", "codes")
 def test_patterns_of_repeats_decide(schema: Any, value: Any, codes: list[str], tmp_path: Path) -> None:
     """Also of fields that no part describes, and inside conditions."""
     parameters = {"type": "object", "properties": {"v": schema}}

@@ -11,7 +11,7 @@ import pytest
 from planner_eval._version import __version__
 from planner_eval.cli import COMMANDS, cli
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 
 DEMO = ROOT / "data" / "demo"
 GOLD = str(DEMO / "gold.json")
@@ -75,12 +75,7 @@ def test_what_is_called_inside_says_what_the_command_says(argv: tuple[str, ...],
     assert (here.returncode, here.stdout, here.stderr) == (alone.returncode, alone.stdout, alone.stderr)
 
 
-@pytest.mark.parametrize(("raised", "code"), [
-    ("KeyboardInterrupt", 130), ("RuntimeError('x') from KeyboardInterrupt()", 130),
-    ("type('SchemaError', (Exception,), {})('Error building validator: KeyboardInterrupt: ')", 130),
-    ("type('SchemaError', (Exception,), {})('Error building validator')", 1),
-    ("ValueError('the tool KeyboardInterrupt')", 1), ("RuntimeError('x')", 1),
-])  # fmt: skip
+@tabled("raised", "code")
 def test_an_interrupt_while_the_command_line_loads_is_no_traceback(raised: str, code: int) -> None:
     made = f"import planner_eval.cli as c\ndef run(): raise {raised}\nc.run = run\n"
     made += "from planner_eval.__main__ import main\nimport sys; sys.argv = ['planeval', 'parse']; main()"

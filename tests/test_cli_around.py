@@ -17,7 +17,7 @@ import pytest
 
 from planner_eval.base.output_files import SUFFIX_ALIASES, SUFFIX_FORMATS, format_of_suffix
 from planner_eval.cli.terminal import Target
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled, tables
 from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 
 TABLES = tables(__file__)
@@ -163,14 +163,7 @@ def not_root() -> Iterator[None]:
         assert libc.capset(header, caps) == 0
 
 
-@pytest.mark.parametrize(("call", "file"), [
-    ("diff pred.jsonl gold.jsonl --policy strict.toml", "strict.toml"),
-    ("render plan.json --theme own.toml", "own.toml"), ("parse own.jsonl --wrappers own.toml", "own.toml"),
-    ("execute plan.json --tools tools.py:TOOLS", "tools.py"), ("parse plan.json", "planeval.toml"),
-    ("execute plan.json --tools recorded:pred.jsonl", "pred.jsonl"),
-    ("execute weather.txt --tools world:appbench --facts prose.txt", "prose.txt"),
-    ("parse '*.json'", "sub.json"), ("diff . plan.json", "sub.json"), ("stats mathqa --cache .", "sub.json"),
-])  # fmt: skip
+@tabled("call", "file")
 def test_nothing_is_written_onto_what_is_read(call: str, file: str) -> None:
     if not Path(file).exists():
         Path(file).write_text("")

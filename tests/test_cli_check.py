@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
-
-TABLES = tables(__file__)
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 RATES = str(CASES / "mcp.json")
@@ -155,7 +153,7 @@ TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required
 NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
 
 
-@pytest.mark.parametrize(("content", "key"), TABLES["a_schema_under_an_unknown_key_is_refused"])
+@tabled("content", "key")
 def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
     done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")
@@ -249,7 +247,7 @@ def test_what_a_tool_takes_and_returns_is_shown_apart(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "", "tools.json lists no tools\n")
 
 
-@pytest.mark.parametrize(("name", "plan", "said"), TABLES["texts_for_numbers_and_nothing_may_be_right"])
+@tabled("name", "plan", "said")
 def test_texts_for_numbers_and_nothing_may_be_right(name: str, plan: str, said: str | None) -> None:
     file = Path(__file__).parent / "cases" / "catalogs" / name
     done = planeval("check", "-", "--catalog", file, text=plan)

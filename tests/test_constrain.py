@@ -10,6 +10,7 @@ import pytest
 import planner_eval as pe
 from planner_eval.models.pipelines.pipeline import Task
 from planner_eval.models.pipelines.setup import Constraint, Setup, request_fields
+from tests.conftest import tabled
 from tests.grammar_walk import GbnfWalk, SchemaWalk
 from tests.modelserver import Answer, ModelServer, message
 from tests.test_predict import here as planeval
@@ -79,11 +80,7 @@ def test_a_schema_is_sent_and_its_object_taken_off(server: ModelServer, tmp_path
     assert "maxItems" not in json.dumps(rows)
 
 
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [("vllm", "structured_outputs grammar"), ("vllm-guided", "guided_grammar"), ("sglang", "ebnf"),
-     ("llama.cpp", "grammar")],
-)  # fmt: skip
+@tabled("name", "way")
 def test_a_grammar_is_sent_as_each_takes_it(server: ModelServer, tmp_path: Path, name: str, way: str) -> None:
     server.script = lambda body, number: message("[]")
     run(server, tmp_path, "--constrain", "grammar", "--server", name, "--dialect", "pythonic")

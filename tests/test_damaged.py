@@ -21,6 +21,7 @@ from planner_eval.reading.dialects.finding.edited_text import tokens
 from planner_eval.reading.dialects.programs import python_calls, python_long
 from planner_eval.reading.dialects.programs.python_calls import read_calls
 from planner_eval.reading.dialects.read import parse
+from tests.conftest import tabled
 from tests.memory import measured, measures
 
 
@@ -218,11 +219,7 @@ def test_a_quick_look_at_depth_passes_nothing_that_is_too_deep(monkeypatch: pyte
     assert passed > 500
 
 
-@pytest.mark.parametrize("text", [
-    "[f(a=1), g(b=2", "[{'name': 'f', 'arguments': {'a': 1}}]", "f(a=1) and g(b=2", "[f(a=x y)]",
-    "[f\\_x(a=1)]", 'Sure:\n[{"name": "f", "arguments": {"a": 1}]\n', "```js\nconst x = await f({a: 1);\n```",
-    "<<function>>f(a=1",
-])  # fmt: skip
+@tabled("text")
 def test_what_a_refused_text_took_is_freed_without_looking_for_garbage(text: str) -> None:
     """The error's frames held what held the error; to find that took a twelfth of a run over such texts."""
 

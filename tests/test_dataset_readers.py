@@ -23,9 +23,7 @@ from planner_eval.benchmarks.datasets.mathqa import (
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.data import decode_answer, read_nestful
 from planner_eval.reading.parse import parse
-from tests.conftest import tables
-
-TABLES = tables(__file__)
+from tests.conftest import tabled
 
 LINE = "shop, class = findshop(#name='Tom's #1')"
 
@@ -157,7 +155,7 @@ def test_nestful_records_are_read_as_data_and_as_text(tmp_path: Path) -> None:
     assert next(read_nestful(path)) == plain
 
 
-@pytest.mark.parametrize(("changed", "code"), TABLES["irregular_nestful_records_are_kept_and_reported"])
+@tabled("changed", "code")
 def test_irregular_nestful_records_are_kept_and_reported(tmp_path: Path, changed: Any, code: str) -> None:
     (sample,) = read_nestful(write(tmp_path / "data.json", [nestful_record(**changed)]))
     assert code in codes([sample])
@@ -249,7 +247,7 @@ def test_repeated_subexpressions_stay_in_the_tree_and_are_shared_in_the_steps(tm
     assert sample.extra["options"]["e"] == "none of these"
 
 
-@pytest.mark.parametrize(("fields", "expected"), TABLES["irregularities_are_diagnostics"])
+@tabled("fields", "expected")
 def test_irregularities_are_diagnostics(tmp_path: Path, fields: dict[str, Any], expected: list[str]) -> None:
     assert told(read_one(tmp_path, **fields)) == expected
 

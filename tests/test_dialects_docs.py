@@ -12,7 +12,7 @@ from planner_eval.reading.dialects import table
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
 from planner_eval.reading.files import frameworks
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 OWN = """
@@ -49,13 +49,7 @@ def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
     assert "own-model" in dialects.names()
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    (("shape = \"sections\"", "shape = \"circles\""), "shape is 'circles', expected one of json, "),
-    (("open =", "opens ="), r"there is no key 'opens'; did you mean 'open'\?"),
-    (("open = [\"<call>\"]", "open = \"<call>\""), "open is '<call>', expected a list"),
-    (("[[dialect]]", "[dialect"), "own.toml"), (("name = \"own-model\"", ""), "a row without a name"),
-    (("open = [\"<call>\"]", ""), "needs 'open'"),
-])  # fmt: skip
+@tabled("change", "message")
 def test_a_row_that_cannot_be_used_says_why(own: Path, change: tuple[str, str], message: str) -> None:
     own.write_text(OWN.replace(*change), encoding="utf-8")
     with pytest.raises(InputError, match=message):

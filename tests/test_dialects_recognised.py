@@ -16,7 +16,7 @@ from planner_eval.reading.dialects.finding.find import find_plan
 from planner_eval.reading.dialects.finding.whole_texts import read_call_list, read_whole_text
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 
 RECOGNISERS = {
     "detect.py": {"json"},
@@ -47,12 +47,7 @@ def agree(text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize(("text", "short"), [
-    ("[f(a=1, b='it', c=[1, 'x'], d=-2.5, e=None), g.h()]", True),
-    ('[f(a="see [1]")]', False), ("[f(a='<think>')]", False), ("[f(a=b)]", False), ("[f(a=g())]", False),
-    ("[print(a=1)]", True), ("[print(a)]", False), ("[f(a=1) g(b=2)]", False), ("[f(a=1),\n g(b=2)]", False),
-    ("[f(a='Call: x')]", False), ("[f(a=1)] or [g(b=2)]", False),
-])  # fmt: skip
+@tabled("text", "short")
 def test_a_plain_list_of_calls_is_read_alike_by_the_short_way(text: str, short: bool) -> None:
     assert agree(text) is short
 

@@ -31,7 +31,7 @@ from planner_eval.reading.dialects.read import parse, write
 from planner_eval.results.drawing.overlay import diff_scene
 from planner_eval.results.views.rows import diff_text
 from tests.build import edges, plan
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.pages import Page
 from tests.plant import KINDS, ROOTS, Planted
@@ -597,12 +597,7 @@ def test_a_part_of_a_patch_makes_no_more_edits(one: Plan, other: Plan, count: in
     assert len(diff(apply_patch(one, part), other).edits) <= len(found.edits)
 
 
-@pytest.mark.parametrize(("operation", "said"), [
-    ({"op": "burn"}, "the patch, operations 1: op is 'burn', expected one of set, unset"),
-    ({"op": "remove", "id": "z"}, "does not fit the plan: 'z' does not exist; the plan's calls are a"),
-    ({"op": "set", "id": "a"}, "the patch, operations 1: 'argument' is missing"),
-    ({"op": "add", "call": 1}, "the patch, operations 1: call is 1, expected an object"),
-])  # fmt: skip
+@tabled("operation", "said")
 def test_bad_patches(operation: dict[str, object], said: str) -> None:
     wrong = {"schema": SCHEMA, "operations": [operation]}
     for patch, why in ((wrong, said), ([], "not a patch"), ({"schema": SCHEMA}, "'operations' is missing")):

@@ -4,14 +4,12 @@ import json
 import random
 from pathlib import Path
 
-import pytest
-
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.rows import Row, evaluate
 from planner_eval.results.pair_sums import DiffSums
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.test_cli import planeval
 
 PRED, GOLD = (str(ROOT / "data" / "demo" / name) for name in ("pred.jsonl", "gold.jsonl"))
@@ -54,14 +52,7 @@ def test_a_run_with_other_options_or_files_is_refused(tmp_path: Path) -> None:
     assert f"the file {pred} (pred) has changed since" in changed.stderr
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (("--format", "svg", "--jobs", "2"), "--jobs applies only to single pairs"),
-    (("--execute", "nestful", "--part", "2"), "--part applies only to single pairs"),
-    (("--only", "failures", "-o", "{}/run/"), "--only applies only"),
-    (("--policy", "{}/policy.toml"), "no plan calls the tool 'serach_flights'"),
-    (("--policy", "{}/policy.toml", "--jobs", "2"), "no plan calls the tool 'serach_flights'"),
-    (("--execute", "nestful", "-o", "{}/run/"), "not to a run's directory"),
-])  # fmt: skip
+@tabled("argv", "said")
 def test_options_that_do_nothing_are_refused(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('[[rule]]\ntool = "serach_flights"\ncompare = ["casefold"]\n')
     done = inside.planeval("diff", PRED, GOLD, *(one.format(tmp_path) for one in argv))

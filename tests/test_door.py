@@ -12,12 +12,10 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.gold_alternatives import gold_warnings
 from planner_eval.reading.files.record import DEFAULT_STORE, Store
 from planner_eval.reading.parse import read
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_cli import planeval as started
 from tests.test_texts import parsed, tools
-
-TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples"
 NESTFUL = SAMPLES / "nestful" / "v2" / "nestful_data.jsonl"
@@ -371,7 +369,7 @@ ANSWERED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "note"), TABLES["a_repeated_key_is_said_wherever_it_stands"])
+@tabled("text", "note")
 def test_a_repeated_key_is_said_wherever_it_stands(text: str, note: str) -> None:
     done = planeval("parse", "-", text=text)
     assert (done.returncode, note in done.stdout) == (0, True), done.stdout + done.stderr
@@ -455,15 +453,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     assert held == stored == (told,)
 
 
-@pytest.mark.parametrize(("beside", "answer", "code", "said"), [
-    ({"alternatives": ["see the manual"]}, "I am sorry.", 3,
-     'record 1 (id 1): alternative 1: "see the manual" holds no call'),
-    ({"alternative": ["g()"], "options": ["A", "B"]}, "g()", 1,
-     "'alternative' has no meaning beside gold (1 record); did you mean 'alternatives'?"),
-    ({"omittable": {"c1": ["b"]}}, "f(a=1)", 0, "1 same"), ({"omittable": {"c1": ["b"]}}, "f(b=2)", 1, ""),
-    ({"omittable": {"c1": ["b"]}}, "f(a=1, b=3)", 1, ""),
-    ({"omittable": {"c9": ["b"]}}, "f()", 3, "omittable names the call 'c9'"),
-])  # fmt: skip
+@tabled("beside", "answer", "code", "said")
 def test_beside_gold(tmp_path: Path, beside: dict[str, object], answer: str, code: int, said: str) -> None:
     gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "f(a=1, b=2)", **beside}])
     done = planeval("diff", lines(tmp_path / "pred.jsonl", [{"id": 1, "response": answer}]), gold)
@@ -575,13 +565,13 @@ def test_a_definition_with_values_is_no_silent_no_call(text: str) -> None:
         assert parsed(json.dumps({**defined, "parameters": given}))[0] == 0
 
 
-@pytest.mark.parametrize(("text", "called"), TABLES["calls_that_were_passed_over"])
+@tabled("text", "called")
 def test_calls_that_were_passed_over(text: str, called: list[str]) -> None:
     code, row = parsed(text)
     assert (code, tools(row)) == (0, called)
 
 
-@pytest.mark.parametrize(("text", "code", "said"), TABLES["what_cannot_be_read_is_refused"])
+@tabled("text", "code", "said")
 def test_what_cannot_be_read_is_refused(text: str, code: str, said: str) -> None:
     done, row = parsed(text)
     assert (done, row["code"]) == (3, code)

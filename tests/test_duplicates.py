@@ -18,7 +18,7 @@ from planner_eval.plan.canonical import MAX_CLASS_NUMBER, EquivalenceClasses, di
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.questions import question_template, question_text
 from tests.build import plan
-from tests.conftest import ROOT, AsKept
+from tests.conftest import ROOT, AsKept, tabled
 from tests.inside import planeval
 
 CASES = ROOT / "tests" / "cases" / "questions.jsonl"
@@ -31,13 +31,7 @@ def test_templates_are_as_they_were_reviewed(as_kept: AsKept) -> None:
     as_kept(CASES, ({"question": one, "template": question_template(one)} for one in asked))
 
 
-@pytest.mark.parametrize(("one", "other", "alike"), [
-    ("Find 2 hotels in Rome", "Find twelve hotels in New York", True),
-    ("See you on 5 May.", "See you on Friday.", True), ("Play 'Help' now", 'Play "A day" now', True),
-    ("Play Help now", "play Help  now", True), ("Find hotels in Rome", "Find flights in Rome", False),
-    ("Find 2 hotels", "Find Rome hotels", False), ("add 5 and 6", "add 5 and 6 and 7", False),
-    ("FIND HOTELS IN ROME", "BOOK FLIGHTS TO OSLO", False),
-])  # fmt: skip
+@tabled("one", "other", "alike")
 def test_questions_up_to_values(one: str, other: str, alike: bool) -> None:
     assert (question_template(one) == question_template(other)) is alike
 

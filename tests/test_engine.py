@@ -19,7 +19,7 @@ import pytest
 from planner_eval.base.errors import InputError
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_run, write_run
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.engine_jobs import Echo, records
 from tests.test_dialects_docs import OWN
 
@@ -231,13 +231,7 @@ def test_what_is_done_is_not_done_again_unless_it_is_damaged(tmp_path: Path) -> 
 PRED = ["pred", "p.jsonl", 10, "aa"]
 
 
-@pytest.mark.parametrize(("other", "said"), [
-    ({"note": "b"}, 'note was "a" and is "b"'), ({"count": 41}, "the number of records was 40 and is 41"),
-    ({"deadline": 5}, "--record-deadline was 60.0 and is 5"),
-    ({"inputs": [["pred", "p.jsonl", 10, "bb"]]}, "the file p.jsonl (pred) has changed since"),
-    ({"inputs": [["pred", "q.jsonl", 11, "aa"]]}, "the file q.jsonl (pred) is not p.jsonl"),
-    ({"inputs": []}, "it had 1 input files, now there are 0")
-])  # fmt: skip
+@tabled("other", "said")
 def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     how = {"count": 40, "note": "a", "inputs": [PRED], "folder": folder, "jobs": 1}
@@ -250,12 +244,7 @@ def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tm
     ran(**{**how, "inputs": [["pred", "moved/p.jsonl", 10, "aa"]]})
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    ({"schema": "planeval.run/2"}, "it has the format 'planeval.run/2', which this version does not support"),
-    ({"version": "9.9"}, "it is of version 9.9, not "), ({"kind": "score"}, "it is a run of score, not echo"),
-    ({"part": None}, "cannot be read, expected what a run wrote there"),
-    (None, "cannot be read, expected what a run wrote there")
-])  # fmt: skip
+@tabled("change", "said")
 def test_a_folder_of_another_version_is_refused(change: Any, said: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)

@@ -27,7 +27,7 @@ from planner_eval.execution.sandbox.wire import Opaque, decode, encode
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, references
-from tests.conftest import tables
+from tests.conftest import tabled, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -154,14 +154,9 @@ def test_outputs_are_keys_attributes_positions_or_declared_names(box: Sandbox) -
     assert found[3].value == [[], {"a": "two", "b": "two", "n": 7, "x": 8}]
 
 
-@pytest.mark.parametrize(("path", "message"), [
-    (("hotel",), "dict has no 'hotel': it has 'hotels', 'count'"),
-    (("hotels", 3), "list has no 3: it has 1 items"), (("count", "x"), "int has no 'x'"),
-    (("__class__",), "dict has no '__class__': it has 'hotels', 'count'"),
-    (("hotels", "count"), "list has no 'count': it has 1 items"),
-])  # fmt: skip
+@tabled("path", "message")
 def test_an_output_that_is_not_there_fails_its_consumer(box: Sandbox, path: Any, message: str) -> None:
-    found = run(box, ("search", {"city": "Rome"}), ("book", {"name": Ref(0, path)}))
+    found = run(box, ("search", {"city": "Rome"}), ("book", {"name": Ref(0, tuple(path))}))
     assert [call.status for call in found] == ["ok", "failed"]
     assert str(found[1].error) == f"no-such-output: {message}"
 
@@ -407,12 +402,7 @@ def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
         execute_plan(plan(("x", {})), spec, isolation="process" if spec.startswith("os") else None)
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    ("def broken(:\n", "SyntaxError"),
-    ("import no_such_package_at_all\n", "ModuleNotFoundError: No module named 'no_such_package_at_all'"),
-    ("raise SystemExit('bye')\n", "SystemExit: bye"), ("x = 1\n", "nothing callable there"),
-    ("x = 1\n\nprices['a']\n", "do not load: broken.py:3: NameError: name 'prices' is not defined"),
-])  # fmt: skip
+@tabled("text", "message")
 @pytest.mark.parametrize("level", ["inline", "process", "strict"])
 def test_a_file_that_does_not_load_is_said(tmp_path: Path, text: str, message: str, level: str) -> None:
     (tmp_path / "broken.py").write_text(text)
@@ -440,11 +430,7 @@ def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
         pytest.skip(f"isolation: {error}")
 
 
-@pytest.mark.parametrize(("text", "message"), [
-    (None, "cannot be read"), ("{", "line 1, column 2: not JSON: found"),
-    ('{"a": "b.py", "a": "c.py"}', 'an object gives the key "a" twice'), ("[]", "expected an object"),
-    ('{"f": "../../etc/passwd.py"}', "outside the folder"),
-])  # fmt: skip
+@tabled("text", "message")
 def test_a_function_map_that_is_wrong_is_said(tmp_path: Path, text: str | None, message: str) -> None:
     if text is not None:
         (tmp_path / "func_file_map.json").write_text(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.test_cli import planeval
 
 PRED = str(ROOT / "data" / "demo" / "pred.jsonl")
@@ -103,14 +103,7 @@ def test_a_run_with_other_tools_is_another_run(tmp_path: Path) -> None:
     assert f"the file {tools} (tools) has changed since" in changed.stderr
 
 
-@pytest.mark.parametrize(("more", "said"), [
-    ("--isolation inline --jobs 2", "--jobs applies only without --record"),
-    ("--record r.jsonl --part 2", "--part applies only without --record"),
-    ("--isolation inline -o run/", "without --record, --isolation inline and drawings"),
-    ("--record r.jsonl -o run/", "without --record, --isolation inline and drawings"),
-    ("--id trip-same --format dot --jobs 2", "--jobs applies only without --record"),
-    ("--format json -o run/", "--format applies only to output in a file"),
-])  # fmt: skip
+@tabled("more", "said")
 def test_what_has_no_parts(more: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = execute(PRED, "--tools", RATES, *more.split())

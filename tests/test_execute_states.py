@@ -17,6 +17,7 @@ from planner_eval.execution.tool_loading import collect_tools, execute_file, set
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.worlds.definition import CallError
 from planner_eval.execution.worlds.world import World
+from tests.conftest import tabled
 from tests.inside import planeval
 from tests.pages import Page
 from tests.test_cli import planeval as started
@@ -171,12 +172,7 @@ def test_states_come_from_a_file_a_field_or_nowhere(folder: Path, tools: str) ->
         assert [outcome(row)[0][0] for row in ran(plans, f"{tools}:Desk", "--initial", given)] == values
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("[1", "line 1, column 3"), ("3", "expected an object, the state of all records, found 3"),
-    ('[{"id": "a"}]', "record 1: expected a record with an id and state or initial_state"),
-    ('[{"id": "a", "state": {}}, {"id": "a", "state": {}}]', "record 2: the id a already has a state"),
-    ("[]", "there is no state in it"),
-])  # fmt: skip
+@tabled("text", "said")
 def test_a_file_of_states_that_is_none_is_told(folder: Path, tools: str, text: str, said: str) -> None:
     (folder / "s.json").write_text(text)
     plans = lines(folder / "plans.jsonl", {"id": "a", "plan": GET})

@@ -11,7 +11,7 @@ from planner_eval.base.errors import CODES, ParseError
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
 from planner_eval.results.codes import code_entries, explain_code, find_codes
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_site import loaded
 
@@ -51,22 +51,7 @@ def test_error_types_of_benchmarks_are_explained() -> None:
     assert set(kind.findall(source)) <= code_entries().keys()
 
 
-@pytest.mark.parametrize(
-    ("typed", "codes"),
-    [
-        ("enum", ["check.enum", "gold.enum"]),
-        ("[check.enum]", ["check.enum"]),
-        ("list for text", ["number for text"]),
-        ("value_error:string", ["value_error:string"]),
-        (
-            "parallel_function_checker_no_order",
-            [
-                "parallel_function_checker_no_order:wrong_count",
-                "parallel_function_checker_no_order:cannot_find_match",
-            ],
-        ),
-    ],
-)
+@tabled("typed", "codes")
 def test_what_outputs_print_is_explained(typed: str, codes: list[str]) -> None:
     assert [entry.code for entry in find_codes(typed)] == codes
 

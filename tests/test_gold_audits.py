@@ -20,7 +20,7 @@ from planner_eval.curation.audit.surplus import find_surplus
 from planner_eval.curation.check_dataset import DatasetCheck
 from planner_eval.results.findings import CONFIDENCES
 from planner_eval.results.runs.stored import run_text
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -209,11 +209,7 @@ def test_options_are_read_from_texts_lists_and_objects() -> None:
     assert codes(checked([text])) == {"q": ["gold.option"]}
 
 
-@pytest.mark.parametrize(("options", "correct"), [
-    (["a ) 5", "b ) 6", "c ) 7"], "b"), (["A. 5", "B. 6"], "b"), (["(a) 5", "(b) 6"], "(b)"),
-    (["a: 5", "b: 6"], "B."), (["a - 5", "b - 6"], "b"), (["b) 6", "a) 5"], "b"), (["1) 5", "2) 6"], "2"),
-    (["1. 5", "2. 6"], "2"), (["a) 5", "6"], "b"), ({"a": "a) 5", "b": "b) 6"}, "b"),
-])  # fmt: skip
+@tabled("options", "correct")
 def test_an_answer_on_offer_may_begin_with_its_letter(options: Any, correct: str) -> None:
     found = checked([record("q", WHOLE, options=options, correct=correct)])
     assert [(one.found.code, one.found.confidence) for one in found.doubts] == [("gold.option", "high")]
@@ -306,15 +302,11 @@ def conversation(hotel: str) -> list[dict[str, Any]]:
             asks("2", "book", hotel=hotel)]  # fmt: skip
 
 
-@pytest.mark.parametrize(("query", "hotel", "told"), [
-    ("Book one in Rome.", "h-231", [("gold.candidate", "medium")]),
-    ("Book the second in Rome.", "h-231", [("gold.candidate", "low")]), ("Book h-231 in Rome.", "h-231", []),
-    ("Book one in Rome.", "h-171", []), ("로마에 하나 잡아 줘", "h-231", [("gold.candidate", "low")]),
-])  # fmt: skip
+@tabled("query", "hotel", "told")
 def test_a_pick_from_a_recorded_answer(query: str, hotel: str, told: list[tuple[str, str]]) -> None:
     one = {"id": "q", "query": query, "gold": conversation(hotel)}
     found = pe.check_dataset([one], confidence="low", text_field="gold", select=["gold.candidate"])
-    assert [(one.found.code, one.found.confidence) for one in found.doubts] == told
+    assert [[one.found.code, one.found.confidence] for one in found.doubts] == told
 
 
 GIVEN = [
@@ -407,7 +399,7 @@ def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:
         voted(runs)
 
 
-@pytest.mark.parametrize(("how", "said"), TABLES["what_cannot_be_meant_is_told_in_words"])
+@tabled("how", "said")
 def test_what_cannot_be_meant_is_told_in_words(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError, match=re.escape(said)):
         checked(CLEAN, **how)

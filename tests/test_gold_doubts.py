@@ -8,6 +8,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.results.gold_doubts import read_gold_doubts, turned_figures
+from tests.conftest import tabled
 from tests.inside import planeval
 
 GOLD = [{"id": f"q{number}", "gold": f"f(x={number})"} for number in range(40)]
@@ -108,12 +109,7 @@ def test_trials_of_a_doubtful_task_are_all_left_out_and_places_count() -> None:
     assert turned_figures(contrast, contrast) == {}
 
 
-@pytest.mark.parametrize(("content", "said"), [
-    ("{", "not JSON"),
-    ('{"doubts": [3.5]}', "expected records with doubtful gold"),
-    ('{"schema": "planeval.gold-baseline/1", "findings": []}', "expected records with doubtful gold"),
-    ('{"doubts": [{"record": "zz"}]}', "no id of its records is the id of a sample: 'zz'"),
-])  # fmt: skip
+@tabled("content", "said")
 def test_what_cannot_be_used_is_refused(content: str, said: str, files: list[str], tmp_path: Path) -> None:
     doubts = tmp_path / "doubts.json"
     doubts.write_text(content, encoding="utf-8")

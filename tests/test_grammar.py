@@ -22,7 +22,7 @@ from planner_eval.catalogs.grammars import rules
 from planner_eval.catalogs.grammars.grammar import TARGETS, Grammar
 from planner_eval.catalogs.grammars.plans import DIALECTS
 from planner_eval.reading.dialects import get
-from tests.conftest import tables
+from tests.conftest import tabled, tables
 from tests.grammar_walk import WALKS, drawn
 from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue
@@ -355,11 +355,7 @@ def test_the_command_writes_a_grammar_and_says_what_it_does_not_hold(tmp_path: P
     assert "# Looser than the catalog: unused results are allowed." in file.read_text("utf-8")
 
 
-@pytest.mark.parametrize(("dialect", "to", "more", "said"), [
-    ("appbench", "json-schema", [], "use --grammar lark or gbnf"),
-    ("hermes", "lark", [], "there are those of plan, json, nestful, pythonic, appbench"),
-    ("plan", "lark", ["--max-calls", "0"], "--max-calls"), ("plan", "peg", [], "'peg'"),
-])  # fmt: skip
+@tabled("dialect", "to", "more", "said")
 def test_what_cannot_be_is_told_first(dialect: str, to: str, more: list[str], said: str) -> None:
     done = command(CATALOGS["rates"], dialect, to, *more)
     assert (done.returncode, done.stdout) == (2, "")

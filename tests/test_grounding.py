@@ -9,7 +9,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -23,7 +22,7 @@ from planner_eval.curation.audit.words import MAX_MENTIONS
 from planner_eval.curation.sets import sample_conversation_text
 from planner_eval.plan.model import Call, Plan, Ref, Template
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import ROOT, AsKept, examples
+from tests.conftest import ROOT, AsKept, examples, tabled
 
 CASES = ROOT / "tests" / "cases"
 SAID = CASES / "grounded.jsonl"
@@ -107,26 +106,13 @@ def test_findings_do_not_depend_on_the_order_of_arguments_and_calls(order: list[
     assert told(Call("a", "f", given_)) == told(Call("x", "g", ()), turned) != set()
 
 
-@pytest.mark.parametrize(
-    ("plan", "query", "schema", "told"),
-    [
-        ("f(sort='newest')", "Show the posts", {}, [("gold.ungrounded", "low")]),
-        ("f(sort='newest')", "Show the posts", {"default": "newest"}, []),  # what the tool takes anyway
-        (
-            "f(room='double')",
-            "Book a single room",
-            {"enum": ["single", "double"]},
-            [("gold.contradicted", "medium")],
-        ),
-        ("f(room='double')", "Book a room", {"enum": ["single", "double"]}, [("gold.ungrounded", "low")]),
-    ],
-)
+@tabled("plan", "query", "schema", "told")
 def test_what_the_tool_takes_tells_findings(plan: str, query: str, schema: Any, told: list[Any]) -> None:
     gold = parse(plan)
     properties = {gold.calls[0].arguments[0][0]: {"type": "string", **schema}}
     tool = {"name": "f", "parameters": {"type": "object", "properties": properties}}
     found = [*ungrounded(gold, query, as_catalog([tool]) if schema else None)]
-    assert [(one.code, one.confidence) for one in found] == told
+    assert [[one.code, one.confidence] for one in found] == told
     assert all("'single', another of its values" in e.message for e in found if e.confidence == "medium")
 
 

@@ -9,10 +9,8 @@ import pytest
 
 from planner_eval.cli import RENAMED, cli
 from planner_eval.cli.help import EXAMPLES, FIRST, GROUPS, SECTIONS, SHARED
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
-
-TABLES = tables(__file__)
 
 PATCH = "tests/cases/patch.json"
 PRED, GOLD = "data/demo/pred.jsonl", "data/demo/gold.jsonl"
@@ -64,7 +62,7 @@ def test_examples_run(line: str, tmp_path: Path) -> None:
     assert done.returncode in (0, 1), done.stderr
 
 
-@pytest.mark.parametrize(("old", "new"), TABLES["old_words_do_what_the_new_ones_do_and_name_them"])
+@tabled("old", "new")
 def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> None:
     before, now = planeval(*shlex.split(old)), planeval(*shlex.split(new))
     assert (before.returncode, before.stdout) == (now.returncode, now.stdout)
@@ -76,7 +74,7 @@ def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> 
     )
 
 
-@pytest.mark.parametrize(("line", "said"), TABLES["what_cannot_be_meant_is_refused"])
+@tabled("line", "said")
 def test_what_cannot_be_meant_is_refused(line: str, said: str) -> None:
     done = planeval(*shlex.split(line))
     assert (done.returncode, said in " ".join(done.stderr.split())) == (2, True), done.stderr

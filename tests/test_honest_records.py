@@ -9,10 +9,8 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import AnswerError
 from planner_eval.comparison.policy.values import Rule
-from tests.conftest import tables
+from tests.conftest import tabled
 from tests.inside import planeval
-
-TABLES = tables(__file__)
 
 F = "[f(a=1)]"
 CALL = {"name": "f", "arguments": {"a": 1}}
@@ -53,7 +51,7 @@ def test_what_ended_an_answer_is_said_of_it_alone(tmp_path: Path) -> None:
     assert pe.same({"generated_text": "f(a=1)", "finish_reason": "stop"}, F)
 
 
-@pytest.mark.parametrize(("answer", "code"), TABLES["a_message_that_did_not_end_is_no_answer"])
+@tabled("answer", "code")
 def test_a_message_that_did_not_end_is_no_answer(tmp_path: Path, answer: Any, code: str) -> None:
     for source in (answer, json.dumps(answer)):
         with pytest.raises(AnswerError) as caught:

@@ -28,7 +28,7 @@ from planner_eval.results.views.ci import (
 from planner_eval.results.views.junit import Case, junit
 from planner_eval.results.views.report import write_report
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 
 DEMO = (str(ROOT / "data" / "demo" / "pred.jsonl"), str(ROOT / "data" / "demo" / "gold.jsonl"))
 SAMPLES = ROOT / "data" / "samples"
@@ -155,11 +155,7 @@ def test_any_text_is_valid_xml() -> None:
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
 
 
-@pytest.mark.parametrize(("name", "figure", "value"), [
-    ("appbench", "analysis.percent_key_value_mismatch", 0.25),
-    ("complexfuncbench", "error share func_error", None), ("functionchat", "singlecall undecided", 0.0),
-    ("nestful", "num_pred_examples_w_parsing_errors", 0.0)
-])  # fmt: skip
+@tabled("name", "figure", "value")
 def test_a_threshold_of_errors_is_the_most_allowed(name: str, figure: str, value: float | None) -> None:
     argv = ("score", str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name), "--benchmark", name)
     if value is None:

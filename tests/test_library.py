@@ -13,7 +13,7 @@ import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli
 from planner_eval.comparison.policy.policy import Terms
 from planner_eval.execution.sandbox.sandbox import Sandbox
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_imports import imports, room
 
@@ -367,13 +367,7 @@ def test_the_table_has_every_command_and_every_public_name_says_what_it_is() -> 
         assert verb in dir(pe)
 
 
-@pytest.mark.parametrize(("kind", "values"), [
-    ("array", {"[1, 'x']": [1, "x"], '["x"]': ["x"], "(1, 2)": [1, 2], "1, b=2": "1, b=2", "{}": "{}"}),
-    ("object", {"{'k': [True]}": {"k": [True]}, "{'k': 1}, 2": "{'k': 1}, 2", "[1]": "[1]", "g()": "g()"}),
-    ("integer", {"7": 7, "7.0": 7.0, "7.5": "7.5", "true": "true", "null": None}),
-    ("number", {"1e3": 1000.0, "7": 7, "x": "x"}), ("null", {"None": None, "0": "0"}),
-    ("boolean", {"True": True, "false": False, "1": "1"}), ("string", {"7": "7", "null": "null"}),
-])  # fmt: skip
+@tabled("kind", "values")
 def test_a_text_has_the_type_that_its_tool_says(kind: str, values: dict[str, Any]) -> None:
     row = "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>{}</arg_value>\n</tool_call>"
     plans = [pe.parse(row.format(text), tools={"f": {"a": kind}}) for text in values]

@@ -35,14 +35,12 @@ from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.structure_figures import structure_figures
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
-from tests.conftest import ROOT, examples, tables
+from tests.conftest import ROOT, examples, tabled
 from tests.inside import planeval
 from tests.plant import in_order, topological
 from tests.property.test_comparison_laws import plans
 from tests.real_plans import real_plans
 from tests.test_canonical import ring
-
-TABLES = tables(__file__)
 
 PAIRS = {pair["id"]: pair for pair in json.loads(resources.read("data/selftest/plan_pairs.json"))}
 
@@ -176,7 +174,7 @@ def test_order_figures_agree_with_counting_by_hand(seed: int) -> None:
     assert ordered_calls(facts) == Counts(most, 7, 7)
 
 
-@pytest.mark.parametrize(("number", "name", "wanted", "corrected"), TABLES["known_defects"])
+@tabled("number", "name", "wanted", "corrected")
 def test_known_defects(number: str, name: str, wanted: float, corrected: tuple[str, float]) -> None:
     values = [tally and tally.value for tally in figures(number, name, corrected[0])]
     assert values == [pytest.approx(wanted), pytest.approx(corrected[1])]

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 
 from planner_eval.base.text import closest_name, did_you_mean, one_line, shorten
 from planner_eval.plan.graph import blocked_positions, circles, generations
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
-
-TABLES = tables(__file__)
 
 PACKAGE = ROOT / "planner_eval"
 SAMPLES = ROOT / "data" / "samples"
@@ -72,7 +70,7 @@ def test_circles_are_those_of_networkx_needed_ones_first(needs: list[list[int]])
     assert all(place[p] <= place[user] for user, needed in enumerate(needs) for p in needed)
 
 
-@pytest.mark.parametrize(("argv", "said"), TABLES["each_hint_reads_as_it_did"])
+@tabled("argv", "said")
 def test_each_hint_reads_as_it_did(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
     files = {name: tmp_path / name for name in ("X.json", "C.json", "P.toml")}
     files["X.json"].write_text('[{"name": "ad", "arguments": {"a": 1}}]')
@@ -100,7 +98,7 @@ def test_cut_texts_have_their_width(text: str, width: int) -> None:
     assert len(one_line(text, width)) <= width
 
 
-@pytest.mark.parametrize(("argv", "choice"), TABLES["each_command_writes_what_it_wrote"])
+@tabled("argv", "choice")
 def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
     assert choice in "".join(planeval(*argv, "--help-all").stdout.split())
 

@@ -24,7 +24,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.reading.files.tables import read_separated_rows
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 DEMO = ROOT / "data" / "demo"
@@ -491,15 +491,9 @@ def test_shards_without_ids_that_are_uneven_are_told(tmp_path: Path) -> None:
     assert "not as many" not in done.stderr
 
 
-@pytest.mark.parametrize(("text", "rows"), [
-    ('"x\ny"\nb', [(1, ["x\ny"], ""), (3, ["b"], "")]),
-    ('a,b\n"1\n2"\n\n3,4',
-     [(1, ["a", "b"], ""), (2, ["1\n2"], "not closed"), (3, ['2"'], ""), (5, ["3", "4"], "")]),
-    ('a,b\r"1\r2",c\r"d', [(1, ["a", "b"], ""), (2, ["1\r2", "c"], ""), (4, [], "begins cell 1 is never")]),
-    ('a,"b" c,d\ne,"f""g"', [(1, ["a"], "cell 2: found ' c,d'"), (2, ["e", 'f"g'], "")]),
-])  # fmt: skip
+@tabled("text", "rows")
 def test_rows_of_separated_values_end_where_their_quotes_do(text: str, rows: list[Any]) -> None:
     found = [*read_separated_rows(text, ",")]
-    assert [(row.line, row.cells) for row in found] == [row[:2] for row in rows]
+    assert [[row.line, row.cells] for row in found] == [row[:2] for row in rows]
     assert all(said in (row.error or "") and bool(said) is bool(row.error)
                for row, (*_, said) in zip(found, rows, strict=True))  # fmt: skip

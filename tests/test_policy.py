@@ -27,7 +27,7 @@ from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
 from tests.build import edges, plan
-from tests.conftest import ROOT, examples, tables
+from tests.conftest import ROOT, examples, tabled, tables
 from tests.inside import planeval
 from tests.test_site import loaded
 
@@ -68,7 +68,8 @@ def one(value: object, name: str = "x") -> Plan:
 
 def parts_of(rule: str | dict) -> dict[str, Any]:
     """A rule's parts: words are what it compares by."""
-    return {"compare": tuple(rule.split())} if isinstance(rule, str) else rule
+    parts = {"compare": rule.split()} if isinstance(rule, str) else {"compare": [], **rule}
+    return {**parts, "compare": tuple(parts["compare"])}
 
 
 def same(pred: Plan, gold: Plan, **rule: object) -> bool:
@@ -87,12 +88,7 @@ def test_a_rule_names_tools_and_arguments_and_the_last_that_fits_holds() -> None
     assert not diff(one("A", "code"), one("a", "code"), policy).same
 
 
-@pytest.mark.parametrize(("rule", "pred", "gold", "wanted"), [
-    ("optional", {}, {"x": 1}, True), ("optional", {"x": 1}, {}, True), ("extra", {"x": 1}, {}, True),
-    ("extra", {}, {"x": 1}, False), ("any", {}, {"x": 1}, False), ({"default": 10}, {"x": 10}, {}, True),
-    ({"default": 10}, {}, {"x": 10.0}, True), ({"default": 10}, {"x": 11}, {}, False),
-    ({"default": "10", "compare": ("numbers",)}, {"x": 10}, {}, True), ("ignore", {"x": 1}, {}, True),
-])  # fmt: skip
+@tabled("rule", "pred", "gold", "wanted")
 def test_rule_on_what_is_not_there(rule: str | dict, pred: dict, gold: dict, wanted: bool) -> None:
     ours, theirs = (Plan((Call("c", "f", tuple(given.items())),)) for given in (pred, gold))
     assert same(ours, theirs, **parts_of(rule)) is wanted
@@ -211,7 +207,7 @@ def test_gold_record_with_terms_and_alternatives() -> None:
     assert [e.code for e in found.edits] == ["call.extra", "call.missing"]
 
 
-@pytest.mark.parametrize(("fields", "said"), TABLES["bad_terms_name_the_record"])
+@tabled("fields", "said")
 def test_bad_terms_name_the_record(fields: dict, said: str) -> None:
     with pytest.raises(InputError) as caught:
         read_gold(record(**fields))
@@ -285,14 +281,7 @@ def right(pred: Plan, gold: Plan, policy: Policy, terms: Terms = NO_TERMS) -> bo
 SUM: Calls = [("h", {"k": 1}), ("h", {"k": 2}), ("clean", {"x": "<c1>"}), ("clean", {"x": "<c2>"})]
 
 
-@pytest.mark.parametrize(("compare", "items", "wanted"), [
-    ("set", ["<c4>"], False), ("set", ["<c4>", "<c3>"], True), ("set", ["<c4>", "<c4>"], False),
-    ("set", ["<c3>", "<c4>", "<c3>"], True), ("unordered", ["<c4>"], False),
-    ("unordered", ["<c4>", "<c3>"], True), ("unordered", ["<c4>", "<c4>"], False),
-    ("unordered", ["<c3>", "<c4>", "<c3>"], False), ("subset", ["<c4>"], True),
-    ("subset", ["<c4>", "<c1>"], False), ("superset", ["<c4>"], False),
-    ("superset", ["<c4>", "<c1>", "<c3>"], True),
-])  # fmt: skip
+@tabled("compare", "items", "wanted")
 def test_members_count_as_the_calls_that_they_refer_to(compare: str, items: list[str], wanted: bool) -> None:
     gold = made(*SUM, ("sum", {"items": ["<c3>", "<c4>"]}))
     assert right(made(*SUM, ("sum", {"items": items})), gold, rule(compare)) is wanted
@@ -443,12 +432,7 @@ def test_a_wildcard_is_what_gold_writes(compare: tuple[str, ...]) -> None:
     assert not right(made(("f", {})), made(("f", {"x": "ANY"})), policy)
 
 
-@pytest.mark.parametrize(("word", "pred", "gold", "wanted"), [
-    ("casefold", "hello  {}", "Hello {}", True), ("casefold", " Hello {} ", "Hello {}", True),
-    ("casefold", "Hello{}", "Hello {}", False), ("casefold", "{}  and  {}", "{} And {}", True),
-    ("blankless", "Hello{}", "hello {}", True), ("numbers", "7{}", "7.0{}", False),
-    ("booleans", "true{}", "1{}", False), ("date", "2024-5-1{}", "2024-05-01{}", False),
-])  # fmt: skip
+@tabled("word", "pred", "gold", "wanted")
 def test_text_around_references_is_only_folded(word: str, pred: str, gold: str, wanted: bool) -> None:
     first = {"name": "g", "label": "$var_1", "arguments": {}}
     texts = [text.replace("{}", "$var_1.out$") for text in (pred, gold)]
@@ -503,14 +487,7 @@ def test_the_place_in_a_pyproject(tmp_path: Path) -> None:
         load_policy(str(file))
 
 
-@pytest.mark.parametrize("rules", [
-    [{"argument": "x", "compare": ["any", "optional"], "default": 1}],
-    [{"argument": "x", "compare": ["exact", "extra"], "tolerance": 1}],
-    [{"compare": "date"}, {"argument": "x"}],
-    [{"argument": "x*", "compare": "date"}, {"argument": "x?", "compare": "time"}],
-    [{"tool": "f", "compare": "date"}, {"argument": "x", "compare": "time"}],
-    [{"tool": "A.f", "compare": "date"}, {"tool": "f", "compare": "time"}],
-])  # fmt: skip
+@tabled("rules")
 def test_what_changes_something_is_taken(rules: list[dict[str, object]], tmp_path: Path) -> None:
     assert len(policy_from_data({"rule": rules}).rules) == len(rules)
     (tmp_path / "base.toml").write_text('[[rule]]\nargument = "x"\ncompare = "date"\n')
@@ -743,10 +720,7 @@ SHOP = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "same"),
-    TABLES["a_policy_says_which_calls_count"],
-)
+@tabled("text", "same")
 def test_a_policy_says_which_calls_count(text: str, same: bool, tmp_path: Path) -> None:
     (tmp_path / "shop.json").write_text(json.dumps({"tools": SHOP}))
     (tmp_path / "p.toml").write_text(text)
@@ -766,15 +740,7 @@ def test_a_failed_call_need_not_count() -> None:
     assert not pe.diff(pred[:1], gold, free).same
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('[[tool]]\nname = "look"\ncounts = "seldom"', "one of always, if gold calls it, never"),
-        ('[[tool]]\ncounts = "never"', "name"),
-        ('reads = "free"', "reads: needs a catalog"),
-        ('reads = "free"\ncatalog = "unmarked.json"', "marks no tool as read-only"),
-    ],
-)
+@tabled("text", "message")
 def test_what_cannot_be_meant_of_calls_that_count_is_refused(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "unmarked.json").write_text(json.dumps([{"name": "f", "parameters": {}}]))
     (tmp_path / "p.toml").write_text(text)

@@ -25,7 +25,7 @@ from planner_eval.models.judges import Endpoint
 from planner_eval.models.predict.tasks import read_tasks
 from planner_eval.models.replies import Reply, ToolCall
 from tests import inside
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled, tables
 from tests.modelserver import Answer, ModelServer, drip, half, hang_up, message
 from tests.prediction_samples import OWN_TOOLS, appbench_catalogue
 from tests.terminal import on_terminal
@@ -359,7 +359,7 @@ def test_a_task_that_cannot_be_asked_is_a_row(tmp_path: Path) -> None:
 CALLNAVI = ("data/samples/callnavi", "--benchmark", "callnavi")
 
 
-@pytest.mark.parametrize(("argv", "said"), TABLES["what_can_be_known_is_said_first"])
+@tabled("argv", "said")
 def test_what_can_be_known_is_said_first(argv: list[str], said: str, tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text(json.dumps(appbench_catalogue()))
@@ -429,11 +429,7 @@ def perfect(samples: list[Sample], name: str) -> Callable[[list[Any], Any], Repl
     return answer
 
 
-@pytest.mark.parametrize(("name", "pipeline", "figure"), [
-    ("appbench", "flat", "complete_match"), ("appbench", "hierarchical", "complete_match"),
-    ("nestful", "flat", "percentage_times_full_score"), ("callnavi", "flat", "ast_overall"),
-    ("callnavi", "route-then-fill", "ast_overall")
-])  # fmt: skip
+@tabled("name", "pipeline", "figure")
 def test_perfect_answers_are_perfect(name: str, pipeline: str, figure: str, tmp_path: Path) -> None:
     samples = list(BENCHMARKS[name].read(SAMPLES / name))
     catalog = appbench_catalogue() if name == "appbench" else None

@@ -30,12 +30,10 @@ from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse
 from tests import prediction_samples as made
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.memory import slowness
 from tests.test_compare import lines as written
 from tests.test_predict import planeval
-
-TABLES = tables(__file__)
 
 SETUP = Setup()
 
@@ -188,11 +186,7 @@ def test_tools_and_references_are_told_as_it_is_asked_for() -> None:
     assert json.dumps(json.dumps(sample.tools)) in asked.messages[0]["content"]
 
 
-@pytest.mark.parametrize(("text", "apps", "unknown"), [
-    ("[Trams, Library]", ["Trams", "Library"], []), ("['library', \"TRAMS\"]", ["Trams", "Library"], []),
-    ('```json\n["Shops"]\n```', ["Shops"], []), ("<think>[Garden]?</think>\n[Shops]", ["Shops"], []),
-    ("- Library\n- Cinema", ["Library"], ["Cinema"]), ("Apps: Library, Trams.", ["Trams", "Library"], [])
-])  # fmt: skip
+@tabled("text", "apps", "unknown")
 def test_the_apps_that_a_model_names_are_shown(text: str, apps: list[str], unknown: list[str]) -> None:
     requests, _, outcome = run("hierarchical", first("appbench"), "appbench", text, "lines")
     assert (outcome.stages["apps"], outcome.stages["unknown"], outcome.prediction) == (apps, unknown, "lines")
@@ -253,11 +247,7 @@ def test_calls_in_a_fence_are_calls_and_prose_is_none() -> None:
     assert outcome.prediction["tool_calls"][0]["function"]["arguments"] == '{"plant": "dill'
 
 
-@pytest.mark.parametrize("text", [
-    '{"name": "order_seeds", "arguments": {"grams": 5}}, {"name": "water", "arguments": {}}',
-    '```json\n{"name": "order_seeds", "arguments": {}},\n{"name": "water", "arguments": {}}\n```',
-    "[{'name': 'order_seeds', 'arguments': {'grams': 5}}, {'name': 'water', 'arguments': {},}]"
-])  # fmt: skip
+@tabled("text")
 def test_calls_with_small_faults_are_calls(text: str) -> None:
     sample = made.own_samples("functionchat")[0]
     tools = [{"type": "function", "function": {"name": name}} for name in ("order_seeds", "water")]
@@ -307,12 +297,7 @@ def test_a_conversation_goes_on_until_nothing_is_called_or_it_is_over() -> None:
     assert outcome.prediction[-1]["tool_calls"][0]["function"]["name"] == "f"
 
 
-@pytest.mark.parametrize("text", [
-    'Action: `add`\nAction Input: ```json\n{"arg_0": 1}\n```',
-    '**Action:** add\n**Action Input:** {"arg_0": 1} and so on', 'action: "add"\naction input: {"arg_0": 1}',
-    '```json\n{"name": "add", "arguments": {"arg_0": 1}}\n```',
-    '<tool_call>\n{"name": "add", "arguments": {"arg_0": 1}}\n</tool_call>'
-])  # fmt: skip
+@tabled("text")
 def test_steps_are_read_as_models_write_them(text: str) -> None:
     _, acts, _ = run("react", first("nestful"), "nestful", text, "Final Answer: x")
     assert acts[0].calls[0].arguments == {"arg_0": 1}
@@ -405,7 +390,7 @@ def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_pat
     assert len(drawn) > 1
 
 
-@pytest.mark.parametrize(("argv", "what"), TABLES["choices_that_cannot_be_made_are_told"])
+@tabled("argv", "what")
 def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
     assert what in refused(*NESTFUL, *argv)
 

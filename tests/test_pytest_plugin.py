@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 
 PLAN = "a = f(x=1)\\ng(y=a)"
 TRIP = f'''
@@ -180,13 +180,7 @@ def test_assert_same_takes_what_means_the_same() -> None:
     assert len(str(found.value).splitlines()) < 120
 
 
-@pytest.mark.parametrize(("pred", "gold", "said"), [
-    ("f(x=1)", "f(x=2)", "different: 1 edit"), ("f(x=", "f(x=2)", "cut: "),
-    ("f(x=1)", "f(x=", "gold unreadable: "),
-    ("I cannot.", "to be done", 'gold unreadable: the text, record 1: "to be done" holds no call'),
-    ("I can't", "f()", "call.missing: gold's f (gold's call 1) is missing; the prediction holds"),
-    ("\x1b[31mf()", "g()", "different")
-])  # fmt: skip
+@tabled("pred", "gold", "said")
 def test_assert_same_says_what_became_of_it(pred: str, gold: str, said: str) -> None:
     with pytest.raises(AssertionError) as found:
         pe.assert_same(pred, gold)

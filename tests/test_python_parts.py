@@ -23,7 +23,7 @@ from planner_eval.plan.model import Plan, Ref, map_leaves
 from planner_eval.reading.dialects.programs import python_long
 from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import tables
+from tests.conftest import tabled, tables
 from tests.memory import measured, measures
 from tests.test_dialect_cases import split
 
@@ -227,11 +227,7 @@ def test_what_a_followed_function_defines_and_imports_is_its_own() -> None:
     assert found == [("f", (("y", 1),)), ("send", (("x", 1),)), ("post", (("x", 2),))]
 
 
-@pytest.mark.parametrize(
-    ("first", "line"),
-    [("a = 'x'", "a = f'{a}{a}'"), ("a = g(x=1)", "a = f'{a}{a}'"), ("let a = `x`", "a = `${a}${a}`")],
-    ids=["text", "result", "template"],
-)
+@tabled("first", "line", ids=["text", "result", "template"])
 def test_a_text_that_doubles_with_each_line_is_refused(first: str, line: str) -> None:
     with pytest.raises(LimitError, match="the program's values grow too large"):
         parse("\n".join([first, *[line] * 40, "f(x=a)" if "`" not in line else "f({x: a})"]))
@@ -402,7 +398,7 @@ def test_what_pieces_bind_and_count() -> None:
     assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)
 
 
-@pytest.mark.parametrize(("text", "gold"), TABLES["functions_and_imports_are_followed"])
+@tabled("text", "gold")
 def test_functions_and_imports_are_followed(text: str, gold: str) -> None:
     assert same(parse(text), parse(gold))
 

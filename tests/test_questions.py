@@ -40,11 +40,9 @@ from planner_eval.models.pipelines.pipeline import Outcome, Request
 from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import tables
+from tests.conftest import tabled
 from tests.modelserver import Answer, ModelServer, hang_up, message
 from tests.test_hostile_output import HOSTILE, TERMINAL
-
-TABLES = tables(__file__)
 
 TEXT, NUMBER = Type(("string",)), Type(("integer",))
 STAY = (
@@ -453,7 +451,7 @@ def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer,
 ASKED = ["--model", "m", "--cache", "kept.sqlite"]
 
 
-@pytest.mark.parametrize(("argv", "said"), TABLES["wrong_options"])
+@tabled("argv", "said")
 def test_wrong_options(argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = run(*argv).exception

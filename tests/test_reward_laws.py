@@ -15,9 +15,7 @@ from planner_eval.integrations.reward_parts import MAX_WRONG_REWARD, Verdicts, W
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading import dialects
-from tests.conftest import ROOT, tables
-
-TABLES = tables(__file__)
+from tests.conftest import ROOT, tabled
 
 TOOLS = ("f", "g", "h")
 OTHERS = ("k", "m", "n")
@@ -163,7 +161,7 @@ BACKWARD = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
 FORWARD = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
 
 
-@pytest.mark.parametrize(("completion", "gold", "how", "reward"), TABLES["what_an_answer_is_worth"])
+@tabled("completion", "gold", "how", "reward")
 def test_what_an_answer_is_worth(completion: Any, gold: str, how: dict[str, Any], reward: float) -> None:
     assert worth(completion, gold, **how) == pytest.approx(reward)
 
@@ -212,7 +210,7 @@ def test_words_around_calls_cost_the_format_however_few(completion: str) -> None
     assert pe.reward(prose=True).judge(completion, "f(x=1)").parts["format"] == 1
 
 
-@pytest.mark.parametrize("completion", TABLES["marks_names_and_thoughts_are_no_words"])
+@tabled("completion")
 def test_marks_names_and_thoughts_are_no_words(completion: str) -> None:
     assert pe.reward().judge(completion, "f(x=1)").parts["format"] == 1
 

@@ -10,20 +10,14 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.same import __main__ as same
 from tests.same.commands import command_lines, words_of
 from tests.same.planting import FAULTS, damage
 from tests.same.side import commands
 
 
-@pytest.mark.parametrize(("old", "new", "difference"), [
-    ("same\ntext", "same\ntext", None), ("", "", None),
-    ("one\ntwo", "one\ntwi", 'x: byte 6, line 2: old "two" new "twi"'),
-    ("für 2", "für 3", 'x: byte 5, line 1: old "für 2" new "für 3"'),
-    ("1", "1\n", 'x: byte 1, line 1: old "1" new "1\\n"'),
-    ("1", None, 'x: on one side old "1" new no answer'), (None, "1", 'x: on one side old no answer new "1"'),
-])  # fmt: skip
+@tabled("old", "new", "difference")
 def test_a_difference_says_where_it_begins(old: str | None, new: str | None, difference: str | None) -> None:
     sides: list[list[same.Answer]] = [[("x", text)] if text is not None else [] for text in (old, new)]
     assert [str(d) for d in same.compare_answers(*sides)] == ([difference] if difference else [])

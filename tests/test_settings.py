@@ -10,11 +10,9 @@ import pytest
 
 from planner_eval.cli.options import Settings
 from planner_eval.comparison.policy.file import line_of, lines_of
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_dialects_own import FORMS
-
-TABLES = tables(__file__)
 
 PRED = """\
 {"id": "1", "key": "a", "output": "none", "answer": [{"name": "f", "arguments": {"x": "A"}}]}
@@ -132,7 +130,7 @@ def test_metrics_and_thresholds(project: Path) -> None:
     assert "references" not in done.stdout
 
 
-@pytest.mark.parametrize(("text", "said"), TABLES["wrong_settings_are_told_by_file_and_line"])
+@tabled("text", "said")
 def test_wrong_settings_are_told_by_file_and_line(project: Path, text: str, said: str) -> None:
     keep(project, text)
     done = run(project, "score", "pred.jsonl", "gold.jsonl")

@@ -28,7 +28,7 @@ from planner_eval.curation.shrink.shrink import shrink as shrink_written
 from planner_eval.curation.shrink.steps import find_values
 from planner_eval.plan.model import Plan, Ref
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, tabled
 from tests.inside import planeval
 from tests.property.test_comparison_laws import plans
 
@@ -65,11 +65,7 @@ def test_both_sides_go_together_where_neither_may_go_alone() -> None:
     assert [call.arguments for call in found.pred.calls] == [(("x", "x"),)]
 
 
-@pytest.mark.parametrize(("given", "wanted", "left"), [
-    ({"a": [1, {"b": "Rome"}], "c": 2}, "Rome", "Rome"), ("the 7th of May in Rome", "Rome", "Rome"),
-    (123456, 6, 6), (12345678901234567890123456789012345678901234567890123, 123, 123), (12.3456, 6, 2.6),
-    (-123456789.5e10, 5, 1.5), (-123456789.5e10, "-1", -1.2), (1e300, "e+30", 1e30),
-])  # fmt: skip
+@tabled("given", "wanted", "left")
 def test_values_become_as_simple_as_they_may(given: object, wanted: object, left: object) -> None:
     plan = {"name": "f", "arguments": {"x": given, "y": 4}}
 
@@ -312,11 +308,7 @@ def test_a_command_may_do_to_its_folder_what_it_likes_and_say_a_great_deal(goes:
     assert (found.ended, len(found.pred.plan.calls), len(found.gold.plan.calls)) == ("smallest", 1, 1)
 
 
-@pytest.mark.parametrize(("name", "id", "shows", "pred"), [
-    ("appbench", "ss-1", "appbench's solved: official True, corrected False", "borrow(#title='x')]"),
-    ("callnavi", "hr02", "solved: official True", '{"API": ["getShift"], "parameters": [{"week": "x"}]}'),
-    ("functionchat", "singlecall-1-4_random", "solved: official True, corrected False", '"grams\\": 0.0'),
-])  # fmt: skip
+@tabled("name", "id", "shows", "pred")
 def test_two_scores_that_disagree_do_so_in_little(name: str, id: str, shows: str, pred: str) -> None:
     answers, how = SAMPLES / "answers" / f"{name}.jsonl", {"differs": "official:corrected", "benchmark": name}
     found = pe.shrink(answers, SAMPLES / name, id=id, **how)
@@ -385,20 +377,7 @@ def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
     assert "is an input of this command: name another folder" in done.stderr
 
 
-@pytest.mark.parametrize(("argv", "code", "said"), [
-    (("--id", "trip-value"), 2, "say what the pair must show: --code, --while or --differs"),
-    (("--while", "true {pred}", "--try-deadline", "nan"), 2, "'nan' is no number of seconds"),
-    (("--id", "trip-value", "--while", "false {pred}"), 3, "does not exit with 0 for the original pair"),
-    (("--id", "x", "--code", "argument.value", "--figure", "f1"), 2, "--run figure applies only with"),
-    (("--id", "trip-value", "--code", "argument.value", "--tries", "2"), 1, "the limit of --run tries was "
-    "reached"),
-    (("--id", "a", "--id", "b", "--code", "call.extra"), 2, "--id names one pair here"),
-    (
-        ("--differs", "official:corrected", "--policy", "lenient"), 2,
-        "--policy applies only without --differs",
-    ),
-    (("--record", "4", "--code", "argument.value"), 0, "no step makes it smaller"),
-])  # fmt: skip
+@tabled("argv", "code", "said")
 def test_the_command_says_what_is_wrong(argv: tuple[str, ...], code: int, said: str) -> None:
     done = planeval("shrink", str(PREDS), str(GOLDS), *argv)
     assert said in " ".join(done.stderr.split())

@@ -30,13 +30,11 @@ from planner_eval.curation.suggest.suggest import (
 from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.models.pipelines.pipeline import read_tools
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
-from tests.conftest import ROOT, examples, tables
+from tests.conftest import ROOT, examples, tabled
 from tests.inside import planeval
 from tests.memory import slowness
 from tests.modelserver import Answer, ModelServer, drip, message
 from tests.plant_faults import planted
-
-TABLES = tables(__file__)
 
 RATES = str(ROOT / "data" / "catalogs" / "rates.json")
 NUMBER, TEXT, WHOLE = Type(("number",)), Type(("string",)), Type(("integer",))
@@ -98,13 +96,7 @@ def test_an_id_that_no_text_gives_is_named_by_none(seat: str) -> None:
     assert pe.suggest(json.dumps(made), SEATS).faults == ()
 
 
-@pytest.mark.parametrize(("label", "seat", "meant"), [
-    ("1", "1", False), ("1", "$1", False), ("1", "#1", False), ("1", "1.5", False), ("1", "$1$", True),
-    ("call_1", "call_1", False), ("call_1", "call_1.flight_id", True), ("call_1", "call_1.pdf", False),
-    ("call_1", "${call_1}", True), ("rome", "rome", False), ("rome", "#rome", False),
-    ("rome", "$rome.flight_id", True), ("E1", "#E1", True), ("E1", "E1", False), ("node-0", "<node-0>", True),
-    ("var_1", "$var_1.flight_id$", True), ("var_1", "var_1", False),
-])  # fmt: skip
+@tabled("label", "seat", "meant")
 def test_a_text_names_an_output_only_where_it_is_marked(label: str, seat: str, meant: bool) -> None:
     select = call("z", "select_seat", flight_id="AZ12", seat=seat)
     made = plan(call(label, "search_flights", origin="Rome"), select)
@@ -139,11 +131,7 @@ def test_the_first_mend_of_one_fault_is_the_right_one(at: int, changed: Call, sa
     assert pe.same(pe.apply(found.patch, broken), RIGHT)
 
 
-@pytest.mark.parametrize(("name", "value", "meant"), [
-    ("late", "yes", True), ("late", "No", False), ("late", 1, True), ("class", "FIRST", "First"),
-    ("class", "econmy", "Economy"), ("class", "F", "First"), ("day", "May 1, 2024", "2024-05-01"),
-    ("day", "2024-05-01T00:00:00", "2024-05-01"),
-])  # fmt: skip
+@tabled("name", "value", "meant")
 def test_values_are_read_as_what_they_may_mean(name: str, value: Any, meant: Any) -> None:
     hotel = (("hotel_id", Ref(0, ("hotel_id",))), (name, value))
     broken = plan(RIGHT.calls[0], Call("v2", "book_hotel", hotel), RIGHT.calls[2])
@@ -196,12 +184,7 @@ def test_the_patch_takes_nothing_unlikely() -> None:
             pe.suggest(RIGHT, tools, **more)
 
 
-@pytest.mark.parametrize(("query", "name", "meant"), [
-    ("Find 2.5M people", "count", None), ("Give 3 million rows", "count", 3_000_000),
-    ("Stay for 2 weeks", "days", None), ("Stay for 2 weeks", "weeks", 2), ("Buy 5 dozen eggs", "eggs", None),
-    ("Take twenty-five of them", "count", 25), ("I have $30", "count", None), ("Cut 5% off", "cut", None),
-    ("Cut 5% off", "percent", 5), ("less than 5 of them", "count", None),
-])  # fmt: skip
+@tabled("query", "name", "meant")
 def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, meant: Any) -> None:
     found = pe.suggest(plan(call("a", "f")), Catalog((tool("f", Parameter(name, WHOLE)),)), query=query)
     assert dict(found.mended.calls[0].arguments).get(name) == (meant if found.operations else None)
@@ -209,7 +192,7 @@ def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, me
     assert (meant in said) if meant is not None else not found.operations
 
 
-@pytest.mark.parametrize(("text", "about", "meant"), TABLES["a_text_is_a_number_only_as_a_whole"])
+@tabled("text", "about", "meant")
 def test_a_text_is_a_number_only_as_a_whole(text: Any, about: str, meant: int | None) -> None:
     kind = Catalog((tool("f", Parameter("x", WHOLE, description=about)),))
     found = pe.suggest(plan(call("a", "f", x=text)), kind, least=0)
@@ -245,11 +228,7 @@ def test_two_misnamed_arguments_do_not_take_each_others_place() -> None:
         assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize(("names", "parameters", "first"), [
-    ("$var_1 $var_2", "arg_0 arg_1", "arg_0 arg_1"), ("$var_2 $var_1", "arg_0 arg_1", "arg_0 arg_1"),
-    ("x1 x2 x3", "n0 n1 n2", "n0 n1 n2"), ("x y", "a b", "a b"), ("cities day", "date city", "city date"),
-    ("second first", "arg_0 arg_1", "arg_0 arg_1"), ("$var_1 $var_0", "arg_0 arg_1", "arg_1 arg_0"),
-])  # fmt: skip
+@tabled("names", "parameters", "first")
 def test_where_names_say_nothing_places_are_followed(names: str, parameters: str, first: str) -> None:
     catalog = Catalog((tool("f", *(Parameter(name, TEXT) for name in parameters.split())),))
     found = pe.suggest(plan(call("a", "f", **dict.fromkeys(names.split(), "x"))), catalog)

@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.curation.suggest.suggest import PlanSuggestions
 from planner_eval.plan.model import Call, Plan
-from tests.conftest import examples, tables
+from tests.conftest import examples, tabled, tables
 
 TABLES = tables(__file__)
 
@@ -59,13 +59,7 @@ def test_a_tool_whose_name_says_another_thing_is_not_called_instead(pair: str) -
         assert (found.operations, likely(found)) == ((), [])
 
 
-@pytest.mark.parametrize("names", [
-    "serch_hotel search_hotel", "searchHotle search_hotel", "searchhotels search_hotel", "getRates get_rate",
-    "fetch_user get_user", "bok book", "pya pay", "CancelOrder cancel_order", "cancle_order cancel_order",
-    "delete_fiel delete_file", "remove_file delete_file", "getCategory get_categories",
-    "make_user create_user", "transfer_fnuds transfer_funds", "reserve_table book_table",
-    "calculate_distnace calculate_distance",
-])  # fmt: skip
+@tabled("names")
 def test_a_name_misspelt_or_written_otherwise_is_mended(names: str) -> None:
     called, there = names.split()
     found = asked([offered(there, ("id",), id={"type": "string"})], called, {"id": "x"})
@@ -73,12 +67,7 @@ def test_a_name_misspelt_or_written_otherwise_is_mended(names: str) -> None:
     assert found.left == ()
 
 
-@pytest.mark.parametrize(("given", "there", "renamed"), [
-    ("bas", "base", True), ("cty", "city", True), ("userId", "user_id", True), ("numSeats", "seats", True),
-    ("town", "city", True), ("return_date", "departure_date", False), ("to_city", "from_city", False),
-    ("credit_account", "debit_account", False), ("min_price", "max_price", False),
-    ("home_address", "work_address", False),
-])  # fmt: skip
+@tabled("given", "there", "renamed")
 def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: str, renamed: bool) -> None:
     found = asked([offered("f", (there,), **{there: {"type": "string"}})], "f", {given: "x"})
     assert dict(found.mended.calls[0].arguments) == {there if renamed else given: "x"}
@@ -87,38 +76,28 @@ def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: 
 TENS, HALVES = ["1", "2", "10"], ["0.5", "5", "50"]
 
 
-@pytest.mark.parametrize(("allowed", "given", "meant"), TABLES["numbers_are_compared_as_numbers"])
+@tabled("allowed", "given", "meant")
 def test_numbers_are_compared_as_numbers(allowed: list[Any], given: Any, meant: Any) -> None:
     found = asked([offered("f", ("x",), x={"enum": allowed})], "f", {"x": given})
     assert dict(found.mended.calls[0].arguments)["x"] == (given if meant is None else meant)
     assert all(value == meant for value in likely(found))
 
 
-@pytest.mark.parametrize(
-    ("given", "allowed"), TABLES["what_is_like_an_allowed_value_by_letters_alone_is_not_taken"]
-)
+@tabled("given", "allowed")
 def test_what_is_like_an_allowed_value_by_letters_alone_is_not_taken(given: str, allowed: str) -> None:
     found = asked([offered("f", ("x",), x={"type": "string", "enum": [allowed, "zzz"]})], "f", {"x": given})
     assert found.operations == ()
     assert likely(found) == []
 
 
-@pytest.mark.parametrize(("given", "allowed"), [
-    ("econmy", "Economy"), ("ECONOMY", "Economy"), ("E", "Economy"), ("economy class", "Economy"),
-    ("Business", "business class"), ("one way", "ONE_WAY"), ("oneway", "one-way"), ("metrics", "metric"),
-    ("Celcius", "celsius"), ("opne", "open"), ("roundtirp", "round-trip"),
-])  # fmt: skip
+@tabled("given", "allowed")
 def test_an_allowed_value_misspelt_or_written_otherwise_is_taken(given: str, allowed: str) -> None:
     kind = {"type": "string", "enum": [allowed, "zzz"]}
     found = asked([offered("f", ("class",), **{"class": kind})], "f", {"class": given})
     assert dict(found.mended.calls[0].arguments) == {"class": allowed}
 
 
-@pytest.mark.parametrize(("given", "kind"), [
-    ("a; b", "array"), ("a and b", "array"), ("a|b", "array"), ("a / b", "array"), ("x or y", "array"),
-    ("", "array"), (" ", "array"), (True, "integer"), (False, "integer"), ("a, b", "array"),
-    ("2026-05-01 to 2026-05-03", "date"), ("2026-05-01 - 2026-05-03", "date"), ("03/04/2026", "date"),
-])  # fmt: skip
+@tabled("given", "kind")
 def test_what_may_be_several_things_is_not_taken_as_one(given: Any, kind: str) -> None:
     made = {"type": "string", "format": "date"} if kind == "date" else {"type": kind}
     found = asked([offered("f", ("x",), x=made | {"items": {"type": "string"}})], "f", {"x": given})
@@ -136,12 +115,12 @@ def missing(query: str, name: str, kind: Any, beside: Any = None) -> list[Any]:
     return [one.get("value") for one in found.operations]
 
 
-@pytest.mark.parametrize(("query", "name", "kind"), TABLES["what_a_question_does_not_mean_is_not_taken"])
+@tabled("query", "name", "kind")
 def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kind: Any) -> None:
     assert missing(query, name, kind) == []
 
 
-@pytest.mark.parametrize(("query", "name", "kind", "meant"), TABLES["what_a_question_says_is_taken"])
+@tabled("query", "name", "kind", "meant")
 def test_what_a_question_says_is_taken(query: str, name: str, kind: Any, meant: Any) -> None:
     assert missing(query, name, kind) == [meant]
 

@@ -17,7 +17,7 @@ from planner_eval.comparison.policy.values import Rule
 from planner_eval.plan.arithmetic import compute
 from planner_eval.plan.model import Unresolved
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import tables
+from tests.conftest import tabled, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -105,7 +105,7 @@ def test_repair_reaches_encoded_arguments_in_texts_and_in_records(tmp_path: Path
     assert json.loads(done.stdout.splitlines()[0])["plan"]["calls"][0]["arguments"] == {"a": None}
 
 
-@pytest.mark.parametrize(("text", "said", "repair"), TABLES["what_is_not_read_is_named"])
+@tabled("text", "said", "repair")
 def test_what_is_not_read_is_named(text: str, said: str, repair: list[str]) -> None:
     code, row = parsed(text, *repair)
     assert code == 3
@@ -262,7 +262,7 @@ def test_prose_calls_nothing() -> None:
     assert [call.tool for call in parse("Sure. Movies: [x = buy(#city='Reno')]").calls] == ["Movies.buy"]
 
 
-@pytest.mark.parametrize(("text", "line", "said"), TABLES["a_broken_line_is_an_error_with_its_place"])
+@tabled("text", "line", "said")
 def test_a_broken_line_is_an_error_with_its_place(text: str, line: int, said: str) -> None:
     with pytest.raises(ParseError, match=re.escape(said)) as found:
         parse(text)

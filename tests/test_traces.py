@@ -16,7 +16,7 @@ from planner_eval.reading.critical_path import critical_path, describe_critical_
 from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.record import IN_MEMORY, Store
 from planner_eval.reading.trace_times import Run, Span, read_run
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_stored import damaged, tried
 from tests.test_stored import told as told_of
@@ -758,25 +758,7 @@ def _talk(*words: str, order: str, proposed: str = "") -> list[dict[str, object]
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "order", "proposed", "codes"),
-    [
-        (["Cancel W-71234567, please."], "w71234567", "", []),
-        (["Please cancel my order."], "W71234567", "", ["trace.ungrounded_argument"]),
-        (["Cancel the order that starts with W, numbered 71234567."], "W71234567", "", []),
-        (["Cancel the order that ends in 234567."], "W71234567", "", ["trace.ungrounded_argument"]),
-        (["Please cancel it.", "Yes."], "W71234567", "Do you mean W71234567?", []),
-        (["Please cancel it."], "ORD-0001", "", []),
-        (["Please cancel it."], "2024-05-11", "", []),
-        (["Please cancel it."], "EXPRESS24", "", []),
-        (["Where is W71234567?"], "W71234567", "", ["trace.unagreed_action"]),
-        (["Is W71234567 to be cancelled?"], "W71234567", "", []),
-        (["W71234567 it is.", "Don't, it was a gift."], "W71234567", "", ["trace.unagreed_action"]),
-        (["If W71234567 can't be sent by Friday, drop it."], "W71234567", "", []),
-        (["Is there anyone I could ask to undo W71234567?"], "W71234567", "", []),
-        (["Where is W71234567?", "Cancel it then, would you?"], "W71234567", "", []),
-    ],
-)
+@tabled("words", "order", "proposed", "codes")
 def test_an_argument_needs_a_ground_and_an_action_an_agreement(
     words: list[str], order: str, proposed: str, codes: list[str]
 ) -> None:

@@ -35,7 +35,7 @@ from planner_eval.execution.worlds.reading import load, read, world_catalog
 from planner_eval.execution.worlds.world import Replay, World, world_source
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import ROOT, examples, tables
+from tests.conftest import ROOT, examples, tabled, tables
 from tests.inside import planeval
 from tests.world_calls import table
 
@@ -152,11 +152,7 @@ def test_schedules_and_conversions_are_computed(bank: World) -> None:
     assert bank.call(None, "convertCurrency", order) == {"ConvertedAmount": round(200 * rate["rate"], 2)}
 
 
-@pytest.mark.parametrize(("name", "arguments", "told"), [
-    ("hang", {"name": "a"}, "hangs already"), ("rename", {"name": "a", "new": "b"}, "^b hangs already"),
-    ("level", {"who": "Ada"}, "level breaks a rule of the world's tables: .*doors.name"),
-    ("swap", {"name": "a", "new": "Ada"}, "swap breaks a rule of the world's tables: .*doors.name"),
-])  # fmt: skip
+@tabled("name", "arguments", "told")
 def test_what_breaks_a_rule_leaves_no_trace(name: str, arguments: dict[str, Any], told: str) -> None:
     with World(read(TABLES["DOORS"])) as world:
         world.call(None, "hang", {"name": "a"})
@@ -354,7 +350,7 @@ def api(**given: Any) -> dict[str, Any]:
     return {"api": {"f": {"reads": "t", **given}}}
 
 
-@pytest.mark.parametrize(("change", "said"), TABLES["what_a_file_cannot_say"])
+@tabled("change", "said")
 def test_what_a_file_cannot_say(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps({**GOOD, **change}))
@@ -375,11 +371,7 @@ def small_world(path: Path, **api: Any) -> str:
     return f"world:{path}"
 
 
-@pytest.mark.parametrize("statement", [
-    "ATTACH DATABASE '{}' AS other", "VACUUM INTO '{}'", "PRAGMA writable_schema = ON", "COMMIT",
-    "SAVEPOINT mine", "DROP TABLE rooms", "CREATE TABLE more (a)", "DELETE FROM sqlite_master",
-    "UPDATE rooms SET city = random()", "UPDATE rooms SET city = CURRENT_DATE", "SELECT load_extension('x')",
-])  # fmt: skip
+@tabled("statement")
 def test_statements_of_a_world_reach_nothing_but_its_rows(statement: str, tmp_path: Path) -> None:
     written = tmp_path / "written.db"
     spec = small_world(tmp_path / "small.json", then=[statement.format(written)])

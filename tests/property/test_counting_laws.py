@@ -3,7 +3,6 @@
 from dataclasses import replace
 from random import Random
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,7 +22,7 @@ from planner_eval.results.intervals import intervals
 from planner_eval.results.report import figures
 from planner_eval.results.scored import scored_row
 from planner_eval.results.totals import columns_of
-from tests.conftest import examples
+from tests.conftest import examples, tabled
 from tests.plant import topological
 from tests.property.test_comparison_laws import literals, paths, plans
 
@@ -138,18 +137,7 @@ def test_figures_and_intervals_of_many_hold(
     assert spread[0] == spread[1]
 
 
-@pytest.mark.parametrize(
-    ("pred", "gold", "same"),
-    [
-        ("a = look(#x='1')\nf(#y=a)", "a = look(#x='1')\nf(#y=a)", True),
-        ("look(#x='3')\na = look(#x='1')\nf(#y=a)\nlook(#x='2')", "a = look(#x='1')\nf(#y=a)", True),
-        ("a = look(#x='2')\nf(#y=a)", "a = look(#x='1')\nf(#y=a)", False),  # a wrong value taken from it
-        ("b = look(#x='2')\na = look(#x=b)\nf(#y=a)", "b = look(#x='1')\na = look(#x=b)\nf(#y=a)", False),
-        ("f(#y='1')", "a = look(#x='1')\nf(#y=a)", False),
-        ("look(#x='1')", "look(#x='2')", True),
-        ("f(#y='1')", "f(#y='1')\nlook(#x='2')", True),
-    ],
-)
+@tabled("pred", "gold", "same")
 def test_what_is_taken_from_a_free_call_is_held_against_gold(pred: str, gold: str, same: bool) -> None:
     assert pe.diff(pred, gold, READS).same is same
     assert (pe.reward(policy=READS)([pred], gold=[gold]) == [1]) is same
