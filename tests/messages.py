@@ -15,9 +15,9 @@ from tests.conftest import ROOT
 LIST = ROOT / "tests" / "messages.txt"
 _PROSE = re.compile(r"[A-Za-z]{2,}[,:;]? (?:[A-Za-z(\"'`]|\{\})|\{\}[,:;]? [a-z]{2,}")
 _CODE = re.compile(
-    r"\(\?|\\|\]\*|^ ?[<|(]|[;{] *--|^(?:SELECT|CREATE|PRAGMA|INSERT|UPDATE|UNIQUE|NOT |FROM|WHERE|from |import )"
-    r"|https?:|\$\{|\(\) ?\{|ORDER BY|IS NOT|LEFT JOIN|COLLATE| IN \(|^\w+\[.*\]$|^\w+\(…\) of planner_eval|\w=\{\}\]?$"
-    r"|^(?:style|classDef|linkStyle|subgraph|flowchart|new|planeval\.typed|namespace|Callable|tuple|Generator)\b|label=\{\}"
+    r"\(\?|\\|\]\*|^ ?[<|(]|[;{] *--|https?:|\$\{|\(\) ?\{|label=\{\}|\w=\{\}\]?$|^\w+\[.*\]$|^\w+\(…\) of planner_eval"
+    r"|^(?:SELECT|CREATE|PRAGMA|INSERT|UPDATE|UNIQUE|NOT |FROM|WHERE|from |import )|ORDER BY|IS NOT|LEFT JOIN|COLLATE"
+    r"| IN \(|^(?:style|classDef|linkStyle|subgraph|flowchart|new|planeval\.typed|namespace|Callable|tuple|Generator)\b"
 )
 _NOT_SAID = {"compile", "lazy_regex", "execute", "TypeVar", "cast", "field_validator", "deferred"}
 

@@ -66,7 +66,7 @@ def test_the_verdict_comes_first(forty: tuple[str, ...], tmp_path: Path) -> None
     assert "references" not in done.stdout.split("\n\n")[2]
     assert "no gold plan has references: dependent_arguments, " in done.stdout
     worse = planeval("compare", b, a, "--gold", wanted, "--metric", "exact").stdout.splitlines()[0]
-    assert worse == f"a is worse than b in exact: 0.25 against 0.75, p < 0.0001"
+    assert worse == "a is worse than b in exact: 0.25 against 0.75, p < 0.0001"
     same = planeval("compare", a, a, "--gold", wanted).stdout.splitlines()[0]
     assert same == "a and a (2) have the same figures: n = 40, exact 0.25"
     few = [system(tmp_path / f"{n}.jsonl", [k < n for k in range(6)]) for n in (3, 5)]
@@ -395,7 +395,7 @@ def test_what_cannot_be_read_stands_first_and_in_the_verdict(made: Mapping[str, 
     for strict in ([], ["--strict"]):
         for form in ("text", "md"):
             head = compared(made, *strict, "--format", form).splitlines()[0]
-            assert head == "unreadable: quoted 90 of 120 (5 after repair); plain 0 of 120"
+            assert head == "without a readable plan: quoted 90 of 120 (5 after repair); plain 0 of 120"
     strict = compared(made, "--strict").splitlines()[1]
     assert strict.startswith("plain is better than quoted in exact: 0.53 against 0.19, p < 0.0001")
     assert strict.endswith(
@@ -482,4 +482,4 @@ def test_csv_and_runs_in_folders_say_the_same(made: Mapping[str, str], tmp_path:
         for key in ("verdict", "samples", "unanswered", "figures", "causes", "mistaken", "both_read"):
             assert again[key] == whole[key], key
         head = planeval("compare", *folders).stdout.splitlines()[0]
-        assert head == f"unreadable: quoted {said}; plain 0 of 120"
+        assert head == f"without a readable plan: quoted {said}; plain 0 of 120"

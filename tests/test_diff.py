@@ -467,7 +467,8 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
         "- call.missing: gold's tide (gold's call 3) with port=\"Faro\" is missing",
     ], id="a list under another name, and a call that it does not hold"),
     pytest.param(calls("stock(of=['A', 'B'])", "stock(of=['C'])"), calls("stock(of=['A', 'B', 'C'])"), [
-        "- call.split: stock (calls 1, 2) asks one by one for what gold's stock (gold's call 1) asks for in 'of'",
+        "- call.split: stock (calls 1, 2) asks one by one for what gold's stock (gold's call 1) asks for "
+        "in 'of'",
         '0 call.extra: stock (call 2) with of=["C"] is not in gold',
     ], id="many calls for one with a list"),
 ])  # fmt: skip

@@ -166,7 +166,7 @@ def test_labels_of_the_page_are_explained() -> None:
     facets = re.findall(r'\["(?:code|tool|argument)", "([A-Z]\w+)"\]', source)
     columns = re.findall(r'\["([a-z%0-9][^"$]*)"(?:, "number[^"]*")?\]', source)
     labels = label_meanings([])
-    assert len(headings) > 12 and len(facets) == 3
+    assert (len(headings) > 12, len(facets)) == (True, 3)
     assert [
         text for text in (*headings, *facets) if re.sub(" of [AB]$", "", text) not in labels["labels"]
     ] == []
@@ -184,7 +184,7 @@ def test_names_of_lines_are_explained() -> None:
         )
     )
     assert len(leads) > 30
-    assert [lead for lead in sorted(leads) if not find_codes(lead)] == []
+    assert [name for name in sorted(leads) if not find_codes(name)] == []
 
 
 def test_the_glossary_has_an_anchor_for_each_term() -> None:

@@ -248,7 +248,8 @@ def duplicates_command(
     questions if only numbers, dates, quoted words and names differ. With a second set, records of the first
     that also occur in it are counted. FILE holds records of gold plans; DATASET is a name of 'planeval data
     show'.
-    Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage error, 3 nothing to compare.
+    Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage error, 3 nothing to
+    compare.
     """
     refuse_idle([OptionScope(("across", "clusters"), second is None, "to one set, and two are named")])
     sources = open_plan_sets([name for name in (first, second) if name is not None], fields)

@@ -16,8 +16,8 @@ from planner_eval.results.codes import code_entries, explain_code, find_codes, t
 def command(code: str | None, output: str | None) -> int:
     """Explain a word of an output: a code, an outcome, a figure or a label of a table or page.
 
-    CODE is a name that outputs show, such as check.enum, unreadable, exact or "root cause", or a family, such as
-    check. Shown are its meaning, an example and what to do. Without CODE, all are listed.
+    CODE is a name that outputs show, such as check.enum, unreadable, exact or "root cause", or a family, such
+    as check. Shown are its meaning, an example and what to do. Without CODE, all are listed.
     """
     if code is None:
         rows = [

@@ -142,9 +142,7 @@ def say_run(
         answers = format_count(progress.limited, "time")
         note(f"the server answered {answers}: too many requests (429): lower --run concurrency=N")
     if "context" in totals.failed:
-        note(
-            "--run budget=TOKENS offers only as many tools as fit into a request, where the data set has lists of tools"
-        )
+        note("--run budget=TOKENS offers only as many tools as fit, where the data set lists tools")
     if totals.again:
         which = "a command for all of them" if before else "the same command"
         note(f"{which} asks {format_count(totals.again, 'sample')} again")

@@ -122,7 +122,8 @@ def command(
     plans. Small syntax errors are repaired and reported; --strict counts them as wrong. Large files are
     split among several processes. -o DIR/ stores the run; the same command resumes it, and planeval score
     DIR shows it.
-    Exit code: 0 scored, 1 below a threshold of --fail-under, or records unmatched, 2 usage error, 3 nothing scored.
+    Exit code: 0 scored, 1 below a threshold of --fail-under, or records unmatched, 2 usage error, 3 nothing
+    scored.
     """
     stability = "task=stability" in published.settings
     wanted = published.benchmark

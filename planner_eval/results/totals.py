@@ -419,7 +419,7 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
     >>> none = Records(*[0] * 12)
     >>> one, other = none._replace(records=300, unreadable=12, repaired=207), none._replace(records=300)
     >>> unreadable_text(["A", "B"], [one, other])
-    'unreadable: A 219 of 300 (12 after repair); B 0 of 300'
+    'without a readable plan: A 219 of 300 (12 after repair); B 0 of 300'
     """
     if not any(counts.unreadable_as_written for counts in records):
         return ""
@@ -428,7 +428,7 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
         written, repaired = counts.unreadable_as_written, counts.unreadable_once_repaired
         after = "" if repaired is None or not written else f" ({repaired} after repair)"
         clauses.append(f"{name} {written} of {counts.judged}{after}")
-    return f"unreadable: {'; '.join(clauses)}"
+    return f"without a readable plan: {'; '.join(clauses)}"
 
 
 _COUNT_LABELS = {"records": "all", "strictly_same": "same without repair"}

@@ -36,8 +36,8 @@ ACCEPTED_VALUE_FIELDS = ("ground_truth", "possible_answer")
 """The fields that such gold stands in."""
 
 FORM_NOTE = (
-    "each argument in {field!r} is a list: read as accepted values, as in BFCL, where an empty text makes the "
-    "argument optional; to read lists as they are, rename the field"
+    "each argument in {field!r} is a list: read as accepted values, as in BFCL, where an empty text makes "
+    "the argument optional; to read lists as they are, rename the field"
 )
 """What the user is told of a file of such gold."""
 _MAX_OPTIONS = 256

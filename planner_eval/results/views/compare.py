@@ -34,7 +34,8 @@ from planner_eval.results.views.report import left_out_lines
 # ----------------------------------------------------------------------
 # Systems compared: the rows of the tables that people read, and of CSV.
 HEADS = (
-    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called", "gold's tool", "tool called", "cost",
+    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
+    "gold's tool", "tool called", "cost",
     "first wrong turn", "first wrong step",
     "system",
 )  # fmt: skip

@@ -549,7 +549,8 @@ def _method_note(how: str, pairs: int) -> str:
             f"{format_count(pairs, 'pair')} with more than 8 causes, or large: the cost of a cause is "
             "the mean of fixing it first and fixing it last"
         )
-    return f"{format_count(pairs, 'pair')} with more than 64 causes, or very large: the causes share the cost equally"
+    counted = format_count(pairs, "pair")
+    return f"{counted} with more than 64 causes, or very large: the causes share the cost equally"
 
 
 def _round_float(value: Any) -> Any:
