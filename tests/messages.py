@@ -15,9 +15,10 @@ from tests.conftest import ROOT
 LIST = ROOT / "tests" / "messages.txt"
 _PROSE = re.compile(r"[A-Za-z]{2,}[,:;]? (?:[A-Za-z(\"'`]|\{\})|\{\}[,:;]? [a-z]{2,}")
 _CODE = re.compile(
-    r"\(\?|\\|\]\*|^ ?[<|(]|[;{] *--|https?:|\$\{|\(\) ?\{|label=\{\}|\w=\{\}\]?$|^\w+\[.*\]$|^\w+\(…\) of planner_eval"
-    r"|^(?:SELECT|CREATE|PRAGMA|INSERT|UPDATE|UNIQUE|NOT |FROM|WHERE|from |import )|ORDER BY|IS NOT|LEFT JOIN|COLLATE"
-    r"| IN \(|^(?:style|classDef|linkStyle|subgraph|flowchart|new|planeval\.typed|namespace|Callable|tuple|Generator)\b"
+    r"\(\?|\\|\]\*|^ ?[<|(]|[;{] *--|https?:|\$\{|\(\) ?\{|label=\{\}|\w=\{\}\]?$|^\w+\[.*\]$"
+    r"|^\w+\(…\) of planner_eval|^(?:SELECT|CREATE|PRAGMA|INSERT|UPDATE|UNIQUE|NOT |FROM|WHERE|from |import )"
+    r"|ORDER BY|IS NOT|LEFT JOIN|COLLATE| IN \(|^(?:style|classDef|linkStyle|subgraph|flowchart|new)\b"
+    r"|^(?:planeval\.typed|namespace|Callable|tuple|Generator)\b"
 )
 _NOT_SAID = {"compile", "lazy_regex", "execute", "TypeVar", "cast", "field_validator", "deferred"}
 

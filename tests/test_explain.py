@@ -126,13 +126,17 @@ VIEWS = [
     "score {demo}pred.jsonl {demo}gold.jsonl --metric all --by difficulty",
     "compare {demo}pred.jsonl {demo}tuned.jsonl --gold {demo}gold.jsonl",
     "compare {demo}pred.jsonl {demo}tuned.jsonl --gold {demo}gold.jsonl --strict --by calls",
-    "score {demo}trials.jsonl --metric exact", "score data/samples/answers/nestful.jsonl data/samples/nestful --benchmark nestful",
+    "score data/samples/agents/loans.jsonl",
+    "score data/samples/answers/nestful.jsonl data/samples/nestful --benchmark nestful",
+    "score data/samples/agents/week-2.jsonl --policy acting --by kind",
+    "compare {weeks}1.jsonl {weeks}2.jsonl --gold {weeks}1.jsonl",
     "stats {demo}gold.jsonl", "data coverage {demo}gold.jsonl --catalog data/catalogs/rates.json",
-    "data check {demo}gold.jsonl --catalog data/catalogs/rates.json", "data duplicates {demo}gold.jsonl", "data show", "explain",
+    "data check {demo}gold.jsonl --catalog data/catalogs/rates.json",
+    "data duplicates {demo}gold.jsonl", "data show", "explain",
 ]  # fmt: skip
 """Commands whose tables are for people."""
 
-SYSTEMS = {"pred", "tuned", "calls", "--by"}
+SYSTEMS = {"pred", "tuned", "week-1", "week-2", "calls", "kind", "--by"}
 """Heads of columns that are names of files, or what the user typed."""
 
 
@@ -147,7 +151,7 @@ def _heads(text: str) -> set[str]:
 
 @pytest.mark.parametrize("command", VIEWS)
 def test_heads_of_tables_are_explained(command: str) -> None:
-    text = planeval(*command.format(demo="data/demo/").split()).stdout
+    text = planeval(*command.format(demo="data/demo/", weeks="data/samples/agents/week-").split()).stdout
     tables = "\n\n".join(
         block for block in text.split("\n\n") if "\n" in block and not block.startswith("trip-")
     )

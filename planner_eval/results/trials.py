@@ -348,8 +348,8 @@ def agreement_line(report: TrialReport) -> str:
         if value is not None
     )
     return (
-        f"recorded {report.field}: {both + missed} of {sum(report.cells)} right, "
-        f"{both + ours} the same as gold: {both} both, {ours} only the same, {missed} only {report.field}, {neither} neither"
+        f"recorded {report.field}: {both + missed} of {sum(report.cells)} right, {both + ours} the same as "
+        f"gold: {both} both, {ours} only the same, {missed} only {report.field}, {neither} neither"
         + (f"; {figures}" if figures else "")
     )
 
