@@ -15,7 +15,10 @@ from tests.conftest import ROOT
 LIST = ROOT / "tests" / "messages.txt"
 _PROSE = re.compile(r"[A-Za-z]{2,}[,:;]? (?:[A-Za-z(\"'`]|\{\})|\{\}[,:;]? [a-z]{2,}")
 _CODE = re.compile(
-    r"\(\?|\\|\]\*|^ ?[<|(]|[;{] *--|^(?:SELECT|CREATE|PRAGMA|INSERT|from |import )|https?:|\$\{|\(\) ?\{"
+    r"\(\?|\\|\]\*|^ ?[<|(]|[;{] *--|https?:|\$\{|\(\) ?\{|label=\{\}|\w=\{\}\]?$|^\w+\[.*\]$"
+    r"|^\w+\(…\) of planner_eval|^(?:SELECT|CREATE|PRAGMA|INSERT|UPDATE|UNIQUE|NOT |FROM|WHERE|from |import )"
+    r"|ORDER BY|IS NOT|LEFT JOIN|COLLATE| IN \(|^(?:style|classDef|linkStyle|subgraph|flowchart|new)\b"
+    r"|^(?:planeval\.typed|namespace|Callable|tuple|Generator)\b"
 )
 _NOT_SAID = {"compile", "lazy_regex", "execute", "TypeVar", "cast", "field_validator", "deferred"}
 
@@ -106,7 +109,7 @@ def _example(message: str, examples: str) -> str | None:
     parts = message.split("{}")
     longest = max(parts, key=len)
     pattern = re.compile("[^\\n]{1,80}?".join(map(re.escape, parts)))
-    at = examples.find(longest) if len(longest) > 7 else -1
+    at = examples.find(longest) if len(longest) > 11 else -1
     for _ in range(4):
         if at < 0:
             break

@@ -169,7 +169,7 @@ THREE = "a = load(b={})\nb = load(b=2)\nc = load(b=2)\n{}(p=a, q=101)\nmerge(p=b
     (LOADS.format(1) + "sum_up(items=[a, b])", LOADS.format(2) + "frobnicate(items=[a, b])", WRONG),
     (THREE.format(2, "pow", "c"), THREE.format(502, "frobnicate", "b"), [
         "load (call 1): argument 'b' is 502, expected 2", "frobnicate (call 4) is called, expected pow",
-        "rank (call 6): argument 'p' takes the result of load (call 2), "
+        "rank (call 6): argument 'p' uses the result of load (call 2), "
         "expected the result of load (call 3)",
     ]),
 ], ids=["names", "a list", "one of several"])  # fmt: skip

@@ -488,7 +488,7 @@ def test_several_turns_are_drawn(
     assert ([c.name for c in shown.pred.calls], [*shown.pred.steps]) == (pred, steps)
     assert (shown.gold and [c.name for c in shown.gold.calls]) == gold
     titles = [turn["title"] for turn in shown.sections[0]["turns"]]
-    assert ("wrong by what follows from turn 1" in titles[1]) == bool(follow)
+    assert ("wrong as a consequence of turn 1" in titles[1]) == bool(follow)
 
 
 FAILURE = "Error during inference: Error code: 500"

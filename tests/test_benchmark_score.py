@@ -61,7 +61,7 @@ def test_everything_that_does_not_match_is_counted(callnavi: Path, tmp_path: Pat
     ours, official = (scored.reports[name].figure("ast_overall") for name in ("corrected", "official"))
     assert (ours.numerator, ours.denominator, official.denominator) == (1, 3, 729)
     for said in (
-        "CallNavi: 4 answers, 3 samples, matched by id", "denominator: 3 records, one a sample", "1/3",
+        "CallNavi: 4 answers, 3 samples, matched by id", "denominator: 3 records, one per sample", "1/3",
         "samples without an answer, counted as wrong: 1 (hr2)",
         "answers that no sample asked for, not counted: 1 (zzz)",
         "further answers to a sample that has one, not counted: 1 (hr0)",
@@ -97,7 +97,7 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
     scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi", task="stability")
     assert (scored.matched.answers, len(scored.matched.records)) == (15, 15)
     assert 0 < float(scored.reports["corrected"].value("election") or 0) < 1
-    assert "denominator: 15 records, one a sample and answer" in text_of(scored)
+    assert "denominator: 15 records, one per sample and answer" in text_of(scored)
 
 
 @tabled("name", "gold", "said")

@@ -259,7 +259,7 @@ def test_gold_calls_that_take_an_earlier_result_are_counted() -> None:
         "ambiguous arguments": 2,
     }
     cells = {cell.row: cell.value for cell in BENCHMARKS["bfcl"].tables([sample])}
-    assert (cells["Calls that take a result"], cells["multi_turn_miss_func"]) == (1, 1)
+    assert (cells["Calls that use a result"], cells["multi_turn_miss_func"]) == (1, 1)
     without_tools = replace(sample, extra={**sample.extra, "package": "/nowhere"})
     assert count_references([without_tools]) == {}
 

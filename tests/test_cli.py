@@ -114,7 +114,7 @@ def test_score_mends_small_faults_and_says_so_diff_only_says_that_it_could(tmp_p
     assert shown.returncode == 3
     assert shown.stdout.endswith("readable with --repair:\n  c1  f  a=true\n")
     score = ("score", *files, "--metric", "calls")
-    said = "1 prediction was readable only after repair; read strictly, 0 of 1 are the same"
+    said = "1 prediction was readable only after repair; without repair, 0 of 1 are the same"
     assert said in inside.planeval(*score).stdout
     data = json.loads(inside.planeval(*score, "--format", "json").stdout)
     assert (data["figures"]["calls"]["value"], data["strictly_same"]) == (1.0, 0)

@@ -157,8 +157,8 @@ NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
 def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
     done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"what stands under {key!r} is not read" in done.stderr
-    assert "expected what it takes under parameters or inputSchema or input_schema" in done.stderr
+    assert f"the key {key!r} is not read" in done.stderr
+    assert "expected its parameters under parameters or inputSchema or input_schema" in done.stderr
 
 
 @pytest.mark.parametrize(("content", "message"), [

@@ -145,14 +145,14 @@ def slow(x):
 
 
 @pytest.mark.parametrize(("pred", "gold", "said"), [
-    ("boom 1", "boom 1", "in effect the same; both fail at c1 (boom) with tools.py:3: KeyError: 1"),
-    ("gone 1", "gone 1", "in effect the same; both fail at c1 (gone) with unknown-tool"),
-    pytest.param("slow 1", "slow 1", "in effect unknown: both fail at c1 (slow) with timeout",
+    ("boom 1", "boom 1", "when run: the same; both fail at c1 (boom) with tools.py:3: KeyError: 1"),
+    ("gone 1", "gone 1", "when run: the same; both fail at c1 (gone) with unknown-tool"),
+    pytest.param("slow 1", "slow 1", "when run: unknown: both fail at c1 (slow) with timeout",
                  marks=pytest.mark.more),
-    ("boom 1", "boom 2", "in effect unknown: both fail at c1 (boom)"),
-    ("boom 1", "give 1", "in effect different; c1 (boom) fails"),
-    ("give 1", "give 2", "in effect different; c1 (give) gives 1, gold's c1 (give) gives 2"),
-    ("give 1", "give 1", "in effect the same\n"),
+    ("boom 1", "boom 2", "when run: unknown: both fail at c1 (boom)"),
+    ("boom 1", "give 1", "when run: different; c1 (boom) fails"),
+    ("give 1", "give 2", "when run: different; c1 (give) gives 1, gold's c1 (give) gives 2"),
+    ("give 1", "give 1", "when run: the same\n"),
 ])  # fmt: skip
 def test_a_plan_that_fails_is_the_same_as_itself(tmp_path: Path, pred: str, gold: str, said: str) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
@@ -222,7 +222,7 @@ def test_effects_are_said_of_pairs_that_cannot_be_run(many: tuple[str, str]) -> 
     assert len(rows) == 11
     assert rows["q7"]["said"].startswith("unknown: the answer was cut off")
     text = planeval("diff", *many, "--execute", "nestful").stdout.splitlines()
-    assert text[-1].startswith("in effect: ")
+    assert text[-1].startswith("when run: ")
 
 
 @pytest.mark.parametrize(("argv", "more", "said"), REFUSED)

@@ -115,9 +115,9 @@ def test_codes_of_values(ours: object, theirs: object, code: str | None) -> None
 
 
 @pytest.mark.parametrize(("ours", "theirs", "said"), [
-    ({"": Ref(1)}, {"": Ref(0)}, "takes the result of b (call 2), expected the result of a (call 1)"),
+    ({"": Ref(1)}, {"": Ref(0)}, "uses the result of b (call 2), expected the result of a (call 1)"),
     ({"": "a"}, {"": Ref(0)}, "argument '' is the literal \"a\", expected the result of a (call 1)"),
-    ({"": Ref(0)}, {"": 1}, "argument '' takes the result of a (call 1), expected the literal 1"),
+    ({"": Ref(0)}, {"": 1}, "argument '' uses the result of a (call 1), expected the literal 1"),
     ({"": Ref(0)}, {}, "the link a → f is not in gold"), ({}, {"": Ref(0)}, "the link a → f is missing"),
     ({"x": Ref(2)}, {"x": Ref(0)},
      "argument 'x' refers to this call itself, expected the result of a (call 1)"),
@@ -394,7 +394,7 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
     ], id="a like name is, and a value under one name is a mistake of its own"),
     pytest.param(calls("check(bank='Harbour', sum=5000)", "check(bank='Harbour', sum=5000)"),
                  calls("check(bank='Harbour', sum=5000)", "fee(bank='Harbour', abroad=True)"), [
-        "- call.duplicated: check (call 2) repeats call 1; gold calls it less often",
+        "- call.duplicated: check (call 2) repeats call 1; gold makes this call less often",
         "- call.missing: gold's fee (gold's call 2) with bank=\"Harbour\", abroad=true is missing",
     ], id="a call made again stands for nothing"),
     pytest.param(calls("multiply(a=3, b=5)"), calls("add(a=3, b=5)"), [
@@ -411,7 +411,7 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
         "- call.replaced: multiply (call 1) is called, expected add",
         "- call.missing: gold's power (gold's call 2) with a=‹call 1›, b=2 is missing",
         "- call.missing: gold's subtract (gold's call 3) with a=‹gold's call 2›, b=7 is missing",
-        "2 reference.producer: show (call 2, gold's 4): argument 'value' takes the result of "
+        "2 reference.producer: show (call 2, gold's 4): argument 'value' uses the result of "
         "multiply (call 1), expected the result of subtract (gold's call 3)",
     ], id="one call in the place of a chain"),
     pytest.param(steps("x = find(name='Ada')\nsend(to='made up', text='hello')"),
@@ -456,18 +456,19 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
     ], id="exchanged among three"),
     pytest.param(calls("grow(kind=['oak', 'elm', 'fir'], unit='m')"),
                  calls(*(f"grow(kind='{kind}', unit='m')" for kind in ("oak", "elm", "fir"))), [
-        "- call.merged: grow (call 1) holds in 'kind' what gold asks in its calls 1–3",
+        "- call.merged: grow (call 1) has in 'kind' what gold asks for in its calls 1–3",
         "0 call.missing: gold's grow (gold's call 2) with kind=\"elm\", unit=\"m\" is missing",
         "0 call.missing: gold's grow (gold's call 3) with kind=\"fir\", unit=\"m\" is missing",
     ], id="one call with a list for many"),
     pytest.param(calls("tide(ports=['Brest', 'Cork'])"),
                  calls("tide(port='Cork')", "tide(port='Brest')", "tide(port='Faro')"), [
-        "- call.merged: tide (call 1) holds in 'ports' what gold asks in its calls 1, 2",
+        "- call.merged: tide (call 1) has in 'ports' what gold asks for in its calls 1, 2",
         "0 call.missing: gold's tide (gold's call 2) with port=\"Brest\" is missing",
         "- call.missing: gold's tide (gold's call 3) with port=\"Faro\" is missing",
     ], id="a list under another name, and a call that it does not hold"),
     pytest.param(calls("stock(of=['A', 'B'])", "stock(of=['C'])"), calls("stock(of=['A', 'B', 'C'])"), [
-        "- call.split: stock (calls 1, 2) asks one by one what gold's stock (gold's call 1) asks in 'of'",
+        "- call.split: stock (calls 1, 2) asks one by one for what gold's stock (gold's call 1) asks for "
+        "in 'of'",
         '0 call.extra: stock (call 2) with of=["C"] is not in gold',
     ], id="many calls for one with a list"),
 ])  # fmt: skip

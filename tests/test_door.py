@@ -517,7 +517,7 @@ def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None
     ):
         pred = lines(tmp_path / "p.jsonl", [{"id": at, "result": one} for at, one in enumerate(answers)])
         done = planeval("diff", pred, gold, "--format", "jsonl")
-        assert "in 'ground_truth' is a list: read as values of which each is right" in done.stderr
+        assert "in 'ground_truth' is a list: read as accepted values" in done.stderr
         assert [json.loads(line)["state"] for line in done.stdout.splitlines()][:-1] == [state] * 3
 
 

@@ -272,16 +272,16 @@ def test_a_goal_is_reached_by_its_state_and_the_values_that_gold_names(folder: P
     text = planeval(*argv)
     reached = "gold's final state and values are reached in 3 of 5"
     assert text.returncode == 1
-    assert text.stdout.splitlines()[-1] == f"in effect: 2 the same, 3 different; {reached}"
-    assert "e  different, in effect different, gold's goal reached: call.extra" in text.stdout
+    assert text.stdout.splitlines()[-1] == f"when run: 2 the same, 3 different; {reached}"
+    assert "e  different, different when run, gold's goal reached: call.extra" in text.stdout
     table = planeval(*argv, "--format", "csv").stdout.splitlines()
     assert table[0].endswith(",effects,reached")
     assert table[4].endswith(",the same,True")
-    assert "in effect different; " in planeval(*argv, "--format", "junit").stdout
+    assert "when run: different; " in planeval(*argv, "--format", "junit").stdout
     planeval(*argv, "--format", "html", "-o", folder / "page.html")
     told = {pair["id"]: pair["ex"]["said"] for pair in Page.of(folder / "page.html").pairs()}
-    assert told["a"] == "in effect the same"
-    assert told["b"].startswith("in effect different; ")
+    assert told["a"] == "when run: the same"
+    assert told["b"].startswith("when run: different; ")
     none = planeval(*argv, "--initial", "none", "--id", "d", "--format", "json")
     assert json.loads(none.stdout)["effects"]["reached"] is None, "gold itself fails without its state"
 
@@ -305,7 +305,7 @@ def test_plans_that_are_the_same_and_come_to_something_else_are_told_and_fail(tm
     assert planeval(*argv).returncode == 0
     ran = planeval(*argv, "--execute", tools)
     assert ran.returncode == 1
-    assert ran.stdout == "same\nin effect different; c1 (f) gives 1, gold's c1 (f) gives 2\n"
+    assert ran.stdout == "same\nwhen run: different; c1 (f) gives 1, gold's c1 (f) gives 2\n"
     junit = planeval(*argv, "--execute", tools, "--format", "junit").stdout
     assert 'failures="1"' in junit
     assert '<failure type="effect"' in junit
@@ -315,7 +315,7 @@ def test_records_that_begin_differently_are_not_compared(folder: Path, tools: st
     pred = lines(folder / "pred.jsonl", {"id": "a", "plan": GET, "state": {"rows": {"y": 1}}})
     gold = lines(folder / "gold.jsonl", {"id": "a", "gold": GET, "state": {"rows": {"y": 2}}})
     done = planeval("diff", pred, gold, "--execute", f"{tools}:Desk")
-    assert "in effect unknown: the two records begin in different states" in done.stdout
+    assert "when run: unknown: the two records begin in different states" in done.stdout
 
 
 def test_a_recording_knows_the_state_that_a_plan_began_in(folder: Path, tools: str) -> None:

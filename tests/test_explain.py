@@ -10,7 +10,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CODES, ParseError
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
-from planner_eval.results.codes import code_entries, explain_code, find_codes
+from planner_eval.results.codes import code_entries, explain_code, find_codes, label_meanings, term_entries
 from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 from tests.test_site import loaded
@@ -104,3 +104,79 @@ def test_the_page_of_codes_has_an_anchor_for_each() -> None:
     assert re.findall(r"^### `(.+)` \{ #(.+) \}$", page, re.M) == [
         (entry.code, entry.anchor) for entry in code_entries().values()
     ]
+
+
+VIEWS = [
+    "diff {demo}pred.jsonl {demo}gold.jsonl", "score {demo}pred.jsonl {demo}gold.jsonl --causes",
+    "score {demo}pred.jsonl {demo}gold.jsonl --metric all --by difficulty",
+    "compare {demo}pred.jsonl {demo}tuned.jsonl --gold {demo}gold.jsonl",
+    "compare {demo}pred.jsonl {demo}tuned.jsonl --gold {demo}gold.jsonl --strict --by calls",
+    "score data/samples/agents/loans.jsonl",
+    "score data/samples/answers/nestful.jsonl data/samples/nestful --benchmark nestful",
+    "score data/samples/agents/week-2.jsonl --policy acting --by kind",
+    "compare {weeks}1.jsonl {weeks}2.jsonl --gold {weeks}1.jsonl",
+    "stats {demo}gold.jsonl", "data coverage {demo}gold.jsonl --catalog data/catalogs/rates.json",
+    "data check {demo}gold.jsonl --catalog data/catalogs/rates.json",
+    "data duplicates {demo}gold.jsonl", "data show", "explain",
+]  # fmt: skip
+"""Commands whose tables are for people."""
+
+SYSTEMS = {"pred", "tuned", "week-1", "week-2", "calls", "kind", "--by"}
+"""Heads of columns that are names of files, or what the user typed."""
+
+
+def _heads(text: str) -> set[str]:
+    """The heads of the tables of a text, without the number in parentheses."""
+    heads = set()
+    for block in text.split("\n\n"):
+        cells = re.split(r" {2,}", block.strip("\n").partition("\n")[0].strip())
+        heads |= {re.sub(r" \(\d+\)$", "", cell) for cell in cells} if len(cells) > 1 else set()
+    return heads - SYSTEMS
+
+
+@pytest.mark.parametrize("command", VIEWS)
+def test_heads_of_tables_are_explained(command: str) -> None:
+    text = planeval(*command.format(demo="data/demo/", weeks="data/samples/agents/week-").split()).stdout
+    tables = "\n\n".join(
+        block for block in text.split("\n\n") if "\n" in block and not block.startswith("trip-")
+    )
+    assert [head for head in sorted(_heads(tables)) if not find_codes(head)] == []
+
+
+def test_labels_of_the_page_are_explained() -> None:
+    source = "".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / "viz" / "report").glob("*.js"))
+    )
+    headings = re.findall(
+        r"""(?:card\(|perRun\(|under\(|"h[234]", \{ text: |facetOf\("\w+", |heading = )\s*"([A-Z][^"]+)\"""",
+        source,
+    )
+    headings += re.findall(r'[?:] "([A-Z][a-z\' ]+(?:plan|prediction|drawing|gain|causes))"', source)
+    facets = re.findall(r'\["(?:code|tool|argument)", "([A-Z]\w+)"\]', source)
+    columns = re.findall(r'\["([a-z%0-9][^"$]*)"(?:, "number[^"]*")?\]', source)
+    labels = label_meanings([])
+    assert (len(headings) > 12, len(facets)) == (True, 3)
+    assert [
+        text for text in (*headings, *facets) if re.sub(" of [AB]$", "", text) not in labels["labels"]
+    ] == []
+    assert set(columns) - {"up", "down", "a"} - labels["columns"].keys() == set()
+
+
+def test_names_of_lines_are_explained() -> None:
+    """What leads a line of ``diff``, of edits and of structure, as golden files have it."""
+    lines = "\n".join(
+        path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "told").glob("*.txt"))
+    )
+    leads = set(
+        re.findall(
+            r"^ +(?:↳ )?([a-z][a-z. ]*?)(?: of pred| of gold)?(?: ×\d+)?(?: \([^)]*\))?: ", lines, re.M
+        )
+    )
+    assert len(leads) > 30
+    assert [name for name in sorted(leads) if not find_codes(name)] == []
+
+
+def test_the_glossary_has_an_anchor_for_each_term() -> None:
+    page = loaded("commands").on_page_markdown((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
+    anchors = re.findall(r'<span id="([^"]+)">', page)
+    assert anchors == [*dict.fromkeys(entry.anchor for entry in term_entries())]

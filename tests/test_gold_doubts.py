@@ -54,11 +54,13 @@ def test_a_verdict_turns_without_them_and_each_figure_stands_beside(files: list[
     compared = planeval(
         "compare", first, second, "--gold", gold, "--metric", "exact", "--gold-doubts", doubts
     )
-    assert "the verdict on b turns (exact: better, without them no sure difference)" in compared.stdout
+    assert (
+        "the verdict on b changes (exact: better, without them no significant difference)" in compared.stdout
+    )
     contrast = json.loads(
         planeval("compare", first, second, "--gold", gold, "--format", "json", "--gold-doubts", doubts).stdout
     )["without_gold_doubts"]["contrasts"][0]
-    assert contrast["turns"]["exact"] == {"with": "better", "without": "no sure difference"}
+    assert contrast["turns"]["exact"] == {"with": "better", "without": "no significant difference"}
     assert (contrast["n"], contrast["figures"]["exact"]["first"]) == (28, 27 / 28)
     every = doubts_file(tmp_path / "every.json", *(record["id"] for record in GOLD))
     none_left = planeval(
@@ -67,7 +69,7 @@ def test_a_verdict_turns_without_them_and_each_figure_stands_beside(files: list[
     assert "no sample is left on which b could be compared" in none_left.stdout
     few = doubts_file(tmp_path / "few.json", "q0")
     held = planeval("compare", first, second, "--gold", gold, "--metric", "exact", "--gold-doubts", few)
-    assert "the verdict on b holds; without them b is better than a in exact" in held.stdout
+    assert "the verdict on b stays the same; without them b is better than a in exact" in held.stdout
 
 
 def test_runs_that_are_kept_and_several_systems(files: list[str], tmp_path: Path) -> None:
@@ -78,11 +80,11 @@ def test_runs_that_are_kept_and_several_systems(files: list[str], tmp_path: Path
     runs = [str(tmp_path / name) for name in ("r1", "r2")]
     told = planeval("score", runs[0], "--gold-doubts", doubts, "--format", "json").stdout
     assert json.loads(told)["without_gold_doubts"]["figures"]["exact"]["n"] == 28
-    assert "the verdict on r2 turns" in planeval("compare", *runs, "--gold-doubts", doubts).stdout
+    assert "the verdict on r2 changes" in planeval("compare", *runs, "--gold-doubts", doubts).stdout
     three = planeval(
         "compare", first, second, second, "--gold", gold, "--gold-doubts", doubts, "--metric", "exact"
     )
-    assert three.stdout.count("turns (exact") == 2
+    assert three.stdout.count("changes (exact") == 2
 
 
 def test_what_data_check_writes_is_read(tmp_path: Path) -> None:

@@ -318,7 +318,7 @@ def test_usage() -> None:
     for argv, said in (
         (("report", DEMO[0]), "Missing option '--gold'"),
         (("report", "a", "b", "c"), "a page shows one system or two, and these are 3"),
-        (("report", DEMO[0], "--gold", DEMO[1], "-o", "x.svg"), "named as svg"),
+        (("report", DEMO[0], "--gold", DEMO[1], "-o", "x.svg"), "suffix of svg"),
         (("report", DEMO[0], "--gold", DEMO[1], "--limit", "0"), "0 is not in the range"),
     ):
         done = planeval(*argv)
@@ -388,5 +388,5 @@ def test_a_page_of_plans_that_were_run_tells_what_each_call_gave(tmp_path: Path)
     write(tmp_path / "gold.jsonl", [{"id": "one", "gold": "a = double(x=3)"}])
     argv = ("diff", "pred.jsonl", "gold.jsonl", "--execute", "tools.py")
     ran = page_of(tmp_path, *argv, cwd=tmp_path, code=1).pairs()[0]["ex"]
-    assert ran["said"].startswith("in effect different")
+    assert ran["said"].startswith("when run: different")
     assert (ran["p"], ran["g"]) == ([["ok", "8"]], [["ok", "6"]])

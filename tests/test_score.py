@@ -430,7 +430,7 @@ def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
     )
     assert "stand elsewhere" not in planeval("score", preds, ordered).stderr
     trials = write(tmp_path / "trials.jsonl", [{"id": f"q{at}", "gold": CALLS[at]} for at in (0, 1) * 3])
-    said = "2 ids stand several times in both, the first is 'q0' (3 and 3 times): they are paired"
+    said = "2 ids occur several times in both, the first is 'q0' (3 and 3 times): they are paired"
     fields = ("--field", "text=gold", "--field", "gold.text=gold", "--pair", "position")
     text = planeval("score", trials, trials, *fields).stderr
     assert (f"{trials} and {trials}: {said}" in text, "stand elsewhere" in text) == (True, False)

@@ -406,7 +406,8 @@ def run(*spans: Part, root: int, under: str = "", inner: tuple[str, ...] = ()) -
 
 MODEL = ("model", "m1", 0, 100)
 FASTER = "; speeding up other steps does not help"
-OVERLAP = f": two 300.0 ms → m 350.0 ms{FASTER}, unless the run waited for one in 300.0 ms of the rest"
+WAITING = "unless the run was waiting for"
+OVERLAP = f": two 300.0 ms → m 350.0 ms{FASTER}, {WAITING} one in 300.0 ms of the remaining time"
 OWN_TIME = "the critical path is 600.0 ms of 1.00 s: m1 100.0 ms → f 400.0 ms → m2 100.0 ms" + FASTER
 BESIDE = [
     ("tool", "a", 50, 310), ("tool", "e", 60, 320), ("tool", "b", 100, 450), ("tool", "on", 300, 400),
@@ -420,7 +421,7 @@ PATHS: dict[str, tuple[int, list[Part], list[tuple[str, int]], str]] = {
         1000, [("tool", "one", 0, 400), ("tool", "two", 300, 600), ("model", "m", 650, 1000)],
         [("two", 300), ("m", 350)], OVERLAP),
     "what overlapped is counted once and where the path has gaps": (
-        900, BESIDE, [("b", 350), ("d", 400)], "unless the run waited for a, e, c in 100.0 ms of the rest"),
+        900, BESIDE, [("b", 350), ("d", 400)], f"{WAITING} a, e, c in 100.0 ms of the remaining time"),
     "of a little overlap nothing is said": (
         700, [MODEL, ("tool", "slow", 105, 700), ("tool", "fast", 100, 300)],
         [("m1", 100), ("slow", 595)], FASTER),
@@ -437,7 +438,7 @@ PATHS: dict[str, tuple[int, list[Part], list[tuple[str, int]], str]] = {
         [("chat", 40), ("g", 80)], ""),
     "what began before the run": (
         120, [("model", "ask", -50, 20), ("model", "chat", 0, 100), ("tool", "g", 40, 120)],
-        [("ask", 70), ("g", 80)], "unless the run waited for chat in 20.0 ms of the rest"),
+        [("ask", 70), ("g", 80)], "unless the run was waiting for chat in 20.0 ms of the remaining time"),
 }  # fmt: skip
 
 

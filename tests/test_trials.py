@@ -93,7 +93,8 @@ def test_a_trial_that_is_missing_a_task_without_any_and_uneven_trials_are_told(t
     done = planeval("score", write(tmp_path / "p.jsonl", rows), write(tmp_path / "g.jsonl", GOLD))
     assert "4 pairs: 3 same, 1 absent" in done.stdout
     assert (
-        "3 trials of 2 tasks, 1 to 2 each; 1 more task without an answer, wrong in each of 2" in done.stdout
+        "3 trials of 2 tasks, 1 to 2 each; 1 more task without an answer, counted as wrong 2 times"
+        in done.stdout
     )
     assert [line.split()[1::4] for line in done.stdout.splitlines()[6:8]] == [["0.6667", "3"], ["0.5", "2"]]
     golds = [g | {"trial": n} for g in GOLD[:1] for n in range(3)]

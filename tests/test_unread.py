@@ -86,7 +86,7 @@ def test_a_doubt_is_told_wherever_a_verdict_is(tmp_path: Path) -> None:
     said = planeval("diff", pred, gold).stderr
     assert "pred: 1 without calls, but the text may hold one (parse shows where)" in said
     said = planeval("score", pred, gold).stdout
-    assert "1 prediction without calls holds what may be an unread call" in said
+    assert "1 prediction without calls contains what may be an unread call" in said
     row = json.loads(planeval("score", pred, gold, "--format", "json").stdout)["rows"][0]
     assert (row["state"], row["unread"]) == ("same", True)
     checked = planeval("check", pred, "--catalog", tools)

@@ -105,6 +105,21 @@ def _codes() -> Iterator[str]:
         yield _escaped(entry.fix)
 
 
+def _glossary() -> Iterator[str]:
+    """Each term in the table of its family, with an anchor of its name."""
+    from planner_eval.results.codes import term_entries
+
+    family = ""
+    anchors = set()
+    for entry in term_entries():
+        if entry.family != family:
+            family = entry.family
+            yield f"\n## {family.removeprefix('terms: ')}\n\n| word | meaning |\n|---|---|"
+        anchor = f' id="{entry.anchor}"' * (entry.anchor not in anchors)
+        anchors.add(entry.anchor)
+        yield f"| <span{anchor}>{_escaped(entry.code)}</span> | {_escaped(entry.meanings[0])} |"
+
+
 def _described(context: click.Context, level: int) -> Iterator[str]:
     """One command as ``--help`` tells it, then those below it."""
     command = context.command
@@ -136,6 +151,7 @@ GENERATED = {
     "<!-- codes -->": lambda: "\n\n".join(_codes()),
     "<!-- dialects -->": _dialects,
     "<!-- frameworks -->": _frameworks,
+    "<!-- glossary -->": lambda: "\n".join(_glossary()),
     "<!-- kinds -->": _kinds,
     "<!-- metrics -->": _metrics,
     "<!-- terms -->": _terms,

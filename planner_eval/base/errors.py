@@ -274,7 +274,7 @@ CODES: dict[str, str] = {
     "trace.repeated_call": "a call repeats an earlier one that had succeeded",
     "trace.failed_retry": "a failed call was retried unchanged and failed again",
     "trace.not_run": "a model asked for a tool that never ran",
-    "trace.unused_result": "nothing of a tool's output appears in what followed",
+    "trace.unused_result": "nothing from a tool's output appears in what followed",
     "trace.ungrounded_argument": "an identifier that appears in no earlier message or tool output",
     "trace.unagreed_action": "a call changes something before the user asked for it or agreed",
     "trace.critical_path": "the tools and models that determined a run's duration",

@@ -154,7 +154,7 @@ def recorded_verdicts(source: Any, policy: AnyPolicy = DEFAULT_POLICY) -> tuple[
     rows = tuple(report.rows)
     if not any(row.verdict for row in rows):
         raise InputError(
-            f"{name}: no record holds a recorded verdict, a yes, a no or a number from 0 to 1 in a field "
+            f"{name}: no record has a verdict (yes, no or a number from 0 to 1) in a field "
             f"{', '.join(RECORDED_FIELDS)}; name a second file of verdicts"
         )
     ours, recorded = [], []

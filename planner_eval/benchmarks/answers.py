@@ -145,7 +145,7 @@ def read_answer_file(
             results.content,
         ):
             message = f"{path} holds results as {benchmark.title}'s own runner writes them"
-            raise InputError(f"{message}: leave out --field, they are read by themselves")
+            raise InputError(f"{message}: leave out --field")
         return results
     file = read_path(
         path, id_field=id_field, text_field=text_field, role="answer", never=benchmark.gold_beside
@@ -267,7 +267,7 @@ def unknown_ids_error(ids: Iterable[str], samples: Iterable[Sample]) -> PairingE
     """What is said where no answer's id is a sample's."""
     return PairingError(
         f"no answer's id is a sample's id: answers have {_format_first_ids(ids)}, samples "
-        f"{_format_first_ids(s.id for s in samples)}. Is it another data set? --field id names "
+        f"{_format_first_ids(s.id for s in samples)}. Are they of another data set? --field id names "
         "the field of the id; "
         "answers without ids are matched by position"
     )
@@ -277,7 +277,7 @@ def unequal_counts_error(answers: int, samples: int) -> InputError:
     """What is said where answers are matched by position and are more or fewer than the samples."""
     return InputError(
         f"{answers:,} answers for {samples:,} samples, matched by position: give each "
-        "answer the id of its sample, or exactly one answer a sample"
+        "answer the id of its sample, or exactly one answer per sample"
     )
 
 

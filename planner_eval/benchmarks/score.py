@@ -365,7 +365,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
     samples = matched.samples
     answers = f"{format_count(matched.answers, 'answer')}, {format_count(samples, 'sample')}"
     yield f"{bench.title}: {answers}, matched by {matched.by}"
-    yield f"denominator: {format_count(matched.scored, 'record')}, one a sample" + (
+    yield f"denominator: {format_count(matched.scored, 'record')}, one per sample" + (
         "" if matched.scored == samples else " and answer"
     )
     if scored.prompts:
@@ -377,7 +377,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         ("answers that no sample asked for, not counted", matched.unknown),
         ("further answers to a sample that has one, not counted", matched.repeated),
         ("answers that cannot be read from the file, counted as wrong", matched.broken),
-        ("samples at which the program itself fails, in no figure", scored.lost),
+        ("samples on which the published code itself fails, in no figure", scored.lost),
     ):
         if ids:
             yield f"{what}: {len(ids):,} ({_format_first_ids(ids)})"

@@ -77,7 +77,7 @@ def command(
     What the --to format cannot express is an error; --loss drops and lists it. Names that the format does
     not allow are changed, with a note, and restored when planeval reads them. What a grammar cannot enforce
     is listed on standard error and in its first lines; planeval check finds it.
-    Exit code: 0 written, 2 usage, 3 not written.
+    Exit code: 0 written, 2 usage error, 3 not written.
     """
     listing = target is None and grammar is None
     refuse_idle(

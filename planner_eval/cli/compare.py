@@ -97,7 +97,7 @@ def command(
     that can be repaired does not, unless --strict is given. Yes/no figures are tested with the exact sign
     test, others with a permutation test over samples, all with Holm's correction. Then come the records
     that flipped, and the tools that were confused.
-    Exit code: 0 compared, 1 worse than --fail-if-worse allows, 2 usage, 3 nothing could be compared.
+    Exit code: 0 compared, 1 worse than --fail-if-worse allows, 2 usage error, 3 nothing could be compared.
     """
     if len(systems) < 2:
         raise click.UsageError(

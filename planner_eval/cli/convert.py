@@ -91,7 +91,7 @@ def command(
     error; --loss drops and lists it. In notations without types values are texts unless --catalog gives
     their types. With --patch each plan is written as its patch makes it, by default in the notation plan; one
     without a patch is written unchanged, with a note. --list shows the notations.
-    Exit code: 0 all written, 1 some not, or a patch without its plan, 2 usage, 3 none.
+    Exit code: 0 all written, 1 some not, or a patch without its plan, 2 usage error, 3 none.
     """
     refuse_idle(
         [
@@ -143,7 +143,7 @@ def command(
     written: int = tally.written
     if many:
         unsaid = tally.read - written
-        cannot = f", {unsaid:,} cannot be said in it" if unsaid else ""
+        cannot = f", {unsaid:,} cannot be expressed in it" if unsaid else ""
         note(f"{tally}; {written:,} written as {target}{cannot}{losses_text(tally.losses)}")
     return 0 if written == sum(len(source.records) for source in sources) else 1 if written else 3
 

@@ -109,7 +109,7 @@ def _doubt_lines(check: DatasetCheck, form: str) -> list[str]:
         {
             "gold": code,
             "confidence": confidence,
-            "found": len(ones),
+            "findings": len(ones),
             "records": len({d.record for d in ones}),
             "meaning": CODES[code],
         }
@@ -191,7 +191,7 @@ def _head_lines(check: DatasetCheck) -> list[str]:
 
 def _self_equality_text(checked: CheckResult) -> str:
     if not checked.unequal:
-        return "each"
+        return "all"
     return f"all but {len(checked.unequal):,} ({', '.join(checked.unequal[:5])})"
 
 
@@ -199,7 +199,13 @@ def _findings_text(checked: CheckResult, form: str) -> str:
     if not checked.findings:
         return "no irregularities"
     rows = [
-        {"severity": f.severity, "code": f.code, "found": f.count, "records": f.records, "meaning": f.meaning}
+        {
+            "severity": f.severity,
+            "code": f.code,
+            "findings": f.count,
+            "records": f.records,
+            "meaning": f.meaning,
+        }
         for f in checked.findings
     ]
     lines: list[str] = []
@@ -344,7 +350,7 @@ def command(
     tools and its question, searched for calls without a use, and run where tools are available, to compare
     the result with the gold answer. Records with the same question are compared, and gold with the answers
     of models (--runs). For a data set, irregularities are counted, and gold is scored against itself.
-    Exit code: 0 no findings, 1 findings, 2 usage, 3 nothing could be read.
+    Exit code: 0 no findings, 1 findings, 2 usage error, 3 nothing could be read.
     """
     fields = {key: check_options.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
     refuse_stdin_twice(name, *runs)

@@ -81,7 +81,7 @@ def coverage_command(
     FILE holds records of plans; DATASET is a name of 'planeval data show'. --catalog adds tools and
     parameters that are never used, and outputs that never feed a parameter of their name and type;
     --against adds what another set uses and this one does not.
-    Exit code: 0 all plans read, 1 some unreadable, 2 usage, 3 none readable.
+    Exit code: 0 all plans read, 1 some unreadable, 2 usage error, 3 none readable.
     """
     refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
@@ -165,8 +165,8 @@ def _coverage_text(coverage: Coverage, form: str, examples: int) -> str:
 
 def _coverage_row(aspect: Aspect, coverage: Coverage) -> dict[str, Any]:
     never = None if aspect.never is None else len(aspect.never)
-    row = {"": aspect.name, "touched": len(aspect.touched), "beside": aspect.beside, "never": never}
-    row |= {"commonest": _commonest(aspect)}
+    row = {"": aspect.name, "used": len(aspect.touched), "unlisted": aspect.beside, "unused": never}
+    row |= {"most common": _commonest(aspect)}
     if len(coverage.sets) > 1:
         row |= {"only here": len(aspect.alone), "only there": len(aspect.missing)}
     return row
@@ -248,7 +248,8 @@ def duplicates_command(
     questions if only numbers, dates, quoted words and names differ. With a second set, records of the first
     that also occur in it are counted. FILE holds records of gold plans; DATASET is a name of 'planeval data
     show'.
-    Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage, 3 nothing to compare.
+    Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage error, 3 nothing to
+    compare.
     """
     refuse_idle([OptionScope(("across", "clusters"), second is None, "to one set, and two are named")])
     sources = open_plan_sets([name for name in (first, second) if name is not None], fields)

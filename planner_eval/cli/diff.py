@@ -214,7 +214,7 @@ def command(
     PRED and GOLD are one plan each; files of records, paired by id, or by position if neither file has ids;
     or directories or quoted patterns of files, paired by name. One of them may be - for standard input.
     Labels and the order of independent calls and of arguments do not matter.
-    Exit code: 0 the same, 1 different or unreadable, 2 usage, 3 nothing could be compared.
+    Exit code: 0 the same, 1 different or unreadable, 2 usage error, 3 nothing could be compared.
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
     from planner_eval.results.runs.pairs import is_large
@@ -467,5 +467,5 @@ def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised:
     if sums.wholes:
         note(
             f"{sum(sums.wholes.values()):,} of these references may mean a tool's whole result "
-            f'({", ".join(sums.wholes)}): a policy with catalog = "tools.json" takes its only output for it'
+            f'({", ".join(sums.wholes)}): with catalog = "tools.json" in the policy they mean its only output'
         )

@@ -147,8 +147,7 @@ def format_option(*forms: str, help: str = "Output format.") -> Decorator:
         "form",
         type=click.Choice(forms),
         callback=chosen,
-        show_default=f"by the suffix of -o, else {forms[0]}",
-        help=help,
+        help=f"{help.removesuffix('.')} (default: by the suffix of -o, else {forms[0]}).",
     )
 
 

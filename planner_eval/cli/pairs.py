@@ -40,7 +40,7 @@ def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--policy",
         metavar="NAME|FILE",
         help="How values are compared: default, strict, lenient, a benchmark's "
-        "name, or a TOML file (default: as planeval.toml or pyproject.toml says).",
+        "name, or a TOML file (default: as set in planeval.toml or pyproject.toml, else default).",
     )(command)
 
 

@@ -142,7 +142,7 @@ def say_run(
         answers = format_count(progress.limited, "time")
         note(f"the server answered {answers}: too many requests (429): lower --run concurrency=N")
     if "context" in totals.failed:
-        note("--run budget=TOKENS offers no more tools than fit, where the data set has lists of tools")
+        note("--run budget=TOKENS offers only as many tools as fit, where the data set lists tools")
     if totals.again:
         which = "a command for all of them" if before else "the same command"
         note(f"{which} asks {format_count(totals.again, 'sample')} again")
@@ -366,7 +366,7 @@ def command(
     JSON lines with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog names
     them. -o names the folder of the run, which stores every reply at once; planeval score RUN reads it, and
     the same command resumes it. Prompts never depend on gold.
-    Exit code: 0 all answered, 1 some not, 2 usage, 3 none.
+    Exit code: 0 all answered, 1 some not, 2 usage error, 3 none.
     """
     from planner_eval.models.judges import Endpoint
     from planner_eval.models.predict import predict

@@ -112,7 +112,7 @@ def command(
     plans. Two systems are shown side by side, with the pairs that flipped. The page is one file, opens from
     disk and loads nothing; it holds every pair, unreadable ones with the reason. For a run of score
     --benchmark or a folder of BFCL results, it shows the benchmark's own figures and verdicts.
-    Exit code: 0 written, 2 usage, 3 nothing could be compared.
+    Exit code: 0 written, 2 usage error, 3 nothing could be compared.
     """
     opened = open_systems(systems, gold, how)
     ruled = any(map(is_benchmark_run, systems))

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 @judging_options(
     "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
     metric="A metric or a group (plan, calls, arguments, references, order, structure, "
-    "published, all); repeatable (default: the main ones as text, else all but published).",
+    "published, all); repeatable (default: as text the main ones, else all but published).",
     causes="Show what each root cause costs, by code, tool, argument and depth, and which fixes would gain "
     "most.",
 )
@@ -122,7 +122,8 @@ def command(
     plans. Small syntax errors are repaired and reported; --strict counts them as wrong. Large files are
     split among several processes. -o DIR/ stores the run; the same command resumes it, and planeval score
     DIR shows it.
-    Exit code: 0 scored, 1 a --fail-under threshold missed or records unmatched, 2 usage, 3 nothing scored.
+    Exit code: 0 scored, 1 below a threshold of --fail-under, or records unmatched, 2 usage error, 3 nothing
+    scored.
     """
     stability = "task=stability" in published.settings
     wanted = published.benchmark

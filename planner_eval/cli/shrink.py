@@ -123,9 +123,9 @@ def command(
     PRED and GOLD are one plan each, or files of records, of which --id or --record chooses one pair. Calls
     are removed with their consumers, or with the references to them; arguments, references and parts of
     values are removed, and the rest simplified, on both sides or on one. Every pair tried is written and
-    read again. No single step of these can make the result smaller.
-    Exit code: 0 smallest pair, 1 stopped before, or the command's answers vary, 2 usage, 3 the pair does
-    not show it, 130 interrupted; the smallest pair so far is written in any case.
+    read again. No single such step can make the result smaller.
+    Exit code: 0 smallest pair, 1 stopped before, or the command's answers vary, 2 usage error, 3 the pair
+    does not fail so, 130 interrupted; the smallest pair so far is written in any case.
     """
     from planner_eval.results.runs.worker import InterruptOnSignal
 

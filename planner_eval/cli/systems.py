@@ -210,7 +210,7 @@ def _read_predicted(path: str, *, repeated: bool) -> PredictedRun:
     run = read_predicted_run(path)
     missing, noun, lack = run.unasked, "sample", "without a complete answer"
     if (repeated or run.counts_trials) and run.repeat > 1:
-        missing, noun, lack = run.lost, "answer", "not whole"
+        missing, noun, lack = run.lost, "answer", "incomplete"
     if missing:
         counts = "count as wrong" if run.form == "own" else "count as they are"
         note(f"{path}: {format_count(missing, noun)} {lack} {counts}")

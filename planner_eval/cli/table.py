@@ -71,7 +71,7 @@ def command(
     the runs' benchmark or, where that lacks a column for a run, each run's own figures. Figures are as the
     paper defines them; --official shows them as its code computes them. In each column all others are
     tested against the best, with Holm's correction over the table.
-    Exit code: 0 made, 1 runs have different samples, 2 usage, 3 no figure could be made.
+    Exit code: 0 made, 1 runs have different samples, 2 usage error, 3 no figure could be made.
     """
     refuse_idle(
         [

@@ -488,7 +488,7 @@ def refuse_targets(context: click.Context) -> None:
         )
         if named is not None:
             written = " or ".join(target.forms)
-            raise InputError(f"{flag}: {file} is named as {named}, and {written} is written")
+            raise InputError(f"{flag}: {file} has the suffix of {named}, but {written} is written")
 
 
 def _is_settings(file: str) -> bool:
@@ -511,9 +511,9 @@ def format_of_file(file: str | None, forms: Collection[str], context: click.Cont
     form = format_of_suffix(file, forms)
     other = format_of_suffix(file, SUFFIX_FORMATS) if form is None else None
     if other is not None:
-        message = f"{file} is named as {other}, and {context.command.name} writes {', '.join(forms)}"
+        message = f"{file} has the suffix of {other}, but {context.command.name} writes {', '.join(forms)}"
         if "form" in {option.name for option in context.command.params}:
-            message += "; --format says which of them in a file of any name"
+            message += "; --format chooses one for a file of any name"
         raise click.UsageError(message, context)
     return form
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -117,6 +118,17 @@ def unread_state(error: ParseError) -> str:
     return _STATES_BY_CODE.get(error.code, "unreadable")
 
 
+def causes_head(codes: Sequence[str]) -> str:
+    """The codes of root causes, as they stand before the first one's sentence.
+
+    >>> causes_head(["call.extra"]), causes_head(["order.broken", "order.broken"]), causes_head([])
+    ('call.extra: ', 'order.broken ×2; first: ', '')
+    """
+    counts = Counter(codes).items()
+    named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in counts)
+    return f"{named}{'; first' * (len(codes) > 1)}: " if codes else ""
+
+
 class Row(NamedTuple):
     """What became of one pair of records.
 
@@ -148,7 +160,7 @@ class Row(NamedTuple):
     @property
     def in_effect(self) -> str:
         """What the plans come to when they are run, in words; "" where they were not."""
-        return f"in effect {self.effects['said']}" if self.effects is not None else ""
+        return f"when run: {self.effects['said']}" if self.effects is not None else ""
 
 
 def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
@@ -293,7 +305,9 @@ def _try_read(
     except expected_errors as error:  # what stands beside a gold plan names its place itself
         if not isinstance(error, ParseError):
             return _ReadResult(problem=str(error))
-        return _ReadResult(None, f"{record.where}: {error}", unread_state(error), strip_traceback(error))
+        return _ReadResult(
+            None, f"{record.where}: {error.coded}", unread_state(error), strip_traceback(error)
+        )
 
 
 def _make_row(

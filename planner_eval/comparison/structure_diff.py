@@ -71,9 +71,9 @@ def structure_note(matching: Matching) -> str:
     >>> gold = parse("a = f(#x='1')\ng(#y=a)")
     >>> print(structure_note(match(parse("a = f(#x='1')\ng(#y='2')"), gold)))
     structure: 2 components instead of 1; depth 1 instead of 2; 1 dependency lost
-      torn apart: gold's f (call 1) | g (call 2)
+      separated: gold's f (call 1) | g (call 2)
       moved: g (call 2) is in generation 1, in gold in 2
-      edge lost: gold's g (call 2) takes from f (call 1)
+      edge lost: gold's g (call 2) uses f (call 1)
     """
     matching = prepare_for_counting(matching)
     if _has_one_graph(matching):
@@ -116,13 +116,13 @@ def _format_field(field: str, plan_name: str, name: CallName, structure: Structu
 def _format_differences(comparison: StructureDiff, names: CallNames) -> Iterator[str]:
     pred_name, gold_name = names.ours, names.theirs
     for groups in comparison.torn:
-        yield f"torn apart: gold's {_format_groups(gold_name, groups)}"
+        yield f"separated: gold's {_format_groups(gold_name, groups)}"
     for groups in comparison.joined:
         yield f"joined: {_format_groups(pred_name, groups)}"
     for pred, _, generation, gold_generation in comparison.moved:
         yield f"moved: {pred_name(pred)} is in generation {generation}, in gold in {gold_generation}"
-    yield from _format_links("edge lost: gold's", "takes from", gold_name, comparison.edges_lost)
-    yield from _format_links("edge added:", "takes from", pred_name, comparison.edges_added)
+    yield from _format_links("edge lost: gold's", "uses", gold_name, comparison.edges_lost)
+    yield from _format_links("edge added:", "uses", pred_name, comparison.edges_added)
     yield from _format_links("dependency lost: gold's", "needs", gold_name, comparison.lost)
     yield from _format_links("dependency added:", "needs", pred_name, comparison.added)
     yield from _format_links("order violated: gold's", "is written before", gold_name, comparison.violated)

@@ -66,16 +66,16 @@ def first_wrong_text(turns: TurnComparison) -> str:
     """The first wrong turn in a few words; "" where none is.
 
     >>> first_wrong_text(TurnComparison("turn", 4, (2, 3)))
-    'turn 2 of 4 first'
+    'first in turn 2 of 4'
     """
-    return "" if turns.first is None else f"{turns.unit} {turns.first} of {turns.total} first"
+    return "" if turns.first is None else f"first in {turns.unit} {turns.first} of {turns.total}"
 
 
 def turns_text(turns: TurnComparison) -> str:
     """A comparison turn by turn in one line.
 
     >>> turns_text(TurnComparison("turn", 4, (2, 3, 4), (3,), 0, "Book it."))
-    'first wrong turn: 2 of 4 ("Book it."); turn 3 follows from it; turn 4 is wrong by itself'
+    'first wrong turn: 2 of 4 ("Book it."); turn 3 follows from it; turn 4 is wrong on its own'
     """
     unit = turns.unit
     late = ""
@@ -88,7 +88,7 @@ def turns_text(turns: TurnComparison) -> str:
     clauses = [
         f"first wrong {unit}: {turns.first} of {turns.total}{asked}",
         _clause(unit, turns.follow, ("follows from it", "follow from it")),
-        _clause(unit, alone, ("is wrong by itself", "are wrong by themselves")),
+        _clause(unit, alone, ("is wrong on its own", "are wrong on their own")),
         late,
     ]
     return "; ".join(filter(None, clauses))

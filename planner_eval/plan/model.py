@@ -183,6 +183,16 @@ class Diagnostic(NamedTuple):
     span: Span | None = None
 
 
+def no_call_remark(why: str) -> Diagnostic:
+    """That a text calls no tool, and why.
+
+    >>> no_call_remark("an empty list").message, no_call_remark("the text calls no tool").message
+    ('no call: an empty list', 'the text calls no tool')
+    """
+    lead = "" if why.endswith("calls no tool") else "no call: "
+    return Diagnostic("plan.no_call", f"{lead}{why}", "info")
+
+
 @fast_frozen
 class Call:
     """One call of a plan: a node of the graph.

@@ -301,7 +301,7 @@ FIGURE_MEANINGS = {
     "roots": "calls that use no other call's output",
     "sinks": "calls whose output no other call uses",
     "critical path": "the calls of the longest chain, by their ids; the earliest of several",
-    "inferred": "edges that no one wrote; all figures count them, depth and width also written steps",
+    "inferred": "inferred edges; all figures count them, and depth and width count written steps too",
     "fan in": "how many calls use the output of how many others: 0 ×2 is two calls that use none",
     "fan out": "how many calls have their output used by how many others",
     "scope": "AppBench's term for one or several apps (S, M), and one or several calls of an app",

@@ -285,4 +285,4 @@ def _format_concurrent_spans(path: CriticalPath) -> str:
         return ""
     names = [*dict.fromkeys(shorten(span.name, 30) for span in path.beside)]
     some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f", unless the run waited for {some} in {format_duration(path.unsaid)} of the rest"
+    return f", unless the run was waiting for {some} in {format_duration(path.unsaid)} of the remaining time"

@@ -283,7 +283,11 @@ def _repeated_call_finding(trace: _RecordedCalls, before: int, index: int) -> Di
     sure = recorded and not concurrent and not trace.silent[index] and not between
     answer_note = "with the same answer" if recorded else "and the trace does not record the answers"
     why = "; another tool ran in between, and may have changed it" if between else ""
-    why = "; two agents at once, of which neither may know of the other" if concurrent else why
+    why = (
+        "; two agents made them at the same time, perhaps without knowing of each other"
+        if concurrent
+        else why
+    )
     text = (
         f"the same call as call {before + 1}, {answer_note}{trace.place(index)}{why}; "
         "reuse the first output, or drop the second call"
@@ -352,7 +356,7 @@ def _find_unused_answers(trace: _RecordedCalls) -> Iterator[Diagnostic]:
         ):
             continue
         message = (
-            f"nothing of the output of {shorten(call.name, MAX_SHOWN_LENGTH)} appears in a later argument "
+            f"nothing from the output of {shorten(call.name, MAX_SHOWN_LENGTH)} appears in a later argument "
             f"or message{trace.place(index)}; drop the call, unless the model used it in other words"
         )
         yield Diagnostic("trace.unused_result", message, "info", index)

@@ -313,7 +313,7 @@ def _figures(cells: Cells) -> list[AgreementFigure]:
     same = sum(row[index] for index, row in enumerate(cells))
     value = kappa(cells)
     span = None if value is None else _kappa_interval(cells)
-    alone = "both give a single class, so chance does as well"
+    alone = "both sides give one class only, so chance would agree as often"
     note = alone if value is None and total else "agreement beyond chance"
     return [
         AgreementFigure(

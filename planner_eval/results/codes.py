@@ -1,9 +1,10 @@
-"""What a name in an output means, with an example and a fix: outcomes, codes, error types, metrics."""
+"""What a word in an output means, with an example and a fix: outcomes, codes, error types, metrics, terms."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -14,9 +15,16 @@ from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.rows import STATES
+from planner_eval.plan.statistics import FIGURE_MEANINGS, KIND_MEANINGS, PATTERNS, SCOPES, SHAPES
 
 PAGE = "docs/codes.md"
 """The page of all codes, with an anchor for each."""
+
+GLOSSARY = "docs/glossary.md"
+"""The page of all terms, with an anchor for each."""
+
+_PAGE_FAMILY, _COLUMN_FAMILIES = "Page", ("Plans", "Scores and runs", "Tables")
+"""The terms that are headings of the page, and those that are heads of its columns."""
 
 _KIND_FOR_KIND = re.compile(r"(?:text|number|boolean|list) for (?:text|number|boolean|list)")
 
@@ -43,7 +51,7 @@ class CodeEntry(NamedTuple):
     @property
     def anchor(self) -> str:
         """Its anchor on the page of codes."""
-        return re.sub(r"[^\w.:-]", "-", self.code)
+        return re.sub(r"[^\w.:-]", lambda sign: "-" if sign[0] == " " else f"{ord(sign[0]):x}", self.code)
 
 
 @cache
@@ -75,6 +83,40 @@ def code_entries() -> dict[str, CodeEntry]:
     return entries
 
 
+@cache
+def term_entries() -> tuple[CodeEntry, ...]:
+    """The words that outputs use beside codes, each with its meaning: of plans, tables, pages, statistics.
+
+    >>> [entry.meanings for entry in term_entries() if entry.code == "root cause"]
+    [('the first thing that went wrong',)]
+    """
+    families: dict[str, Mapping[str, str]] = {
+        **tomllib.loads(read("data/glossary.toml")),
+        "Structure of plans": {**FIGURE_MEANINGS, **KIND_MEANINGS, **PATTERNS, **SHAPES, **SCOPES},
+    }
+    return tuple(
+        CodeEntry(term, (meaning,), "", "", f"terms: {family}")
+        for family, terms in families.items()
+        for term, meaning in terms.items()
+    )
+
+
+def label_meanings(figures: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What the page's headings, heads of columns and figures mean, as it shows them on hover.
+
+    Args:
+        figures: The names of the figures that the page shows.
+    """
+    groups: dict[str, dict[str, str]] = {"labels": {}, "columns": {}, "figures": {}}
+    for entry in term_entries():
+        family = entry.family.removeprefix("terms: ")
+        group = "labels" if family == _PAGE_FAMILY else "columns" if family in _COLUMN_FAMILIES else ""
+        if group:
+            groups[group][entry.code] = entry.meanings[0]
+    groups["figures"] = {name: METRICS[name].title for name in figures if name in METRICS}
+    return groups
+
+
 def _example_text(row: dict[str, str]) -> str:
     if "pred" in row:
         pred, gold = row["pred"].replace("\n", "; "), row["gold"].replace("\n", "; ")
@@ -95,15 +137,20 @@ def find_codes(name: str) -> list[CodeEntry]:
     name = name.strip(" []:,")
     if _KIND_FOR_KIND.fullmatch(name):
         name = "number for text"
-    if name in entries:
-        return [entries[name]]
+    terms = [entry for entry in term_entries() if entry.code == name]
+    if code := next((code for code in (name, name.replace(" ", "_")) if code in entries), None):
+        return [entries[code], *terms]
+    terms = terms or [entry for entry in term_entries() if entry.code.lower() == name.lower()]
     if group := [entry for entry in entries.values() if entry.family.partition(":")[0] == name]:
-        return group
+        return [*terms, *group]
     for pattern in (rf"{re.escape(name)}[.:]", rf".*[.:]{re.escape(name)}\Z"):
         if family := [entry for code, entry in entries.items() if re.match(pattern, code)]:
-            return family
-    hint = did_you_mean(name, entries, "planeval explain lists all codes")
-    raise InputError(f"unknown code {name!r}; {hint}")
+            return [*terms, *family]
+    if terms:
+        return terms
+    names = [*entries, *(entry.code for entry in term_entries())]
+    hint = did_you_mean(name, names, "planeval explain lists all codes and terms")
+    raise InputError(f"unknown code or term {name!r}; {hint}")
 
 
 def explain_code(entry: CodeEntry) -> str:
@@ -119,5 +166,7 @@ def explain_code(entry: CodeEntry) -> str:
     example = entry.example.replace("\n", "\n           ")
     shown = f"\n  example: {example}" if example else ""
     sure = f"\n  confidence: {entry.confidence}" if entry.confidence else ""
+    if entry.family.startswith("terms"):
+        return f"{entry.code}: {meanings}\n  see {GLOSSARY}#{entry.anchor}"
     label = "show" if entry.family.startswith("metrics") else "fix"
     return f"{entry.code}: {meanings}{sure}{shown}\n  {label}: {entry.fix}\n  see {PAGE}#{entry.anchor}"

@@ -171,7 +171,7 @@ class Comparison:
 
     @property
     def unreadable(self) -> str:
-        """How many predictions of each system cannot be read, as written and once repaired; "" where none."""
+        """How many predictions of each system cannot be read, and how many after repair; "" where none."""
         return unreadable_text(self.names, self.records)
 
     @property
@@ -213,9 +213,9 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
     if not (contrast.lost or contrast.won or any(line.gain for line in lines)):
         value = ratio_text(main.first.value or 0.0)
         return f"{first} and {second} have the same figures: n = {contrast.n}, {main.name} {value}"
-    over = f"after Holm's correction over {contrast.family} figure{'s' * (contrast.family != 1)}"
+    over = f" after Holm's correction over {contrast.family} figures" if contrast.family > 1 else ""
     other_sure = [line for line in lines if line.sure and line is not main]
-    figures = f"{values_text(main)}, {_p_text(main)} {over}"
+    figures = f"{values_text(main)}, {_p_text(main)}{over}"
     if main.sure:
         how = _direction_word(main)
         return f"{second} is {how} than {first} in {main.name}: {figures}" + _other_figures_text(
@@ -248,11 +248,11 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
     if not read.n:
         over_both = "no sample is readable in both"
     elif line is None or line.gain is None:
-        over_both += f" {main.name} does not exist"
+        over_both += f", {main.name} does not exist"
     else:
         better = f"{contrast.names[1]} is {_direction_word(line)}"
         how = better if line.sure else "no difference is significant"
-        over_both += f" {how}: {values_text(line)}, {_p_text(line)}"
+        over_both += f", {how}: {values_text(line)}, {_p_text(line)}"
     return f"; {why}{' and '.join(clauses)}; {over_both}"
 
 

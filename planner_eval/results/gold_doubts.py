@@ -183,7 +183,7 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
 
 
 def _standing(line: Line) -> str:
-    return "no sure difference" if not line.sure else "better" if (line.gain or 0) > 0 else "worse"
+    return "no significant difference" if not line.sure else "better" if (line.gain or 0) > 0 else "worse"
 
 
 def turned_figures(contrast: Contrast, rest: Contrast) -> dict[str, tuple[str, str]]:
@@ -237,8 +237,8 @@ def doubt_sentences(comparison: Comparison, without: WithoutDoubts) -> list[str]
             continue
         turns = turned_figures(contrast, rest)
         clauses = [f"{name}: {before}, without them {after}" for name, (before, after) in turns.items()]
-        lead = f"the verdict on {contrast.names[1]} turns ({'; '.join(clauses)})" if turns else (
-            f"the verdict on {contrast.names[1]} holds"
+        lead = f"the verdict on {contrast.names[1]} changes ({'; '.join(clauses)})" if turns else (
+            f"the verdict on {contrast.names[1]} stays the same"
         )  # fmt: skip
         sentences.append(f"{lead}; without them {rest.verdict}")
     return sentences

@@ -133,7 +133,7 @@ class DiffSums:
         reached, unknown = self.effects["reached True"], self.effects["reached None"]
         more = f", {unknown} unknown" if unknown else ""
         return (
-            f"in effect: {named}; gold's final state and values are reached in "
+            f"when run: {named}; gold's final state and values are reached in "
             f"{reached} of {self.pairs - unknown}{more}"
         )
 

@@ -59,8 +59,8 @@ class CauseData(_Written):
     """A root cause of one pair, and what it costs."""
 
     code: str = Field(description="Its code, or the state of a pair without a prediction to compare.")
-    tool: str = optional_key("The tool concerned: gold's where gold has the place.")
-    argument: str = optional_key("The argument concerned.")
+    tool: str = optional_key("The tool: gold's if the place exists in gold.")
+    argument: str = optional_key("The argument.")
     depth: int = optional_key("The topological generation of the call concerned, from 1.")
     exact: float = Field(description="Its share of the pair's loss in exact.")
     similarity: float = Field(description="Its share of the pair's loss in similarity.")
@@ -145,7 +145,7 @@ class EffectsData(_Written):
     """What the plans of a pair come to when they are run: the key effects of diff --execute --format json."""
 
     verdict: Literal["same", "different", "unknown"]
-    results_same: bool = Field(description="The values that come out are known to be the same.")
+    results_same: bool = Field(description="The outputs are known to be the same.")
     state_same: bool | None = Field(description="null: the tools report no state.")
     outputs_seen: bool | None = Field(
         description="Whether some call returned each value of gold; null: gold fails."
@@ -179,7 +179,7 @@ class ReportData(_Written):
     costs: dict[str, dict[str, float | None]] = optional_key(
         "By figure the sum, the mean, and per right answer."
     )
-    rows: list[RowData] = optional_key("One a pair; of the report of a run they stand in its rows.jsonl.")
+    rows: list[RowData] = optional_key("One per pair; for a run they are in its rows.jsonl.")
 
 
 class RecordsData(_Written):
@@ -224,7 +224,7 @@ class ContrastLine(_Written):
     second: float | None
     n: int = Field(description="Samples with the figure in the first system.")
     n_second: int = Field(description="Samples with the figure in the second system.")
-    value: float | None = Field(description="Second less first.")
+    value: float | None = Field(description="Second minus first.")
     low: float | None
     high: float | None
     p: float | None

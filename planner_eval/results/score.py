@@ -269,7 +269,7 @@ def repair_predictions(paired: PairedFiles) -> PairedFiles:
 
 def reading_name(reading: Reading) -> str:
     """How predictions were read, for a signature."""
-    how = "strict, else repaired" if reading.repair else "strict"
+    how = "with repairs" if reading.repair else "strict"
     how = f"{how}, compute {reading.compute}" if reading.compute else how
     return f"{how}, edges inferred" if reading.infer else how
 

@@ -419,16 +419,19 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
     >>> none = Records(*[0] * 12)
     >>> one, other = none._replace(records=300, unreadable=12, repaired=207), none._replace(records=300)
     >>> unreadable_text(["A", "B"], [one, other])
-    'unreadable: A 219 of 300 as written, 12 once repaired; B 0 of 300'
+    'without a readable plan: A 219 of 300 (12 after repair); B 0 of 300'
     """
     if not any(counts.unreadable_as_written for counts in records):
         return ""
     clauses = []
     for name, counts in zip(names, records, strict=True):
         written, repaired = counts.unreadable_as_written, counts.unreadable_once_repaired
-        repaired_note = "" if repaired is None else f", {repaired} once repaired"
-        clauses.append(f"{name} {written} of {counts.judged}" + f" as written{repaired_note}" * bool(written))
-    return f"unreadable: {'; '.join(clauses)}"
+        after = "" if repaired is None or not written else f" ({repaired} after repair)"
+        clauses.append(f"{name} {written} of {counts.judged}{after}")
+    return f"without a readable plan: {'; '.join(clauses)}"
+
+
+_COUNT_LABELS = {"records": "all", "strictly_same": "same without repair"}
 
 
 def record_rows(names: Sequence[str], records: Sequence[Records]) -> list[dict[str, Any]]:
@@ -441,7 +444,7 @@ def record_rows(names: Sequence[str], records: Sequence[Records]) -> list[dict[s
     always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
     return [
         {
-            "records": "all" if name == "records" else name.replace("_", " "),
+            "records": _COUNT_LABELS.get(name, name.replace("_", " ")),
             **dict(zip(names, counts, strict=True)),
         }
         for name, counts in zip(Records._fields, zip(*records, strict=True), strict=True)

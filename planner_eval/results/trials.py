@@ -321,7 +321,7 @@ def trial_lines(report: TrialReport, right_text: str = "the same as gold") -> It
         each = f"{min(answered)}" if len({*answered}) == 1 else f"{min(answered)} to {max(answered)}"
         unanswered = sum(counts.trials == counts.absent > 0 for counts in report.tasks.values())
         further = f"; {format_count(unanswered, 'more task')} without an answer" if unanswered else ""
-        further += f", wrong in each of {max(answered)}" if unanswered else ""
+        further += f", counted as wrong {max(answered)} times" if unanswered else ""
         tasks = format_count(len(answered), "task")
         yield f"{format_count(sum(answered), 'trial')} of {tasks}, {each} each{further}"
         if unanswered or len({*answered}) > 1:
@@ -348,8 +348,8 @@ def agreement_line(report: TrialReport) -> str:
         if value is not None
     )
     return (
-        f"recorded {report.field}: {both + missed} of {sum(report.cells)} right; same as gold {both + ours}, "
-        f"both {both}, only same {ours}, only {report.field} {missed}, neither {neither}"
+        f"recorded {report.field}: {both + missed} of {sum(report.cells)} right, {both + ours} the same as "
+        f"gold: {both} both, {ours} only the same, {missed} only {report.field}, {neither} neither"
         + (f"; {figures}" if figures else "")
     )
 

@@ -173,7 +173,7 @@ function makeCompare() {
       card("Who is right", "", quadrants(found)),
       (compared.figures || []).length ? card("Paired figures", "beside", pairedFigures(compared.figures)) : null,
       card("Flips", "groups wide-card two-wide", flipList("a", found.a), flipList("b", found.b)),
-      where.length ? card("Who is right where", "groups wide-card", where) : null,
+      where.length ? card("Who is right, by field", "groups wide-card", where) : null,
     ].filter(Boolean),
   );
 }

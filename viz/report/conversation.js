@@ -90,5 +90,5 @@ function talkView(side) {
     side.talk.said && el("p", { dir: "auto", text: visible(side.talk.said) }),
     el("ol", null, items),
     side.talk.more > 0 && el("p", { class: "muted", text: `${plural(side.talk.more, "more message")}, not shown` }),
-    never.length > 0 && el("div", null, el("h4", { text: "Gold calls, and the prediction never does" }), el("ul", { class: "talk-calls" }, never)));
+    never.length > 0 && el("div", null, el("h4", { text: "Gold's calls that the prediction never makes" }), el("ul", { class: "talk-calls" }, never)));
 }

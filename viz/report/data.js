@@ -5,6 +5,7 @@
 const KEPT_PACKS = 8;  // unpacked packs that stay in memory
 
 const head = JSON.parse(byId("head").textContent);
+Object.assign(meanings, head.terms);
 const two = head.runs.length > 1;
 const RUN_KEYS = ["a", "b"], LETTER = ["A", "B"];
 const packs = new Map();

@@ -13,6 +13,18 @@ function fill(node, given, children) {
     else node.setAttribute(name, value === true ? "" : value);
   }
   node.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined && child !== false));
+  return explained(node);
+}
+
+const meanings = { labels: {}, columns: {}, figures: {} }; // of the page's words: data.js fills them
+
+/** A heading, or the head of a column, with the meaning of its words on hover; what is foreign has none. */
+function explained(node) {
+  const column = node.tagName === "TH" && node.getAttribute("scope") === "col";
+  if (node.title || !(column || /^(H[234]|SUMMARY)$/.test(node.tagName))) return node;
+  const words = node.textContent.replace(/(: | of )[AB]$/, "");
+  const meaning = column ? meanings.columns[words] || meanings.figures[words] : meanings.labels[words];
+  if (meaning) node.title = meaning;
   return node;
 }
 

@@ -51,7 +51,7 @@ function figuresTable() {
 
 /** A figure's name, which breaks between its words alone, and a mark where less of it is better. */
 const figureName = (name, lower) => [
-  el("bdi", { dir: "auto", class: "figure" }, visible(name).split(/(?<=_)/).flatMap((word, at) => (at ? [el("wbr"), word] : [word]))),
+  el("bdi", { dir: "auto", class: "figure", title: meanings.figures[name] }, visible(name).split(/(?<=_)/).flatMap((word, at) => (at ? [el("wbr"), word] : [word]))),
   lower && el("span", { class: "lower", title: "less is better", role: "img", "aria-label": "less is better", text: "↓" }),
 ];
 
@@ -309,7 +309,7 @@ function makeOverview() {
     ...head.runs.flatMap(tableCards),
     ...head.runs.flatMap(besideCards),
     ...perRun(causes, causesView, "groups"),
-    ...perRun("Which tool was taken for which", (run, at) => ((run.mistaken || []).length ? mistakenView(run, at) : null)),
+    ...perRun("Confused tools", (run, at) => ((run.mistaken || []).length ? mistakenView(run, at) : null)),
     madeCard(),
     (head.notes || []).length
       ? card(

@@ -86,7 +86,7 @@ function runView(side) {
   return el(
     "section",
     null,
-    el("h3", { text: "What a run gave" }),
+    el("h3", { text: "Results of the calls" }),
     side.run.said && el("p", { dir: "auto", text: visible(side.run.said) }),
     table(
       "run",
@@ -102,7 +102,7 @@ function sideView(found, side, across) {
     parts = [],
     under = (title, ...shown) => el("section", null, el("h3", { text: title }), shown);
   const drawn =
-    side.plan && side.gold ? "The two plans over one another" : side.plan ? "The prediction" : "Gold's plan";
+    side.plan && side.gold ? "Both plans in one drawing" : side.plan ? "The prediction" : "Gold's plan";
   if (side.letter)
     parts.push(el("h3", { class: "run-name" }, el("b", { class: "letter", text: side.letter }), foreign(side.name)));
   if (side.error) parts.push(errorView(side.error));

@@ -154,7 +154,7 @@ function showChosen() {
           {
             type: "button",
             class: "chosen",
-            "aria-label": `Take away: ${visible(chosen(key))}`,
+            "aria-label": `Remove filter: ${visible(chosen(key))}`,
             on: { click: () => go(key === "q" ? { q: null } : toggled(key, chosen(key))) },
           },
           foreign(

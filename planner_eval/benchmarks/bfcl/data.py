@@ -329,7 +329,7 @@ def _read_formats(data: Path) -> Iterator[Sample]:
                 name = f"format_sensitivity_{number}:{config}:{sample.id}"
                 visible = sample.extra["visible"]._replace(config=config)
                 extra = {**sample.extra, "config": config, "visible": visible, "diagnostics": ()}
-                extra["no_plan"] = f"{sample.id} has it, of which this is another way of asking"
+                extra["no_plan"] = f"a question of {sample.id} in another prompt format, counted there"
                 # Without a dialect: statistics of right plans count the question where it is asked first.
                 yield Sample(name, sample.query, sample.tools, sample.gold, "", "format_sensitivity", extra)
                 number += 1
@@ -429,7 +429,9 @@ def _findings(functions: Sequence[Mapping[str, Any]], truth: Sequence[Any]) -> I
     for call in truth:
         for name in call:
             if name not in names:
-                yield Diagnostic("dataset.mismatch", f"the right call {name} is none of the tools", "warning")
+                yield Diagnostic(
+                    "dataset.mismatch", f"the right call, {name}, is not one of the tools", "warning"
+                )
 
 
 def read_category_file(path: Path) -> Iterator[Sample]:

@@ -327,9 +327,9 @@ def _explain_turns(
         mark = WRONG if is_wrong else RIGHT if checked and not (is_later and later is None) else UNMARKED
         title = f"Turn {number} of {len(truth)}"
         if number in follow:
-            title += f", wrong by what follows from turn {wrong}"
+            title += f", wrong as a consequence of turn {wrong}"
         elif is_later:
-            title += ", not checked" if later is None else ", wrong by itself" if is_wrong else ""
+            title += ", not checked" if later is None else ", wrong on its own" if is_wrong else ""
         asked = [f"{message.get('content')}" for message in messages]
         expected = None if gold is None else [_cut(str(call)) for call in gold[:_MAX_STEPS]]
         views.append({**_turn_data(title, steps, mark), "asked": asked, "accepted": expected, "notes": notes})

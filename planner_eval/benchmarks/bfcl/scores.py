@@ -203,7 +203,7 @@ def _format_figures(judged: Sequence[Judged]) -> Iterator[Figure]:
     delta = round((max(shares) - min(shares)) * 100, 2) if several else 0.0
     deviation = round(statistics.stdev(shares) * 100, 2) if several else 0.0
     variance = round(statistics.variance(shares) * 100**2, 2) if several else 0.0
-    note = "in percent, over the ways of asking"
+    note = "in percent, over the prompt formats"
     yield Figure("Format Sensitivity Max Delta", delta, note=note)
     yield Figure("Format Sensitivity Standard Deviation", deviation, note=note)
     yield Figure("Format Sensitivity Variance", variance, note=note)

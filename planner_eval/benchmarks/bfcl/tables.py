@@ -32,13 +32,13 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
 
 _REFERENCES = {
     "Plans": "plans",
-    "Plans that take a result": "taking plans",
+    "Plans that use a result": "taking plans",
     "Calls": "calls",
-    "Calls that take a result": "taking calls",
-    "Calls that may take one": "ambiguous calls",
+    "Calls that use a result": "taking calls",
+    "Calls that may use one": "ambiguous calls",
     "Arguments": "arguments",
     "Arguments taken from a result": "taking arguments",
-    "Arguments that may be": "ambiguous arguments",
+    "Arguments that may be from one": "ambiguous arguments",
 }
 """The rows of the table of what gold takes from results, see :mod:`.value_references`."""
 

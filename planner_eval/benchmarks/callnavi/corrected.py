@@ -145,7 +145,7 @@ def _no_calls_message(sample: Sample, reason: str) -> str:
     return (
         f"gold cannot be read: {reason}: found {one_line_json(sample.gold)}, expected the names "
         "of the calls as a "
-        "list 'API' and their objects as a list 'parameters', one a call"
+        "list 'API' and their objects as a list 'parameters', one per call"
     )
 
 

@@ -279,8 +279,8 @@ def _bars(systems: Sequence[System], figure: str, kinds: Sequence[str], across: 
     present = [kind for kind in kinds if any(by_kind[kind].value is not None for by_kind in points.values())]
     if not present:
         raise InputError(
-            f"there is nothing to show of {figure}s: no answer has an error that is one of these, or only "
-            "--official was asked for, whose code counts none"
+            f"there is no {figure} to show: no answer has such an error, or --official was given, whose code "
+            "counts none"
         )
     series = {name: tuple(by_kind[kind] for kind in present) for name, by_kind in points.items()}
     return Bars("", tuple(present), across, up, series)

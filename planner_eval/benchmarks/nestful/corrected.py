@@ -505,11 +505,11 @@ def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
 def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure, ...]:
     functions = "function names, summed over samples; invented ones cost precision"
     parameters = "parameter names of each function, without their values"
-    partial = "calls equal to their partners in gold, of the longer plan; mean over samples"
+    partial = "equal calls, as a share of the longer plan's calls; mean over samples"
     won = "valid calls that lead to the gold answer; a failure never wins"
     if run and c.winnable < c.runnable:
         highest = c.winnable / c.runnable
-        reason = "gold's own calls lose the others"
+        reason = "gold's own calls lose the rest"
         won = f"at most {c.winnable:,} of {c.runnable:,} ({highest:.4g}) can be won, {reason}; {won}"
     if left := absence_note(c.samples - c.runnable, absent, "left out"):
         won = f"{won}; {left}"

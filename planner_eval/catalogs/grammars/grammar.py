@@ -39,7 +39,7 @@ _LAYOUT = "arguments stand in the catalog's order, in one layout"
 _NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
 _DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
 _USED_BEFORE_RETURN = "a name may be used before a call returns it"
-_NESTED = "calls that stand nested in others are not counted"
+_NESTED = "calls nested in others are not counted"
 _VALUE_CODES = tuple(
     f"check.{code}"
     for code in (
@@ -182,7 +182,7 @@ def _find_unwritable(named: Sequence[Tool], tools: Sequence[Tool], dialect: str)
     if not omitted:
         return []
     listed = _join_names([repr(name) for name in omitted])
-    return [Limit(f"left out, for {dialect} has no way to write it: {listed}")]
+    return [Limit(f"left out, because {dialect} has no way to write it: {listed}")]
 
 
 def _join_names(names: Sequence[str]) -> str:

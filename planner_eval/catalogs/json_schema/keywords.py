@@ -247,8 +247,8 @@ def refuse_misplaced(
             continue
         if _is_schema(value) or (not described and _is_argument_list(value)):
             raise CatalogError(
-                f"{label} {entry.get('name')!r:.60}: what stands under {key!r:.40} is not read; "
-                f"expected what it takes under {' or '.join(takes)}, and what it returns under "
+                f"{label} {entry.get('name')!r:.60}: the key {key!r:.40} is not read; "
+                f"expected its parameters under {' or '.join(takes)}, and its output under "
                 f"{' or '.join(returns)}"
             )
 

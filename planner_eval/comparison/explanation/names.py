@@ -174,7 +174,9 @@ def output_name(reference: Ref | Unresolved, name: Callable[[int], str]) -> str:
     """
     producer = name(reference.call) if isinstance(reference, Ref) else repr(reference.name)
     return (
-        f"output {path_name(reference.path)} of {producer}" if reference.path else f"the result of {producer}"
+        f"output {path_name(reference.path)!r} of {producer}"
+        if reference.path
+        else f"the result of {producer}"
     )
 
 

@@ -102,7 +102,7 @@ class Wording:
 
     def takes_pred(self, value: Value) -> str:
         """What an argument of the prediction says: ``takes output id of f (call 1)``, ``is 7``."""
-        return f"{'takes' if type(value) is Ref else 'is'} {self.pred(value)}"
+        return f"{'uses' if type(value) is Ref else 'is'} {self.pred(value)}"
 
     def place(self, location: Place | None) -> str:
         """A place in the prediction; of an argument that stands in its call's one object its own name."""
@@ -130,7 +130,7 @@ class Wording:
 
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
-        contrast = "gold calls it less often" if paired else "gold has neither"
+        contrast = "gold makes this call less often" if paired else "gold makes neither call"
         return f"{self.names.ours(_pred_call(draft))} repeats {self.names.our_number(twin)}; {contrast}"
 
     def _tried_call(self, draft: Draft) -> str:
@@ -171,10 +171,10 @@ class Wording:
         pred, gold, listed = draft.data
         if listed.merged:
             calls = calls_numbers((gold, *listed.parts))
-            return f"{self.names.ours(pred)} holds in {listed.pred_name!r} what gold asks in its {calls}"
+            return f"{self.names.ours(pred)} has in {listed.pred_name!r} what gold asks for in its {calls}"
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        return f"{tool} ({calls}) asks one by one what {call_name} asks in {listed.gold_name!r}"
+        return f"{tool} ({calls}) asks one by one for what {call_name} asks for in {listed.gold_name!r}"
 
     def _early_call(self, draft: Draft) -> str:
         producer = self.names.ours(draft.data)
@@ -187,7 +187,7 @@ class Wording:
 
     def _object_arguments(self, draft: Draft) -> str:
         call_name = self.names.ours(_pred_call(draft))
-        return f"{call_name}: all arguments stand in one object, {self.pred(draft.pred_value)}"
+        return f"{call_name}: all arguments are in one object, {self.pred(draft.pred_value)}"
 
     # ------------------------------------------------------------ arguments
     def _missing_answer(self, draft: Draft) -> str:
@@ -223,7 +223,7 @@ class Wording:
 
     def _renamed(self, draft: Draft) -> str:
         gold_name = argument_name(draft.gold)
-        named = f"stands at position {gold_name}" if gold_name.isdecimal() else f"is named {gold_name!r}"
+        named = f"is at position {gold_name}" if gold_name.isdecimal() else f"is named {gold_name!r}"
         message = f"{self.place(draft.pred)} {named} in gold"
         if draft.name == "renamed":
             return message
@@ -265,18 +265,18 @@ class Wording:
             label = self.names.labelled(pred_value)
             return f"is the literal {self.pred(pred_value)}{label}, expected {self.gold(gold_value)}"
         if code == "unwanted":
-            return f"takes {self.pred(pred_value)}, expected the literal {self.gold(gold_value)}"
+            return f"uses {self.pred(pred_value)}, expected the literal {self.gold(gold_value)}"
         if code == "unresolved":
             return f"refers to {pred_value.name!r}, which no call returns; expected {self.gold(gold_value)}"
         if code in ("producer", "output"):
-            return f"takes {self.pred(pred_value)}, expected {self.gold(gold_value)}"
+            return f"uses {self.pred(pred_value)}, expected {self.gold(gold_value)}"
         return self.contrast(f"argument.{code}", pred_value, gold_value)
 
     def contrast(self, code: str, pred_value: Value, gold_value: Value) -> str:
         """The same of two values that are no outputs of calls, or not both."""
         pred_text, gold_text = tell_apart(self.pred(pred_value), self.gold(gold_value))
         if self.diff.shuffled(pred_value, gold_value):
-            return f"has the items in another order: {pred_text}, expected {gold_text}"
+            return f"has its items in a different order: {pred_text}, expected {gold_text}"
         if code == "argument.type" and name_type_difference(pred_value, gold_value):
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
             return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
@@ -417,7 +417,7 @@ def _format_call(plan: Plan, position: int, name: str, number: Callable[[int], s
     after = [number(ref.call) for _, _, links in arguments for ref in links]
     texts = [f"{argument}={value_name(value, number)}" for argument, value, links in arguments if not links]
     message = f"{name} with {', '.join(texts)}" if texts else name
-    return f"{message}, which takes the result of {' and '.join(after)}," if after else message
+    return f"{message}, which uses the result of {' and '.join(after)}," if after else message
 
 
 def narrow_difference(first: Value, second: Value) -> tuple[Path, Value, Value]:

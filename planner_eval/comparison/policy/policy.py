@@ -29,7 +29,7 @@ ORDERS = {
     "data": "only a call before one whose output it needs is an error",
     "free": "order does not matter at all",
     "written": "calls must come in gold's written order",
-    "flat": "as written where gold holds no reference, so that nothing else says what needs what; else data",
+    "flat": "`written` where gold has no references, for nothing else shows dependencies; else `data`",
 }
 
 
@@ -40,15 +40,15 @@ NAMES = {
 
 
 COUNTS = {
-    "always": "a call counts, as gold's do",
-    "if gold calls it": "calls of a tool count where gold has a call of it",
-    "never": "a call counts only where one that counts takes its output",
+    "always": "every call counts",
+    "if gold calls it": "a call counts if gold calls its tool",
+    "never": "a call counts only if a counted call uses its output",
 }
 
 
 CALLS_COUNT = {
-    "count": "they count as other calls do",
-    "free": "they count only where a call that counts takes their output",
+    "count": "they count like other calls",
+    "free": "they count only if a counted call uses their output",
 }
 """How calls of a kind count: those that only read, that failed, that gold or the prediction lacks."""
 

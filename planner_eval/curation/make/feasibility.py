@@ -132,7 +132,7 @@ def _refuse_impossible_scope(wishes: Wishes, graph: ToolGraph) -> None:
         "ss": calls.low > 1 and "one call",
         "sm": calls.high < 2 and "two calls or more",
         "ms": (calls.high < 2 and "two calls or more")
-        or (calls.low > len(apps) and f"at most {len(apps)} calls, one an app"),
+        or (calls.low > len(apps) and f"at most {len(apps)} calls, one per app"),
         "mm": calls.high < 3 and "three calls or more",
     }[wishes.scope]
     if wrong:

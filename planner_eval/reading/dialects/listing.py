@@ -131,7 +131,7 @@ def prove(row: Wrapper, source: str) -> None:
         raise InputError(f"{where}: its example calls no tool as the row says; expected at least one call")
     ignored = next((note.message for note in plan.diagnostics if note.code == "shape.ignored"), None)
     if ignored:
-        raise InputError(f"{where}: its example says more than the row reads: {ignored}")
+        raise InputError(f"{where}: its example has text that the row does not read: {ignored}")
     try:
         write(plan, row.name)
     except WriteError as error:

@@ -29,7 +29,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE
 from planner_eval.plan.linking import link
-from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value
+from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_remark
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
 from planner_eval.reading.dialects.conversations.recorded_answers import resolve_repeated_keys
@@ -498,7 +498,7 @@ def _read_texts(text: str, limits: Limits) -> tuple[str | None, RawPlan]:
 
 
 def _empty_plan(why: str, *notes: Diagnostic) -> RawPlan:
-    return RawPlan((), None, (*notes, Diagnostic("plan.no_call", f"no call: {why}", "info")))
+    return RawPlan((), None, (*notes, no_call_remark(why)))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:

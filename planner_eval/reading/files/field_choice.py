@@ -36,8 +36,8 @@ ACCEPTED_VALUE_FIELDS = ("ground_truth", "possible_answer")
 """The fields that such gold stands in."""
 
 FORM_NOTE = (
-    "each argument in {field!r} is a list: read as values of which each is right, as BFCL writes them, and "
-    "an empty text says that it may be left out; a field of another name is read as it stands"
+    "each argument in {field!r} is a list: read as accepted values, as in BFCL, where an empty text makes "
+    "the argument optional; to read lists as they are, rename the field"
 )
 """What the user is told of a file of such gold."""
 _MAX_OPTIONS = 256
@@ -71,7 +71,7 @@ class AcceptedValuesForm(NamedTuple):
             verb = "has" if self.broken == 1 else "have"
             yield (
                 f"{self.broken:,} of {self.listing + self.broken:,} records {verb} values in {field!r} that "
-                f"are not lists (first: record {self.first + 1}): such a value is the only right one"
+                f"are not lists (first: record {self.first + 1}): each is taken as the only accepted value"
             )
         elif self.listing and self.broken:
             yield (

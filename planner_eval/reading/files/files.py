@@ -261,7 +261,7 @@ def _build_plan_file(name: str, items: Sequence[Item], how: DecisionInputs) -> P
 
 
 _TEXT_OBJECTS_NOTE = (
-    "{0:,} objects of the type 'text' are read as {0:,} answers; where they are one message's, write "
+    "{0:,} objects of the type 'text' are read as {0:,} answers; if they belong to one message, write "
     '{{"role": "assistant", "content": [...]}} around them'
 )
 """What is said of several texts that may be the parts of one message."""

@@ -472,7 +472,7 @@ def _warn_repeated_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
     if shared_ids:
         key, stand = (
             shared_ids[0],
-            f"{format_count(len(shared_ids), 'id')} stand{'s' * (len(shared_ids) == 1)}",
+            f"{format_count(len(shared_ids), 'id')} occur{'s' * (len(shared_ids) == 1)}",
         )
         yield (
             f"{pred.name} and {gold.name}: {stand} several times in both, the first "

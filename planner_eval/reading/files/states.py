@@ -103,7 +103,7 @@ def find_states(source: Any, records: Sequence[Record] = ()) -> StateSource:
         return _read_states(name)
     if not any(has_field(record.fields, name) for record in records):
         raise InputError(
-            f"there is no file {name}, nor has a record a field of that name: pass a JSON "
+            f"there is no file {name}, and no record has a field of that name: pass a JSON "
             "object, a .jsonl file of records with id and state, or a field"
         )
     return StateSource((name,), named=True)

@@ -149,7 +149,7 @@ def _assumed_trials(file: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> li
         return []
     task, records = next(iter(repeated.items()))
     return [
-        f"{file.name}: {format_count(len(repeated), 'id')} stand{'s' * (len(repeated) == 1)} several "
+        f"{file.name}: {format_count(len(repeated), 'id')} occur{'s' * (len(repeated) == 1)} several "
         f"times in predictions and gold, the first is {task!r} ({len(records)} times): these records are "
         f"trials "
         "of one task, paired in their order"

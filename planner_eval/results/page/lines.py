@@ -294,7 +294,7 @@ def _extra_data(pair: Pair, reply: str | None) -> Any:
     if pair.ran is not None:
         values = pair.ran.get("values", {})
         details["ex"] = {
-            "said": f"in effect {pair.ran['said']}",
+            "said": f"when run: {pair.ran['said']}",
             **{short: values[role] for short, role in (("p", "pred"), ("g", "gold")) if role in values},
         }
     return details or None

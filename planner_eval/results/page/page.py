@@ -22,6 +22,7 @@ from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
 from planner_eval.plan.model import Plan
+from planner_eval.results.codes import label_meanings
 from planner_eval.results.drawing import Drawable, render
 from planner_eval.results.drawing.scene import visible_text
 from planner_eval.results.page.lines import COLUMNS, IndexEntry
@@ -59,6 +60,7 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
         "script": join_page_files(*SCRIPTS),
     }
     values |= {f"{name}_hash": _hash(text) for name, text in values.items()}
+    head = {**head, "terms": label_meanings(_figure_names(head))}
     values |= {"title": html.escape(visible_text(printable(str(head["title"])))), "head": escape_json(head)}
     before, _, after = template.partition("{{packs}}")
     yield _fill_template(before, values)
@@ -66,6 +68,13 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
         lead = "\n" if number else ""
         yield f'{lead}<script type="application/octet-stream" id="pack-{number}">{pack.decode()}</script>'
     yield _fill_template(after, values)
+
+
+def _figure_names(head: Mapping[str, Any]) -> Iterator[str]:
+    """The names of the figures that a page shows."""
+    for run in head["runs"]:
+        yield from (figure["name"] for figure in run.get("figures", ()))
+    yield from (figure["name"] for figure in head.get("compare", {}).get("figures", ()))
 
 
 def join_page_files(*names: str) -> str:

@@ -34,7 +34,8 @@ from planner_eval.results.views.report import left_out_lines
 # ----------------------------------------------------------------------
 # Systems compared: the rows of the tables that people read, and of CSV.
 HEADS = (
-    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called", "cost",
+    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
+    "gold's tool", "tool called", "cost",
     "first wrong turn", "first wrong step",
     "system",
 )  # fmt: skip
@@ -80,7 +81,7 @@ def pair_rows(
 
 def _both_read_column(names: Sequence[str], read: BothRead, values: Sequence[Any]) -> dict[str, str]:
     """A column of what both systems answered readably, whose head is no system's name."""
-    head = f"{read.n} both read"
+    head = f"readable ({read.n})"
     return {f"{head}{' too' * (head in names)}": " / ".join("–" if v is None else f"{v:g}" for v in values)}
 
 
@@ -228,6 +229,12 @@ def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> list[dict[str
     ]
 
 
+def _mistaken_table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of :func:`mistaken_rows` under heads for people."""
+    heads = {"gold calls": "gold's tool", "called": "tool called"}
+    return [{heads.get(key, key): value for key, value in row.items()} for row in rows]
+
+
 def _probability(p: float) -> str:
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
@@ -368,7 +375,7 @@ def _text(
             rows = pair_rows(select_lines(contrast.lines, selected), (names[0], name), contrast.both_read)
             tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
     tables += [table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
-    tables.append(table(mistaken_rows(comparison, names)[:20]))
+    tables.append(table(_mistaken_table(mistaken_rows(comparison, names)[:20])))
     tail = []
     for contrast, name in zip(contrasts, names[1:], strict=True):
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
@@ -393,9 +400,12 @@ def _method_lines(comparison: Comparison) -> list[str]:
     family = comparison.contrasts[0].family
     if not family:
         return [comparison.contrasts[0].signature]
-    what = f"figure{'s' * (family != 1)}{' of all systems' * (len(comparison.contrasts) > 1)}"
-    groups = " (in a breakdown, over all its figures)" if comparison.contrasts[0].breakdown else ""
-    correction = f"p: Holm's correction over {family} {what}{groups}; * significant at 0.05"
+    what = f"figures{' of all systems' * (len(comparison.contrasts) > 1)}"
+    correction = f"Holm's correction over {family} {what}" if family > 1 else "one figure, so no correction"
+    groups = (
+        " (in a breakdown, Holm's correction over its figures)" if comparison.contrasts[0].breakdown else ""
+    )
+    correction = f"p: {correction}{groups}; * significant at 0.05"
     return [correction, comparison.contrasts[0].signature]
 
 
@@ -411,7 +421,7 @@ def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     if not contrast.n:
         return sentence
     if not any(contrast.unanswered):
-        return f"{sentence}, every prediction of them read"
+        return f"{sentence}, every prediction readable"
     counts = zip(contrast.unanswered, names, strict=True)
     return f"{sentence}; wrong because unreadable or missing: " + ", ".join(
         f"{n} of {name}" for n, name in counts
@@ -448,7 +458,7 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
     for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
         listed = f": {', '.join(one_line(sample_id, 60) for sample_id in ids[:flips])}{more}" if ids else ""
-        lines.append(f"only {name} is right on {len(ids)}{listed}")
+        lines.append(f"only {name} is right in {format_count(len(ids), 'sample')}{listed}")
     return lines
 
 
@@ -584,7 +594,7 @@ def compare_cases(comparison: Comparison, *, limited: bool) -> list[Case]:
             if row.id in lost_ids:
                 why = (row.reason or row.state).splitlines()[0]
                 message = f"{first} is right, {second} is not: {why}"
-                message += "; readable once repaired" * row.repairable
+                message += "; readable after repair" * row.repairable
                 code = row.codes[0] if row.codes else row.state
                 case = case._replace(outcome="skipped" if limited else "failure", code=code, message=message)
             elif row.state in ("gold_unreadable", "gold_absent"):

@@ -15,7 +15,7 @@ from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts
-from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES
+from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES, causes_head
 from planner_eval.plan.statistics import plain_scope
 from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
 from planner_eval.results.conversations import (
@@ -240,7 +240,9 @@ def _blocks(listed: Iterator[str] | None, blocks: Iterable[str]) -> Iterator[str
 
 def _lines(rows: Iterable[ScoredRow], width: int) -> Iterator[str]:
     for row in rows:
-        yield one_line(f"{row.id.ljust(width)}  {row.state.replace('_', ' ')}: {row.reason}", 200)
+        first = row.reason.partition("\n")[0]
+        text = f"{row.state.replace('_', ' ')}: {causes_head(row.codes)}{first}"
+        yield one_line(f"{row.id.ljust(width)}  {text}", 200)
 
 
 def _table_lines(rows: Iterable[ScoredRow]) -> Iterator[str]:
@@ -275,12 +277,12 @@ def _text(report: Report, selected: Sequence[Estimate], view: FigureView) -> lis
     if repaired:
         lines.append(
             f"{repaired} prediction{'s were' if repaired > 1 else ' was'} readable only after repair; "
-            f"read strictly, {totals.flags['strictly_same']} of {report.judged} are the same"
+            f"without repair, {totals.flags['strictly_same']} of {report.judged} are the same"
         )
     if with_choices:
         lines.append(f"{with_choices} with several choices or candidates; the first was read")
     if unread := totals.flags["unread"]:
-        subject = "predictions without calls hold" if unread > 1 else "prediction without calls holds"
+        subject = "predictions without calls contain" if unread > 1 else "prediction without calls contains"
         lines.append(f"{unread} {subject} what may be an unread call (planeval parse shows where)")
     lines += (
         [f"{unproved} matchings of calls are not proved optimal: the search was limited"] if unproved else []
@@ -484,7 +486,7 @@ def causes_text(causes: Causes, form: str = "text") -> str:
     lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
     losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
     over = f"(means over {format_count(causes.pairs, 'pair')})"
-    head = f"what root causes cost: of exact {losses[0]}, of similarity {losses[1]} {over}"
+    head = f"root causes cost {losses[0]} of exact and {losses[1]} of similarity {over}"
     blocks = [head, table(rows, form), "\n".join(lines)]
     return "\n\n".join(blocks) if form == "md" else "\n".join(blocks)
 
@@ -544,10 +546,11 @@ def _method_note(how: str, pairs: int) -> str:
         return ""
     if how == ALONE:
         return (
-            f"{format_count(pairs, 'pair')} with more than 8 causes, or large: each fixed "
-            "first and fixed last"
+            f"{format_count(pairs, 'pair')} with more than 8 causes, or large: the cost of a cause is "
+            "the mean of fixing it first and fixing it last"
         )
-    return f"{format_count(pairs, 'pair')} with more than 64 causes, or very large: equal shares of the loss"
+    counted = format_count(pairs, "pair")
+    return f"{counted} with more than 64 causes, or very large: the causes share the cost equally"
 
 
 def _round_float(value: Any) -> Any:

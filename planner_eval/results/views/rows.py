@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
@@ -22,7 +21,7 @@ from planner_eval.comparison.explanation.names import (
     calls_name,
     calls_numbers,
 )
-from planner_eval.comparison.rows import STATES, Row, Spans, row_data, structure_lines
+from planner_eval.comparison.rows import STATES, Row, Spans, causes_head, row_data, structure_lines
 from planner_eval.comparison.turns import first_wrong_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
@@ -252,10 +251,9 @@ def summary_line(row: Row) -> str:
     ran = _effect_summary(row)
     if row.diff.same:
         return "same" + ("" if row.diff.proved else " (not proved)") + ran
-    codes = Counter(edit.code for edit in row.diff.roots)
-    named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in codes.items())
+    head = causes_head([edit.code for edit in row.diff.roots])
     where = f", {text}" if row.turns is not None and (text := first_wrong_text(row.turns)) else ""
-    return f"different{where}{ran}: {named}: {row.diff.roots[0].message}"
+    return f"different{where}{ran}: {head}{row.diff.roots[0].message}"
 
 
 def _effect_summary(row: Row) -> str:
@@ -266,7 +264,7 @@ def _effect_summary(row: Row) -> str:
         return f", {row.in_effect}"
     verdict = "the same" if row.effects["verdict"] == "same" else "different"
     reached = ", gold's goal reached" if verdict == "different" and row.effects["reached"] else ""
-    return f", in effect {verdict}{reached}"
+    return f", {verdict} when run{reached}"
 
 
 def _readable_calls_text(row: Row) -> str:

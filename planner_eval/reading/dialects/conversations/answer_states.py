@@ -38,7 +38,7 @@ STATE_KEYS = frozenset({*REASON_KEYS, *METADATA_KEYS, "refusal", "error"})
 _REASON_MESSAGES = (
     (CUT_REASONS, "answer.cut", "the answer was cut off"),
     (REFUSAL_REASONS, "answer.refused", "the answer was refused"),
-    (FAILURE_REASONS, "answer.failed", "no answer but an error"),
+    (FAILURE_REASONS, "answer.failed", "an error instead of an answer"),
 )
 
 
@@ -108,7 +108,7 @@ def failure_state(error: Any) -> AnswerState:
     """The state of an answer in whose place an API gives an error.
 
     >>> failure_state({"error": {"type": "overloaded_error", "message": "Overloaded"}}).reason
-    'no answer but an error: "Overloaded"'
+    'an error instead of an answer: "Overloaded"'
     """
     code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
     if isinstance(code, str) and code in _NO_PLAN_CODES and isinstance(message, str):
@@ -123,7 +123,7 @@ def failure_state(error: Any) -> AnswerState:
                 ),
                 error,
             )
-    return AnswerState("answer.failed", f"no answer but an error: {_format_json(error)}")
+    return AnswerState("answer.failed", f"an error instead of an answer: {_format_json(error)}")
 
 
 def _format_json(value: Any) -> str:

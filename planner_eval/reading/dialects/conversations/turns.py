@@ -13,7 +13,7 @@ from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.linking import link
-from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, no_call_remark
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import call_items, join_messages
 from planner_eval.reading.dialects.conversations.recorded_answers import assign_recorded_answers
@@ -103,7 +103,7 @@ def read(
         name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
     notes = [*source.talk.notes, *raw.notes, *_note_unlisted_calls(turns, spoken, raw, words)]
     if not raw.calls and not any(note.code == "plan.no_call" for note in notes):
-        notes.append(Diagnostic("plan.no_call", "no call: the assistant calls no tool", "info"))
+        notes.append(no_call_remark("the assistant calls no tool"))
     if len(turns) > 1:
         calling = len({call.turn for call in raw.calls})
         message = (

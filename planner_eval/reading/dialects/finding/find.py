@@ -17,7 +17,7 @@ from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.json_text import JSON_WHITESPACE, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.text import shorten
-from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan
+from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, no_call_remark
 from planner_eval.reading.dialects.conversations.spans import QUOTED_SPAN_KEYS, refuse_several_runs
 from planner_eval.reading.dialects.conversations.turns import ProseReader
 from planner_eval.reading.dialects.detect import may_hold_call
@@ -277,8 +277,7 @@ def _build_empty_plan(
     dialect: str, why: str, answer: Arguments | None = None, notes: Iterable[Diagnostic] = ()
 ) -> FoundPlan:
     """A text that calls no tool, and why."""
-    note = Diagnostic("plan.no_call", f"no call: {why}", "info")
-    return FoundPlan(dialect, RawPlan((), answer, (*notes, note)), why)
+    return FoundPlan(dialect, RawPlan((), answer, (*notes, no_call_remark(why))), why)
 
 
 def _refuse_opening(search: Search) -> None:

@@ -393,7 +393,7 @@ def write_program(plan: Plan, dialect: str) -> str:
         def reference(ref: Ref, i: int = i) -> str:
             if ref.call >= i:
                 raise WriteError(
-                    f"call {i + 1} refers to the later call {ref.call + 1}, which {dialect!r} cannot say"
+                    f"call {i + 1} refers to the later call {ref.call + 1}, which {dialect!r} cannot express"
                 )
             return names[ref.call] + _format_path(ref.path)
 
@@ -471,7 +471,7 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
                 if name == DEPENDENCY_ARGUMENT
                 else f"the argument {name!r}"
             )
-            raise WriteError(f"call {call.id} ({call.name}): {dialect!r} cannot say {what}")
+            raise WriteError(f"call {call.id} ({call.name}): {dialect!r} cannot express {what}")
     if call.name in BUILTINS and position == len(arguments):
         raise WriteError(f"call {call.id}: {call.name!r} would be read as a built-in Python function")
     return f"{call.name}({', '.join(arguments)})"
