@@ -172,7 +172,8 @@ def _may_change_words(text: str, fixes: list[RepairEdit]) -> bool:
     if "#" in text or "//" in text:  # what was a comment may be none afterwards
         return True
     return any(
-        not new or new not in _SIGNS or (end > start and text[start:end] not in _SIGNS)
+        (not new or new not in _SIGNS or (end > start and text[start:end] not in _SIGNS))
+        and (new or text[start:end] != "\\")
         for _, (start, end, new) in fixes
     )
 

@@ -453,7 +453,7 @@ _CONSTANT_ASSIGNMENT = lazy_pattern(
 _NAME_ABOVE_OBJECT = lazy_pattern(rf"({NAME})(?:<\|\w++\|>\w*+)*+[ \t]*+\r?\n[ \t]*+(?=\{{\s*+[\"'}}])")
 _LINE_END = lazy_pattern(r"[ \t]*+\r?\n[ \t]*+")
 _TAG = lazy_pattern(
-    r"(?:^|(?<=\n)|(?<=>))[ \t]*+<[A-Za-z][\w:.\-]*+(?:[ \t]++[\w:.\-]++=[\"'\w][^<>\n]*+)?+>"
+    r"<(?<![^\s>]<)[A-Za-z][\w:.\-]*+(?:[ \t]++[\w:.\-]++=[\"'\w][^<>\n]*+)?+>"
     rf"(?=[ \t]*+(?:[\[{{`]|(?:[^\W\d][\w, ]*+(?::[ \t]*+{TYPE})?+[ \t]*+=[ \t]*+)?+(?:await\s++)?+"
     r"[^\W\d][\w.]*+\())"
     r"|</[A-Za-z][\w:.\-]*+>(?=[ \t]*+(?:\r?\n|\Z|<[/A-Za-z]))"
@@ -537,5 +537,10 @@ def _blank_tags(view: TextView) -> TextView:
 
 def _blank_tag(match: re.Match[str]) -> str:
     """White space of a tag's length; what follows one that closes is on a line of its own."""
-    size = len(match.group())
-    return " " * (size - 1) + "\n" if match.string[match.end() : match.end() + 1] == "<" else " " * size
+    text, start, end = match.string, *match.span()
+    line = start
+    while line and text[line - 1] in " \t":
+        line -= 1
+    if text[start + 1] != "/" and line and text[line - 1] not in "\n>":
+        return match.group()
+    return " " * (end - start - 1) + "\n" if text.startswith("<", end) else " " * (end - start)

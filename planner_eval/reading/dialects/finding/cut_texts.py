@@ -17,7 +17,7 @@ from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, NODE_KEYS
 from planner_eval.reading.dialects.detect import find_last_opening_token, opening_tokens
 from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, MAX_BRACKET_DEPTH, tokens
-from planner_eval.reading.dialects.finding.segments import fences
+from planner_eval.reading.dialects.finding.segments import OBJECT_START, fences
 from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
@@ -70,6 +70,18 @@ def open_brackets(text: str, start: int = 0) -> list[tuple[int, str]]:
         elif kind == "quote":  # a text that is never closed, unless the closing quote alone was forgotten
             return [] if text.rstrip()[-1:] in ")]}" else waiting
     return waiting
+
+
+def ends_inside_data(text: str) -> bool:
+    """Whether data ends inside two brackets or more: no repair closes so many, and none is worth its time."""
+    if OBJECT_START.match(text) is None or _REQUOTED_SIGN.search(_JSON_STRING.sub("", text)):
+        return False
+    return len(open_brackets(text)) > 1
+
+
+_JSON_STRING = lazy_pattern(r'"(?:[^"\\]++|\\.)*+(?:"|\Z)', re.S)
+_REQUOTED_SIGN = lazy_pattern(r"['“”#]|//")
+"""Where a repair may take for quoted, or for a comment, what is neither, or the other way round."""
 
 
 _STATEMENT_START = lazy_pattern(r"(?:[^\W\d][\w, \t]*+=[ \t]*+)?(?:await\s++)?[\w.\-\\]*+\s*+\Z")

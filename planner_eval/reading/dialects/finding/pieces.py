@@ -34,7 +34,7 @@ from planner_eval.reading.dialects.conversations.turns import (
     read_whole_answer,
 )
 from planner_eval.reading.dialects.detect import ambiguity_error, detect_data, is_schema
-from planner_eval.reading.dialects.finding.cut_texts import CutError, find_cut_call, open_brackets
+from planner_eval.reading.dialects.finding.cut_texts import CutError, ends_inside_data, find_cut_call
 from planner_eval.reading.dialects.finding.edited_text import TextView, unescape_view
 from planner_eval.reading.dialects.finding.segments import (
     CALL_LIKE,
@@ -463,7 +463,7 @@ class PieceReader(ABC):
             self.parts = True
             late = self._late(failed)
             raise (late if refused is not None else self.cut(view, late)) from None
-        tried = self.repair or (len(view.text) <= LARK_CHARS and not _ends_inside_data(view.text))
+        tried = (self.repair or len(view.text) <= LARK_CHARS) and not ends_inside_data(view.text)
         self.parts |= not self.repair and len(view.text) > LARK_CHARS
         for repaired, notes in repairs(view) if tried else ():
             try:
@@ -508,7 +508,7 @@ class PieceReader(ABC):
             return error
         start = find_cut_call(view.text) if span_of(view)[1] >= len(self.source.rstrip()) else None
         self.parts |= start is not None  # a mended reading may stop further on
-        if start is None or error.offset < view.origin(start):
+        if start is None or (start and error.offset < view.origin(start)):
             return error
         return CutError("inside a call", text=self.source, start=view.origin(start))
 
@@ -554,16 +554,6 @@ class PieceReader(ABC):
 # ---------------------------------------------------------------- helpers
 _MAX_KEPT_TREES, _MAX_KEPT_TREE_LENGTH = 8, 2_000
 
-
-def _ends_inside_data(text: str) -> bool:
-    """Whether data ends inside two brackets or more: no repair closes so many, and none is worth its time."""
-    if OBJECT_START.match(text) is None or any(sign in text for sign in _REQUOTED_SIGNS):
-        return False
-    return len(open_brackets(text)) > 1
-
-
-_REQUOTED_SIGNS = ("'", '\\"', "“", "”", "#", "//")
-"""Signs at which a repair may take for quoted, or for a comment, what is neither, or the other way round."""
 
 _TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})

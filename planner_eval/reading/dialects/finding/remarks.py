@@ -124,6 +124,8 @@ _DENIAL = lazy_pattern(
     r"[^.!?]{0,120}?\b(?:had|were|was|could|would|existed|provided?|available|knew))\b",
     re.I,
 )
+_DENIAL_WORDS = ("not", "'t", "’t", "able", "hypothetical", "if ", "had ", "were ")
+"""Of which one, in small letters, stands in each denial: a look for them is cheap."""
 _SENTENCE_OR_LINE = lazy_pattern(r"(?:[^.!?\n]++|[.!?](?!\s|\Z))++")
 _SENTENCE_END = lazy_pattern(r"[.!?](?=\s)|\n[ \t]*\n")
 _REVERSED_FENCE_START = lazy_pattern(r"(?:\s*+\w*+```)?+[\s`]*+")
@@ -142,14 +144,18 @@ def is_denied(text: str, start: int, end: int) -> bool:
     >>> is_denied(text, text.index("get"), len(text)), is_denied("I will call f: f(a=1)", 15, 21)
     (True, False)
     """
-    if start > 0:
-        before = text[max(0, start - 400) : start]
+    before = text[max(0, start - 400) : start]
+    if _may_deny(before):
         before = before[: len(before) - _REVERSED_FENCE_START.match(before[::-1]).end()]  # type: ignore[union-attr]
         sentence = before[max((m.end() for m in _SENTENCE_END.finditer(before)), default=0) :]
-        if sentence and _DENIAL.search(sentence):
+        if _DENIAL.search(sentence):
             return True
     after = _SENTENCE_OR_LINE.match(text, end, end + 200)
-    return after is not None and bool(_DENIAL.search(after[0]))
+    return after is not None and _may_deny(after[0]) and bool(_DENIAL.search(after[0]))
+
+
+def _may_deny(text: str) -> bool:
+    return any(map(text.lower().__contains__, _DENIAL_WORDS))
 
 
 # ----------------------------------------------------------------------
@@ -210,6 +216,7 @@ _NAME_BEFORE_OBJECT = lazy_pattern(
 )
 """A tool's name and an object on one line."""
 
+_QUOTED_KEY = lazy_pattern(rf"\{{\s*+\\?[\"'{_CURLY_QUOTES}]\w")
 _NAME_ABOVE_FENCE = lazy_pattern(
     rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?"
     rf"(?:\*\*|`)?({_COMPOUND_TOOL_NAME})(?:\*\*|`)?[ \t]*+:?\s*+"
@@ -268,12 +275,13 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     return match.start(), len(text) if line < 0 else line
 
 
+_NAMED_ARGUMENT = lazy_pattern(r"\(\s*+[^\W\d]\w*+\s*+=(?!=)")
 _PROGRAM_CALL = lazy_pattern(rf"(?<![\w.\-])({_TOOL_NAME})\s*+\(\s*+[^\W\d]\w*+\s*+=(?!=)")
 
 
 def _find_program_call(text: str, own_names: Set[str]) -> Span | None:
     """Where a Python program calls something with named arguments, in what is not followed: a lambda."""
-    if not _PROGRAM_CALL.search(text):
+    if not (_NAMED_ARGUMENT.search(text) and _PROGRAM_CALL.search(text)):
         return None
     try:
         tree = parse_quietly(text)
@@ -290,9 +298,8 @@ def _find_program_call(text: str, own_names: Set[str]) -> Span | None:
 
 
 _OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
-_TOKEN_AND_OBJECT = (
-    r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]|\w\{\w++:"
-)
+_BRACE_CALL = re.compile(r"\w\{\w++:")
+_TOKEN_AND_OBJECT = r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]"
 _LOST_CALLS = (
     (":", lazy_pattern(r"\"[^\"\n]{1,60}\"\s*+:(?!\s*+(?:\n|\Z))")),
     ("=", lazy_pattern(rf"(?<![\w.\-\\])({_TOOL_NAME})\(\s*+#?\w++\s*+=(?!=)\s*+[\"'\[{{\d]")),
@@ -300,6 +307,7 @@ _LOST_CALLS = (
         r"<[^<>\n]{0,12}(?:param|invoke|function|arg|tool)\w*+"
         rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
     )),
+    ("{", _BRACE_CALL),
 )  # fmt: skip
 """Data, a call or a tag in text beside calls that were read, each with a sign that stands where it does."""
 
@@ -331,7 +339,7 @@ def _find_broken_object(text: str) -> re.Match[str] | None:
             return None if vague else match
         if is_call(value) and not is_schema(value):
             return match
-    return _FRAMED_OBJECT.search(text)
+    return _FRAMED_OBJECT.search(text) or (_BRACE_CALL.search(text) if "{" in text else None)
 
 
 def _is_json(text: str) -> bool:
@@ -384,11 +392,11 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         )
         yield from _NAME_ABOVE_FENCE.finditer(text) if "```" in text else ()
     outside = _blank_fences(text)
-    if "{" in outside:
+    if _QUOTED_KEY.search(outside):
         yield from _NAME_BEFORE_OBJECT.finditer(outside)
     if "({" in outside:
         yield from (m for m in _OBJECT_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
-    if "(" in outside and "=" in outside:
+    if _NAMED_ARGUMENT.search(outside):
         yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
 
 

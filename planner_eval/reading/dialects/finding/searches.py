@@ -15,9 +15,14 @@ from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.prompts import blank_observations
-from planner_eval.reading.dialects.detect import find_rows_by_sign, find_rows_by_token, may_hold_call
+from planner_eval.reading.dialects.detect import (
+    RowToken,
+    find_rows_by_sign,
+    find_rows_by_token,
+    may_hold_call,
+)
 from planner_eval.reading.dialects.finding.blocks import BlockReader
-from planner_eval.reading.dialects.finding.cut_texts import CutError, find_cut_token_call
+from planner_eval.reading.dialects.finding.cut_texts import CutError, ends_inside_data, find_cut_token_call
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.remarks import TOOL_ANSWER, is_mention
 from planner_eval.reading.dialects.finding.repeats import (
@@ -50,6 +55,19 @@ _OWN_CODE_START = re.compile(
     r"(?m)^[ \t]*+(?:(?:async\s++)?def\s++\w++\s*+\(|class\s++\w++|assert\s|self\.\w|@\w++\.?|if __name__"
     r"|#include\b|(?:export\s++|public\s++|private\s++)++(?:static\s++|default\s++)*+(?:class|function|void|int)\b)"
 )
+_OWN_CODE_WORDS = (
+    "def",
+    "class",
+    "assert",
+    "self.",
+    "@",
+    "__name__",
+    "#include",
+    "export",
+    "public",
+    "private",
+)
+"""Of which one stands wherever own code begins: a look for them is cheap."""
 _IMPORT = lazy_pattern(r"(?m)^[ \t]*+(?:import\s++\w|from\s++[\w.]++\s++import\s)")
 
 
@@ -65,7 +83,7 @@ def read_before_own_code(block: Block, reader: BlockReader, *, after: bool) -> l
         ParseError: it begins like a plan and cannot be read.
     """
     text = block.view.text
-    own = _OWN_CODE_START.search(text)
+    own = _OWN_CODE_START.search(text) if any(map(text.__contains__, _OWN_CODE_WORDS)) else None
     if own is None:
         try:
             return reader.block(block)
@@ -141,6 +159,7 @@ def _search_tokens(text: str, search: Search) -> list[ReadCalls] | None:
     rows = find_rows_by_token(text)
     if not rows:
         return None
+    _refuse_cut_data(text, rows, search)
     good: list[_RowReading] = []
     errors: list[ParseError] = []
     for row, token in rows:
@@ -170,6 +189,18 @@ def _search_tokens(text: str, search: Search) -> list[ReadCalls] | None:
     if not errors or any(_ends_in_empty_list(row, text) for row, _ in rows):
         return None
     return _repair_tokens(text, [row for row, _ in rows], errors, search)
+
+
+def _refuse_cut_data(text: str, rows: list[RowToken], search: Search) -> None:
+    """Refuse a text to mend that ends inside the data after its last token before all is read in vain."""
+    first = rows[0].row
+    if not (search.reader.repair and first.inner == "json" and _is_end(text, search)):
+        return
+    if not token_pattern(first.open).match(text.lstrip()):
+        return
+    cut = find_cut_token_call(text, [first])
+    if cut is not None and ends_inside_data(token_pattern(first.open).sub("", text[cut[0] :], count=1)):
+        raise CutError(cut[1], text=search.reader.source, start=cut[0], dialect=first.name)
 
 
 def _ends_in_empty_list(row: Wrapper, text: str) -> bool:
