@@ -338,6 +338,13 @@ def test_the_wrong_booking_of_a_published_conversation_comes_first(reference: Pa
     )
     lookups = [line for line in told if "get_" in line or "think" in line]
     assert [line.partition(": gold")[0] for line in lookups] == ["  lookup ×14 (calls 1–13, 16)"]
+    # Of an agent's conversation lookups that are made again come last, too, and one that is alone.
+    for task, last in (
+        ("33/0", "  lookup ×6 (calls 17, 18, 20–23)"),
+        ("15/0", "  call.extra: get_reservation"),
+    ):
+        edits = planeval("diff", file, file, "--id", task).stdout.partition("\nstructure")[0].splitlines()
+        assert edits[-1].startswith(last)
 
 
 def calls(*given: str) -> Plan:

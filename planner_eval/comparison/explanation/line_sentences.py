@@ -111,7 +111,10 @@ class LineWording:
         tail, last = data
         plan = self.pred if last is None else self.gold
         runs = [(tool, len([*run])) for tool, run in groupby(tool_label(plan.calls[call]) for call in tail)]
-        tools = format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
+        texts = [f"{tool} ×{times}" if times > 1 else tool for tool, times in runs]
+        if len(runs) > MAX_LISTED + 1:
+            texts[MAX_LISTED:] = [f"{sum(times for _, times in runs[MAX_LISTED:])} more calls"]
+        tools = format_list(texts)
         if last is None:
             return f"the plan goes on with {len(tail)} extra calls: {tools}"
         return f"the plan stops after {self.names.our_number(last)}: gold's {tools} are missing"
