@@ -117,7 +117,8 @@ class LineWording:
         tools = format_list(texts)
         if last is None:
             return f"the plan goes on with {len(tail)} extra calls: {tools}"
-        return f"the plan stops after {self.names.our_number(last)}: gold's {tools} are missing"
+        missing = f"gold's {tools} are missing" if len(runs) > 1 else self._run(edits, tail)
+        return f"the plan stops after {self.names.our_number(last)}: {missing}"
 
     def _run(self, edits: list[Edit], calls: list[int]) -> str:
         if edits[0].pred is not None:

@@ -99,7 +99,7 @@ def _loop_text(plan: Plan) -> str:
 MAX_LINES = 10
 """Lines of edits that are told of one pair unless all are asked for."""
 
-MIN_GOLD_CALLS = 4
+MIN_GOLD_CALLS = 3
 """Fewer calls of gold are no plan that another one is told from."""
 
 MIN_MISTAKES = 5
