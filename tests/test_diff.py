@@ -545,7 +545,10 @@ def chain(count: int) -> Plan:
 def test_a_long_chain_of_missing_calls(tmp_path: Path) -> None:
     text = diff_text(diff(chain(2), chain(200)))
     assert "↳" not in text, "a missing call is no consequence of another: mending the one brings no other"
-    assert "×198 (gold's calls 3–200): the plan stops after call 2: gold's f is missing, with x=" in text
+    assert (
+        "×198 (gold's calls 3–200): the plan stops after call 2: gold's f is missing, with of=‹call 2›, n=2;"
+        in text
+    )
     pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
     pred.write_text(write(chain(1), "plan"))
     gold.write_text(write(chain(1500), "plan"))

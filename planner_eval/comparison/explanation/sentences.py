@@ -144,7 +144,8 @@ class Wording:
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
         contrast = "gold calls it less often" if paired else "gold has neither"
-        return f"{self.names.ours(_pred_call(draft))} repeats {self.names.our_number(twin)}; {contrast}"
+        repeats = "repeats" if twin < _pred_call(draft) else "is made again as"
+        return f"{self.names.ours(_pred_call(draft))} {repeats} {self.names.our_number(twin)}; {contrast}"
 
     def _tried_call(self, draft: Draft) -> str:
         position, (near_call, values) = _pred_call(draft), draft.data
