@@ -336,6 +336,13 @@ def test_the_wrong_booking_of_a_published_conversation_comes_first(reference: Pa
     )
     lookups = [line for line in told if "get_" in line or "think" in line]
     assert [line.partition(": gold")[0] for line in lookups] == ["  lookup ×14 (calls 1–13, 16)"]
+    # Of an agent's conversation lookups that are made again come last, too, and one that is alone.
+    for task, last in (
+        ("33/0", "  lookup ×6 (calls 17, 18, 20–23)"),
+        ("15/0", "  call.extra: get_reservation"),
+    ):
+        edits = planeval("diff", file, file, "--id", task).stdout.partition("\nstructure")[0].splitlines()
+        assert edits[-1].startswith(last)
 
 
 def calls(*given: str) -> Plan:
@@ -537,7 +544,10 @@ def chain(count: int) -> Plan:
 def test_a_long_chain_of_missing_calls(tmp_path: Path) -> None:
     text = diff_text(diff(chain(2), chain(200)))
     assert "↳" not in text, "a missing call is no consequence of another: mending the one brings no other"
-    assert "×198 (gold's calls 3–200): the plan stops after call 2: gold's f ×198 are missing" in text
+    assert (
+        "×198 (gold's calls 3–200): the plan stops after call 2: gold's f is missing, with of=‹call 2›, n=2;"
+        in text
+    )
     pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
     pred.write_text(write(chain(1), "plan"))
     gold.write_text(write(chain(1500), "plan"))

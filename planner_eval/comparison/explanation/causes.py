@@ -60,7 +60,8 @@ def order_by_cause(
 
 
 MIN_LOOKUPS = 2
-"""So many calls that only look things up are told after what acts."""
+"""So many calls that only look things up are told after what acts; one of an agent whose gold
+lists nothing but what acts."""
 
 LOOKUP_VERBS = frozenset({
     "browse", "calc", "calculate", "compute", "count", "describe", "fetch", "find", "get", "list", "look",
@@ -89,31 +90,35 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
     [0, 1]
     """
     extra = {
-        edit.pred.call: edit.code
+        edit.pred.call
         for edit in edits
         if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
     }
-    if len(extra) < MIN_LOOKUPS:
+    acts_only = is_conversation(pred) and not any(map(is_lookup, gold.calls))
+    least = 1 if acts_only else MIN_LOOKUPS
+    if len(extra) < least:
         return frozenset()
-    extra_calls = [pred.calls[call] for call in extra]
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
     foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
     lookups = {
         call
-        for call, code in extra.items()
-        if call in foreign
-        or (code == "call.extra" and is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+        for call in extra
+        if call in foreign or (is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
     }
-    reads_only = bool(gold.calls) and all(is_lookup(call) for call in (*gold.calls, *extra_calls))
-    if len(lookups) < MIN_LOOKUPS or reads_only:
+    if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
         return frozenset()
     for _, value in pred.answer or ():
         lookups.difference_update(producers_of(value))
     for edge in sorted(pred.written.edges, key=lambda edge: -edge.consumer):  # from the last one back
         if edge.consumer not in lookups:
             lookups.discard(edge.producer)
-    return frozenset(lookups) if len(lookups) >= MIN_LOOKUPS else frozenset()
+    return frozenset(lookups) if len(lookups) >= least else frozenset()
+
+
+def is_conversation(pred: Plan) -> bool:
+    """Whether a plan is what an agent called in a conversation, turn by turn."""
+    return any(call.turn is not None for call in pred.calls)
 
 
 def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call]) -> list[int]:

@@ -111,10 +111,14 @@ class LineWording:
         tail, last = data
         plan = self.pred if last is None else self.gold
         runs = [(tool, len([*run])) for tool, run in groupby(tool_label(plan.calls[call]) for call in tail)]
-        tools = format_list(f"{tool} ×{times}" if times > 1 else tool for tool, times in runs)
+        texts = [f"{tool} ×{times}" if times > 1 else tool for tool, times in runs]
+        if len(runs) > MAX_LISTED + 1:
+            texts[MAX_LISTED:] = [f"{sum(times for _, times in runs[MAX_LISTED:])} more calls"]
+        tools = format_list(texts)
         if last is None:
             return f"the plan goes on with {len(tail)} extra calls: {tools}"
-        return f"the plan stops after {self.names.our_number(last)}: gold's {tools} are missing"
+        missing = f"gold's {tools} are missing" if len(runs) > 1 else self._run(edits, tail)
+        return f"the plan stops after {self.names.our_number(last)}: {missing}"
 
     def _run(self, edits: list[Edit], calls: list[int]) -> str:
         if edits[0].pred is not None:

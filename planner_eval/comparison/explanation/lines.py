@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.argument_names import find_form_difference
-from planner_eval.comparison.explanation.causes import change_key, find_lookups
+from planner_eval.comparison.explanation.causes import change_key, find_lookups, is_conversation
 from planner_eval.comparison.explanation.edits import (
     Edit,
     Place,
@@ -357,7 +357,8 @@ def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
     lookups = find_lookups(roots.diff.edits, roots.diff.pred, roots.diff.gold)
     group = [(index, edit) for index, edit in roots.edits if edit.pred and edit.pred.call in lookups]
     times = Counter(roots.argument(edit)[0] for _, edit in group)
-    if len(group) >= MIN_TRAILING_EXTRA and len(times) > 1:  # else their arguments are told
+    least = 2 if is_conversation(roots.diff.pred) else MIN_TRAILING_EXTRA
+    if len(group) >= least and len(times) > 1:  # else their arguments are told
         yield _propose("lookup", group, times)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from unicodedata import name as character_name
 from unicodedata import normalize
 
 from planner_eval.base.text import one_line, one_line_json
@@ -86,17 +87,47 @@ def tell_apart(first: str, second: str) -> tuple[str, str]:
     >>> tell_apart("caf\u00e9", "cafe\u0301"), tell_apart("a\xa0b", "a b"), tell_apart("\u00e9", "e")
     (('caf\\xe9', 'cafe\\u0301'), ('a\\xa0b', 'a b'), ('é', 'e'))
     """
-    if first == second or (first.isascii() and second.isascii()):
-        return first, second
-    looks = [normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))) for text in (first, second)]
-    if looks[0] != looks[1]:
+    if first == second or (first.isascii() and second.isascii()) or _look(first) != _look(second):
         return first, second
     shown = [text.encode("ascii", "backslashreplace").decode() for text in (first, second)]
     return shown[0], shown[1]
 
 
-_UNSEEN = re.compile("[\u00ad\ufe00-\ufe0f]")
-"""Soft hyphens and variation selectors."""
+def name_odd_character(pred_text: str, gold_text: str | None) -> str:
+    r"""Which character it is that looks like gold's, as the end of a sentence; empty where none does.
+
+    Args:
+        pred_text: A text of the prediction.
+        gold_text: The text in its place; None where gold has none, and ASCII is expected.
+
+    >>> name_odd_character("R\u043eme", "Rome"), name_odd_character("\u00e9", "e")
+    ('; character 2 is CYRILLIC SMALL LETTER O', '')
+    """
+    look = _look(pred_text)
+    expected = gold_text if gold_text is not None else look if look.isascii() else pred_text
+    if pred_text == expected or look != _look(expected):
+        return ""
+    for whose, text, other in (("", pred_text, expected), ("gold's ", expected, pred_text)):
+        for position, character in enumerate(text):
+            if not character.isascii() and character != other[position : position + 1]:
+                return f"; {whose}character {position + 1} is {character_name(character, repr(character))}"
+    return ""
+
+
+def _look(text: str) -> str:
+    return normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))).translate(_LOOK_ALIKE)
+
+
+_UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufe00-\ufe0f]")
+"""Soft hyphens, joiners, blanks without width and variation selectors."""
+
+_LOOK_ALIKE = str.maketrans(
+    "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf",
+    "ABEKMHOPCTXIJSaeopcyxijshdABEZHIKMNOPTYXo",
+)
+"""Cyrillic and Greek letters and the Latin ones that they look like."""
 
 _GENERATED_LABEL = re.compile(r"c[0-9]+")
 """Labels that calls get that have none."""

@@ -26,10 +26,11 @@ MAX_COMPARED_PAIRS = 400
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
-SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT = 12, 4, 3, 2, 2, 0.5
+SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY = 12, 4, 3, 2, 2, 0.5, 1
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
 another one, have a neighbour, and a link to it, in common; by how much the evidence for a call of another
-tool counts; what it is worth that figures count two calls as partners."""
+tool counts; what it is worth that figures count two calls as partners; what speaks against two of which one
+says true where the other says false, which many a tool takes where nothing is said."""
 
 
 def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
@@ -69,7 +70,7 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
             (pred, gold)
             for gold, pred in enumerate(pairing.to_pred[: len(gold_tools)])
             if pred >= 0
-            if pred_tools[pred] != gold_tools[gold] or (flows and _is_doubtful(pairing, pred, gold))
+            if pred_tools[pred] != gold_tools[gold] or _is_doubtful(pairing, pred, gold, flows=flows)
         ]
         if not doubtful:
             break
@@ -95,19 +96,42 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
         }
         if sum(chosen.values()) >= -sum(values[pair] for pair in doubtful):
             break
-        pairing = pairing.copy()
-        pairing.release(preds, golds, ALONE)
+        rematched = pairing.copy()
+        rematched.release(preds, golds, ALONE)
         for pair in chosen:
-            pairing.pair(*pair)
+            rematched.pair(*pair)
+        if _is_dearer_exchange(pairing, rematched):
+            break
+        pairing = rematched
     return pairing, True
 
 
-def _is_doubtful(pairing: Pairing, pred: int, gold: int) -> bool:
-    """Whether half or more of the arguments of two partners are wrong."""
+def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
+    """Whether the same calls exchange partners, each for one of its tool, and more arguments differ then."""
+    tools, partners = [*pairing.pred.tools, None], (pairing.to_pred, rematched.to_pred)
+    if sorted(partners[0]) != sorted(partners[1]):
+        return False
+    before, after = ([tools[max(pred, -1)] for pred in to_pred] for to_pred in partners)
+    calls = range(len(partners[0]))
+    return before == after and rematched.total(calls) > pairing.total(calls)
+
+
+def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:
+    """Whether half or more of the arguments of two partners are wrong, or one is true for false."""
     if pairing.equal(pred, gold):
         return False
     wrong = pairing.final(pred, gold)
-    return bool(wrong) and 2 * len(wrong) >= len(pairing.gold.arguments(gold))
+    doubtful = flows and bool(wrong) and 2 * len(wrong) >= len(pairing.gold.arguments(gold))
+    return doubtful or (bool(wrong) and _is_contrary(pairing, pred, gold))
+
+
+def _is_contrary(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether one of two calls says true where the other says false."""
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    return any(
+        type(gold_arg[2]) is bool and name in pred_args and pred_args[name][2] is (not gold_arg[2])
+        for name, gold_arg in gold_args.items()
+    )
 
 
 class _CommonGround:
@@ -134,7 +158,7 @@ class _CommonGround:
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         if pred_tool == gold_tool:
-            return SAME_TOOL + self.shared(pred, gold)
+            return SAME_TOOL + self.shared(pred, gold) - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence

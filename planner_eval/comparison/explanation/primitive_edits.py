@@ -19,6 +19,7 @@ from planner_eval.comparison.explanation.multi_call_edits import (
 )
 from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.pairing import MISSING, Argument, Pairing, PlanCalls
+from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.model import Path, Plan, Ref, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
@@ -316,7 +317,9 @@ class PrimitiveEdits:
                 pred_value, gold_value = self.written_values(pred, gold, pred_name, name)
             places = self.places(pred, gold, pred_name, name, path)
             data = self.data(gold, name, producer, path)._replace(
-                renamed=pred_name != name, computed=not path and (pred, name) in self.computed
+                renamed=pred_name != name,
+                computed=not path and (pred, name) in self.computed,
+                right_name=None if path else self.find_right_name(pred, gold, pred_value),
             )
             kind = "value"
             if pred_value is MISSING or gold_value is MISSING:
@@ -324,6 +327,15 @@ class PrimitiveEdits:
             pred_value = None if pred_value is MISSING else pred_value
             gold_value = None if gold_value is MISSING else gold_value
             yield self.beside_link(_of_argument(kind, code, places, pred_value, gold_value, data=data))
+
+    def find_right_name(self, pred: int, gold: int, value: Value) -> str | None:
+        """Another argument of gold's call, wrong in the prediction's, that has a text; dates may move."""
+        if type(value) is not str or not is_distinctive(value) or not any(map(str.isalpha, value)):
+            return None
+        gold_args, wrong = self.pairing.gold.arguments(gold), self.pairing.final(pred, gold)
+        return next(
+            (name for name, argument in gold_args.items() if name in wrong and argument[0] == value), None
+        )
 
     def beside_link(self, draft: Draft) -> Draft:
         """An edit of an argument whose link stands, right, beside it; as it is without one."""

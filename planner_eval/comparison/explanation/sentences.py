@@ -24,6 +24,7 @@ from planner_eval.comparison.explanation.names import (
     call_number,
     calls_numbers,
     links_of,
+    name_odd_character,
     output_name,
     path_name,
     place_name,
@@ -76,11 +77,23 @@ class Wording:
             assert draft.pred.call is not None
             link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[draft.pred.call])}"
             message = f"{message}; the link {link} is right"
+        message += self.odd_character(draft)
         pred_value, gold_value = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
         also, cause = draft.also, draft.cause
         return Edit(
             draft.code, message, draft.pred, draft.gold, pred_value, gold_value, cause, also, own
         )  # fmt: skip
+
+    def odd_character(self, draft: Draft) -> str:
+        """Which character of a text or a name only looks like gold's, as the end of a sentence."""
+        pred, gold, pred_value, gold_value = draft.pred, draft.gold, draft.pred_value, draft.gold_value
+        if pred is not None and draft.name == "extra call":
+            return name_odd_character(self.names.pred.calls[pred.call or 0].tool, None)
+        if pred is not None and draft.name in ("renamed", "extra argument", "extra field"):
+            expected = gold.argument if gold is not None and draft.name == "renamed" else None
+            return name_odd_character(str(pred.at[-1]) if pred.at else pred.argument or "", expected)
+        texts = type(pred_value) is str and type(gold_value) is str
+        return name_odd_character(pred_value, gold_value) if texts else ""
 
     def by_place(self, value: Value) -> Value:
         """The values of a compound edit by the names of their places; any other value as it is."""
@@ -131,7 +144,8 @@ class Wording:
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
         contrast = "gold makes this call less often" if paired else "gold makes neither call"
-        return f"{self.names.ours(_pred_call(draft))} repeats {self.names.our_number(twin)}; {contrast}"
+        repeats = "repeats" if twin < _pred_call(draft) else "is made again as"
+        return f"{self.names.ours(_pred_call(draft))} {repeats} {self.names.our_number(twin)}; {contrast}"
 
     def _tried_call(self, draft: Draft) -> str:
         position, (near_call, values) = _pred_call(draft), draft.data
@@ -163,9 +177,10 @@ class Wording:
 
     def _replaced_call(self, draft: Draft) -> str:
         assert draft.gold is not None
-        gold_tool = tool_label(self.names.gold.calls[draft.gold.call or 0])
-        texts = tell_apart(self.names.ours(_pred_call(draft)), gold_tool)
-        return "{} is called, expected {}".format(*texts)
+        pred_call, gold_call = _pred_call(draft), draft.gold.call or 0
+        tools = tool_label(self.names.pred.calls[pred_call]), tool_label(self.names.gold.calls[gold_call])
+        pred_tool, gold_tool = tell_apart(*tools)
+        return f"{pred_tool} ({self.names.our_number(pred_call)}) is called, expected {gold_tool}"
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
@@ -245,6 +260,8 @@ class Wording:
         if data.renamed:
             clause = f"(gold's {data.name!r}) {clause}"
         clause += self.accepted(draft)
+        if data.right_name is not None:
+            clause += f"; gold has this value as {data.right_name!r}"
         linked = type(value) is Ref and type(draft.gold_value) is Ref and data.name == DEPENDENCY_ARGUMENT
         is_link = linked and location.call is not None
         message = f"{self.names.ours(location.call) if is_link else self.place(location)} {clause}"
@@ -487,7 +504,7 @@ def _common_prefix_length(first: str, second: str) -> int:
 
 
 _QUOTED_TEXT = r'…?"((?:[^"\\]|\\.)*+)(?:"…?|…)'
-_TWO_TEXTS = rf"{_QUOTED_TEXT}, expected {_QUOTED_TEXT}(?= \(|$| \[)"
+_TWO_TEXTS = rf"{_QUOTED_TEXT}, expected {_QUOTED_TEXT}(?= \(|$| \[|; )"
 _WORD = r"\w+|\s+|[^\w\s]"
 
 

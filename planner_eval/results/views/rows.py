@@ -98,7 +98,7 @@ def _loop_text(plan: Plan) -> str:
 MAX_LINES = 10
 """Lines of edits that are told of one pair unless all are asked for."""
 
-MIN_GOLD_CALLS = 4
+MIN_GOLD_CALLS = 3
 """Fewer calls of gold are no plan that another one is told from."""
 
 MIN_MISTAKES = 5
@@ -203,6 +203,17 @@ def _headline(diff: Diff, lines: list[EditLine]) -> str:
     return text + bounded
 
 
+def _count_recognised(diff: Diff) -> int:
+    """How many calls have a partner of their tool, and half or more of its arguments right."""
+    places = {gold for edit in diff.edits for _, gold in edit.places if gold is not None}
+    wrong = Counter(call for call, _ in {place[:2] for place in places if place.argument is not None})
+    replaced = {edit.gold and edit.gold.call for edit in diff.edits if edit.code == "call.replaced"}
+    return sum(
+        gold not in replaced and 2 * wrong[gold] <= len(diff.gold.calls[gold].arguments)
+        for _, gold in diff.alignment.pairs
+    )
+
+
 def _other_plan_note(diff: Diff, causes: int) -> str:
     """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
     calls = len(diff.gold.calls)
@@ -212,6 +223,8 @@ def _other_plan_note(diff: Diff, causes: int) -> str:
         or causes < max(calls, MIN_MISTAKES)
         or 2 * sum(edit.code in _WHOLE_CALL_CODES for edit in diff.edits) < calls
     ):
+        return ""
+    if 2 * _count_recognised(diff) >= len(diff.pred.calls):
         return ""
     right = sum(call.role == "kept" for call in diff.calls())
     are = "is" if right == 1 else "are"
