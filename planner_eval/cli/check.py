@@ -11,11 +11,13 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, CatalogError, ParseError
-from planner_eval.base.output_files import CI_FORMATS, RECORD_FORMATS
+from planner_eval.base.formats import shows
 from planner_eval.base.tables import table_pieces
-from planner_eval.base.text import did_you_mean, encodable, format_count, printable
+from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    FINDING_ASPECTS,
+    LIST_ASPECTS,
     OptionScope,
     compute_option,
     emit,
@@ -27,7 +29,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.outcome import emit_findings, findings_in
 from planner_eval.cli.sources import dataset_options, read_plans
-from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
+from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
@@ -83,7 +85,7 @@ def _validate_codes(
     show_default=True,
     help="The lowest severity to show and count.",
 )
-@format_option("text", *RECORD_FORMATS, *CI_FORMATS, help="Output format.")
+@format_option(*LIST_ASPECTS, "records", *FINDING_ASPECTS)
 @work_options
 @output_option
 def command(
@@ -118,17 +120,18 @@ def command(
     reading = {"dialect": dialect, "compute": compute}
     many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     which = {"ignore": ignore, "level": level}
-    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=form in CI_FORMATS)
+    found, plain = shows(form, *FINDING_ASPECTS), shows(form, "plain")
+    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=found)
     with run_plans_job(sources, job, running) as (tally, lines):
-        if form in CI_FORMATS:
+        if found:
             emit_findings(findings_in(lines), form, output, _summary(tally, catalog), "planeval check")
-        elif tally.findings or form != "text" or output is not None:
+        elif tally.findings or not plain or output is not None:
             rows = (row for line in lines for row in json.loads(line))
-            emit(join_lines(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
+            emit(join_pieces(map(_line, rows)) if plain else table_pieces(rows, form), output)
     if catalog is not None:
         for remark in _limit_remarks(catalog_remarks(catalog)):
             note(f"{catalog.name}: {remark}")
-    if form == "text":
+    if plain:
         note(_summary(tally, catalog))
     if not tally.read:
         return 3

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.tables import FORMATS, table
+from planner_eval.base.formats import formats_of, shows
+from planner_eval.base.tables import table
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_make import command as make
 from planner_eval.cli.data_overlap import coverage_command as coverage
 from planner_eval.cli.data_overlap import duplicates_command as duplicates
 from planner_eval.cli.help import Group
 from planner_eval.cli.options import (
+    LIST_ASPECTS,
     OptionScope,
     dialect_option,
     emit,
@@ -140,7 +142,7 @@ def _make_progress() -> Progress:
     "--samples", type=click.IntRange(0), default=0, metavar="N", help="Show only the first N samples."
 )
 @id_option("Show the sample with this id")
-@list_format_option(*FORMATS, help="Output format.")
+@list_format_option(*LIST_ASPECTS, "records")
 @output_option
 def show(
     name: str | None,
@@ -162,10 +164,14 @@ def show(
             OptionScope(("verify",), name is not None, "to the data set NAME"),
             OptionScope(("samples", "wanted"), not tables, "to the data set NAME without --verify"),
             OptionScope(("samples",), not wanted, "without --id, which names one sample"),
-            OptionScope(("form",), tables or form == "json", "to the list and with --verify; or json"),
+            OptionScope(
+                ("form",), tables or shows(form or "", "data"), "to the list and with --verify; or json"
+            ),
         ]
     )
-    form = list_format(form, output, *(FORMATS if tables else ("text", "json")))
+    form = list_format(
+        form, output, *formats_of(*((*LIST_ASPECTS, "records") if tables else ("plain", "data")))
+    )
     if name is None:
         emit(table(_dataset_rows(cache, source), form, width=70), output)
         return 0
@@ -176,7 +182,10 @@ def show(
 
         dataset = find_dataset(name)
         card = _card(dataset, dataset_folder(dataset, cache=cache, source=source))
-        emit(json.dumps(card, ensure_ascii=False, indent=1) if form == "json" else _card_text(card), output)
+        emit(
+            json.dumps(card, ensure_ascii=False, indent=1) if shows(form, "data") else _card_text(card),
+            output,
+        )
         return 0
     all_samples = pe.read_dataset(name, cache=cache, source=source)
     selected = (
@@ -268,7 +277,7 @@ def _sample_json(sample: Any) -> str:
 @click.option(
     "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
 )
-@output_options("jsonl")
+@output_options("records")
 def export(
     samples: str,
     to: str,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.text import format_count, one_line
 from planner_eval.base.text import format_count as said_of
 from planner_eval.cli.help import Command
@@ -32,7 +32,7 @@ from planner_eval.cli.terminal import Target, make_counter
 from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT, PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from planner_eval.curation.make.ask_questions import NoQuestion, QuestionSettings
     from planner_eval.curation.make.make import MadePlans
@@ -137,14 +137,10 @@ class QuestionOptions(NamedTuple):
         return QuestionSettings(**{name: value for name, value in options.items() if value is not None})
 
 
-def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say who writes the questions, which the command takes as ``questions``."""
-    for option in reversed(_QUESTION_OPTIONS):
-        command = option(command)
-    return bundle_options("questions", QuestionOptions, QuestionOptions._fields)(command)
-
-
-_QUESTION_OPTIONS = (
+question_options = bundle_options(
+    "questions",
+    QuestionOptions,
+    QuestionOptions._fields,
     click.option(
         "--question",
         type=click.Choice(["template"]),
@@ -169,6 +165,7 @@ _QUESTION_OPTIONS = (
     click.option("--prompts", metavar="DIR", help="A folder of prompts to use instead of the built-in ones."),
     request_options("Questions", "--server-timeout"),
 )
+"""Add the options that say who writes the questions, which the command takes as ``questions``."""
 
 
 def exit_code(results: list[Made | NoQuestion]) -> int:
@@ -313,11 +310,11 @@ def _range_option(flag: str, help: str) -> Decorator:
 @click.option(
     "--card",
     metavar="FILE",
-    type=Target(forms=("text", "md", "json")),
+    type=Target("document", "data"),
     help="Write a report of made and requested plans to FILE: text, Markdown or JSON, by its suffix.",
 )
 @question_options
-@output_options("jsonl", "json")
+@output_options("data", "records")
 def command(
     catalogs: tuple[str, ...],
     catalog_format: str | None,
@@ -400,14 +397,13 @@ def _catalog(names: tuple[str, ...], form: str | None) -> Any:
 def _format_records(made_plans: MadePlans, output: str | None) -> list[str]:
     """The records: a line each, or one list where the benchmark has it so."""
     records = made_plans.records()
-    form = format_of_suffix(output, ("json", "jsonl")) or (
-        "json" if made_plans.form in JSON_LIST_LAYOUTS else "jsonl"
-    )
-    if form == "json":
+    form = format_of_suffix(output, formats_of("data", "records"))
+    if shows(form, "data") if form is not None else made_plans.form in JSON_LIST_LAYOUTS:
         return [dump_indented(records) + "\n"]
     return [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
 
 
 def _format_card(made_plans: MadePlans, file: str) -> str:
-    form = format_of_suffix(file, ("text", "md", "json")) or "text"
-    return dump_indented(made_plans.card.to_dict()) if form == "json" else made_plans.card.written(form)
+    form = format_of_suffix(file, formats_of("document", "data")) or DEFAULT
+    card = made_plans.card
+    return dump_indented(card.to_dict()) if shows(form, "data") else card.written(form)

@@ -12,7 +12,7 @@ from planner_eval.results.codes import code_entries, explain_code, find_codes
 
 @click.command("explain", cls=Command)
 @click.argument("code", required=False, metavar="[CODE]")
-@output_options("text")
+@output_options("plain")
 def command(code: str | None, output: str | None) -> int:
     """Explain an outcome or a code of an edit, a remark, a finding or an error.
 
@@ -23,7 +23,7 @@ def command(code: str | None, output: str | None) -> int:
         rows = [
             {"code": entry.code, "meaning": "; ".join(entry.meanings)} for entry in code_entries().values()
         ]
-        emit(table(rows, "text"), output)
+        emit(table(rows), output)
     else:
         emit("\n\n".join(map(explain_code, find_codes(code))), output)
     return 0

@@ -12,7 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.options import Decorator, OptionScope, Seconds, note, refuse_idle
+from planner_eval.cli.options import Decorator, OptionScope, Seconds, add_options, note, refuse_idle
 from planner_eval.cli.terminal import Target, say_reading
 
 if TYPE_CHECKING:
@@ -224,18 +224,19 @@ def refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> N
     refuse_idle([OptionScope(options, records, f"to records, and {files[-1].name} is one plan")])
 
 
-def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say where data sets lie: ``--source`` and ``--cache``."""
-    command = click.option(
-        "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
-    )(command)
-    return click.option(
+dataset_options = add_options(
+    click.option(
         "--source",
         "folder",
         metavar="DIR",
         type=click.Path(),
         help="Read data sets from DIR instead of the cache folder.",
-    )(command)
+    ),
+    click.option(
+        "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
+    ),
+)
+"""Add the options that say where data sets lie: ``--source`` and ``--cache``."""
 
 
 def id_option(what: str) -> Decorator:
@@ -291,7 +292,7 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
         what: What is in progress at a time, in words.
         silence: The option of the server's longest silence, where ``--timeout`` is another's.
     """
-    options: tuple[Decorator, ...] = (
+    return add_options(
         click.option(
             "--set",
             "settings",
@@ -320,8 +321,6 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
         ),
     )
 
-    return _combine_options(options)
-
 
 def wait_options(deadline: float, retries: int) -> Decorator:
     """Add the options that say how long a model is waited for, to a command that asks one by the way.
@@ -330,7 +329,7 @@ def wait_options(deadline: float, retries: int) -> Decorator:
         deadline: Seconds for one request in all.
         retries: How many more times to ask.
     """
-    return _combine_options(_make_wait_options("--timeout", deadline, retries))
+    return add_options(*_make_wait_options("--timeout", deadline, retries))
 
 
 def _make_wait_options(silence: str, deadline: float, retries: int) -> tuple[Decorator, ...]:
@@ -348,38 +347,28 @@ def _make_wait_options(silence: str, deadline: float, retries: int) -> tuple[Dec
     )
 
 
-def _combine_options(options: tuple[Decorator, ...]) -> Decorator:
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-def isolation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--isolation`` and ``--timeout``: how tools are run."""
-    timeout = _seconds_option("--timeout", 10.0, "Time limit for one plan (not enforced inline).")
-    return click.option(
-        "--isolation",
-        type=click.Choice(["strict", "process", "inline"]),
-        help="Isolation of the tools (default: strict for your own, process for built-in ones).",
-    )(timeout(command))
-
-
-def binding_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--by``: how calls pass their arguments."""
-    return click.option(
-        "--by",
-        "binding",
-        type=click.Choice(["name", "position"]),
-        default="name",
-        show_default=True,
-        help="Pass arguments by name, or by position as NESTful's executor does.",
-    )(command)
-
-
 def _seconds_option(flag: str, default: float, help: str) -> Decorator:
     return click.option(
         flag, metavar="SECONDS", type=Seconds(), default=default, show_default=True, help=help
     )
+
+
+isolation_options = add_options(
+    click.option(
+        "--isolation",
+        type=click.Choice(["strict", "process", "inline"]),
+        help="Isolation of the tools (default: strict for your own, process for built-in ones).",
+    ),
+    _seconds_option("--timeout", 10.0, "Time limit for one plan (not enforced inline)."),
+)
+"""Add ``--isolation`` and ``--timeout``: how tools are run."""
+
+binding_option = click.option(
+    "--by",
+    "binding",
+    type=click.Choice(["name", "position"]),
+    default="name",
+    show_default=True,
+    help="Pass arguments by name, or by position as NESTful's executor does.",
+)
+"""Add ``--by``: how calls pass their arguments."""

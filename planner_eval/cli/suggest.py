@@ -9,8 +9,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError, JudgeError, ParseError
+from planner_eval.base.formats import View, write_view
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.tables import table
+from planner_eval.base.tables import Style
 from planner_eval.base.text import encodable, format_count, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -94,7 +95,7 @@ _DEADLINE, _RETRIES = 60.0, 2
 @wait_options(_DEADLINE, _RETRIES)
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", "jsonl", help="Output format.")
+@format_option("document", "data", "records")
 @output_option
 def command(
     plans: str,
@@ -155,7 +156,7 @@ def command(
     if patch:
         emit(_patches(rows, many=many), output, plain=True)
     else:
-        emit(_format_rows(rows, form, many=many), output)
+        emit(write_view(_view(rows, many=many), form), output)
     _say_summary(rows)
     code = (
         1
@@ -325,14 +326,14 @@ def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
     return "\n".join(encodable(json.dumps(line, ensure_ascii=False)) for line in lines)
 
 
-def _format_rows(rows: list[dict[str, Any]], form: str, *, many: bool) -> str:
-    if form == "jsonl":
-        return "\n".join(encodable(json.dumps(row, ensure_ascii=False)) for row in rows)
-    if form == "json":
-        return dump_indented(rows if many else rows[0])
-    if form == "md":
-        return table([line for row in rows for line in _table_rows(row)], "md")
-    return "\n".join(line for row in rows for line in _lines(row, many=many))
+def _view(rows: list[dict[str, Any]], *, many: bool) -> View:
+    def document(style: Style) -> Iterator[str]:
+        if style.markup:
+            yield style.table(line for row in rows for line in _table_rows(row))
+        else:
+            yield "\n".join(line for row in rows for line in _lines(row, many=many))
+
+    return View(document, data=lambda: rows if many else rows[0], records=lambda: rows)
 
 
 def _table_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import TABLE_FORMATS
 from planner_eval.cli.benchmark_options import (
     BenchmarkOptions,
     benchmark_options,
@@ -28,6 +27,7 @@ from planner_eval.cli.options import (
     output_option,
     refuse_idle,
     seed_option,
+    told_by,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @seed_option
 @benchmark_options
 @chart_options
-@format_option(*TABLE_FORMATS)
+@format_option("document", "table", "sketch", "paper")
 @output_option
 def command(
     runs: tuple[str, ...],
@@ -77,7 +77,7 @@ def command(
         [
             OptionScope(("by", "metrics"), layout is None, "without --layout, which says what is shown"),
             charted.applies,
-            OptionScope(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
+            OptionScope(("bare",), *told_by(form, "document", "paper")),
         ]
     )
     from planner_eval.models.table_sources import read_table_run
