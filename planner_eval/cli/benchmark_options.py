@@ -12,7 +12,7 @@ import click
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import OptionScope, bundle_options, note, refuse_idle
+from planner_eval.cli.options import bundle_options, note, refuse_idle
 from planner_eval.cli.terminal import Target
 
 if TYPE_CHECKING:
@@ -179,17 +179,11 @@ def refuse_idle_options(bench: Benchmark, published: BenchmarkOptions) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
     judging = published.judge is not None
     refuse_idle(
-        [
-            OptionScope(
-                ("tools",), bench.executed, describe_benchmarks("that run answers", lambda b: b.executed)
-            ),
-            OptionScope(
-                ("judge",), bench.judged, describe_benchmarks("that ask a judge", lambda b: b.judged)
-            ),
-            OptionScope(("isolation",), published.tools is not None, "with --tools SPEC"),
-            OptionScope(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
-            OptionScope(("judge_url",), not published.replay, "without --run replay=yes, which asks nobody"),
-        ]
+        ("tools", bench.executed, describe_benchmarks("that run answers", lambda b: b.executed)),
+        ("judge", bench.judged, describe_benchmarks("that ask a judge", lambda b: b.judged)),
+        ("isolation", published.tools is not None, "with --tools SPEC"),
+        ("judge_url judge_cache replay prompts", judging, "with --judge MODEL"),
+        ("judge_url", not published.replay, "without --run replay=yes, which asks nobody"),
     )
 
 

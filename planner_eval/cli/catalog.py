@@ -15,7 +15,6 @@ from planner_eval.base.text import did_you_mean, format_count, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
-    OptionScope,
     dialect_option,
     emit,
     list_format,
@@ -82,11 +81,9 @@ def command(
     """
     listing = target is None and grammar is None
     refuse_idle(
-        [
-            OptionScope(("wanted", "form"), listing, "without --to and --grammar"),
-            OptionScope(("loss",), target is not None, "with --to"),
-            OptionScope(("dialect", "max_calls"), grammar is not None, "with --grammar"),
-        ]
+        ("wanted form", listing, "without --to and --grammar"),
+        ("loss", target is not None, "with --to"),
+        ("dialect max_calls", grammar is not None, "with --grammar"),
     )
     if target is not None and grammar is not None:
         raise click.UsageError("--to writes the tools, --grammar a grammar of their plans: use one of them")

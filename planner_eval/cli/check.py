@@ -18,7 +18,6 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
     LIST_ASPECTS,
-    OptionScope,
     compute_option,
     emit,
     format_option,
@@ -112,7 +111,7 @@ def command(
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
-    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
+    refuse_idle(("catalog_format", bool(catalogs), "to a catalog, and none is named"))
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = read_plans(plans, **fields)
     if catalog is None:

@@ -26,7 +26,6 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     RESULT_ASPECTS,
-    OptionScope,
     emit,
     format_option,
     gold_doubts_option,
@@ -148,28 +147,26 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
     condition = "without --benchmark: a benchmark has its own notation and figures"
     refuse_idle(
-        [
-            OptionScope(BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
-            OptionScope(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
-            OptionScope(("keys",), *told_by(form, "document", "data", "page")),
-            OptionScope(
-                (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
-                not ruled,
-                condition,
-            ),
-            OptionScope(
-                ("infer",),
-                named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
-                "with --by depth or --by pattern: no metric counts inferred edges",
-            ),
-            OptionScope(("gold_doubts",), *told_by(form, "document", "data")),
-            OptionScope(("every",), *told_by(form, "document", more=": the others have every figure")),
-            OptionScope(
-                (*READING_OPTIONS, "policy", "wrappers", "metrics"),
-                files,
-                "to files of plans: runs have been scored",
-            ),
-        ]
+        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        ("keys", *told_by(form, "document", "data", "page")),
+        (
+            (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
+            not ruled,
+            condition,
+        ),
+        (
+            "infer",
+            named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
+            "with --by depth or --by pattern: no metric counts inferred edges",
+        ),
+        ("gold_doubts", *told_by(form, "document", "data")),
+        ("every", *told_by(form, "document", more=": the others have every figure")),
+        (
+            (*READING_OPTIONS, "policy", "wrappers", "metrics"),
+            files,
+            "to files of plans: runs have been scored",
+        ),
     )
 
 
@@ -178,10 +175,8 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
     from planner_eval.cli.report import finish_page, page_of_runs, page_of_systems, page_settings
 
     refuse_idle(
-        [
-            OptionScope(("fail_if_worse", "mistaken", "seed", "every"), False, "to other formats than html"),
-            OptionScope(("benchmark",), systems.benchmark is None, "to other formats than html"),
-        ]
+        ("fail_if_worse mistaken seed every", False, "to other formats than html"),
+        ("benchmark", systems.benchmark is None, "to other formats than html"),
     )
     if len(systems.paths) > 2:
         raise click.UsageError(

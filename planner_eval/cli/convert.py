@@ -16,7 +16,6 @@ from planner_eval.base.text import encodable, join_pieces
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
-    OptionScope,
     compute_option,
     dialect_option,
     emit,
@@ -95,19 +94,17 @@ def command(
     Exit code: 0 all written, 1 some not, or a patch without its plan, 2 usage, 3 none.
     """
     refuse_idle(
-        [
-            OptionScope(("form",), listing, "with --list"),
-            OptionScope(
-                ("target", "repair", "compute", "catalog", "loss", "patch", "wanted"),
-                not listing,
-                "without --list",
-            ),
-            OptionScope(
-                ("catalog", "loss", "record_deadline", "part", "engine", "address"),
-                patch is None,
-                "without --patch",
-            ),
-        ]
+        ("form", listing, "with --list"),
+        (
+            "target repair compute catalog loss patch wanted",
+            not listing,
+            "without --list",
+        ),
+        (
+            "catalog loss record_deadline part engine address",
+            patch is None,
+            "without --patch",
+        ),
     )
     form = list_format(form, output, *(formats_of(*LIST_ASPECTS) if listing else NOTATIONS))
     if listing:

@@ -20,7 +20,6 @@ from planner_eval.cli.data_overlap import duplicates_command as duplicates
 from planner_eval.cli.help import Group
 from planner_eval.cli.options import (
     LIST_ASPECTS,
-    OptionScope,
     dialect_option,
     emit,
     list_format,
@@ -72,9 +71,7 @@ def _local_location_options(function: Any) -> Any:
 
     @wraps(function)
     def run(**params: Any) -> Any:
-        refuse_idle(
-            [OptionScope(("cache",), params["source"] is None, f"without --source, {IN_PLACE_REASON}")]
-        )
+        refuse_idle(("cache", params["source"] is None, f"without --source, {IN_PLACE_REASON}"))
         return function(**params)
 
     return _location_options(run)
@@ -98,7 +95,7 @@ def fetch(
     from planner_eval.benchmarks.datasets.fetch import FetchOptions
     from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset, published_datasets
 
-    refuse_idle([OptionScope(("mirror",), source is None, "without --source, which downloads nothing")])
+    refuse_idle(("mirror", source is None, "without --source, which downloads nothing"))
     datasets = (
         list(published_datasets().values()) if names == ("all",) else [find_dataset(name) for name in names]
     )
@@ -160,14 +157,10 @@ def show(
     """
     tables = name is None or verify
     refuse_idle(
-        [
-            OptionScope(("verify",), name is not None, "to the data set NAME"),
-            OptionScope(("samples", "wanted"), not tables, "to the data set NAME without --verify"),
-            OptionScope(("samples",), not wanted, "without --id, which names one sample"),
-            OptionScope(
-                ("form",), tables or shows(form or "", "data"), "to the list and with --verify; or json"
-            ),
-        ]
+        ("verify", name is not None, "to the data set NAME"),
+        ("samples wanted", not tables, "to the data set NAME without --verify"),
+        ("samples", not wanted, "without --id, which names one sample"),
+        ("form", tables or shows(form or "", "data"), "to the list and with --verify; or json"),
     )
     form = list_format(
         form, output, *formats_of(*((*LIST_ASPECTS, "records") if tables else ("plain", "data")))
@@ -297,7 +290,7 @@ def export(
     Exit code: 0 all written, 1 some could not be written (each is named), 3 none.
     """
     chat = to == "chat-jsonl"
-    refuse_idle([OptionScope(("dialect", "shots"), chat, "with --to chat-jsonl, whose answers are text")])
+    refuse_idle(("dialect shots", chat, "with --to chat-jsonl, whose answers are text"))
     exported = pe.export_dataset(
         samples, to=to, benchmark=benchmark, catalog=catalog, dialect=dialect, ids=wanted, limit=limit,
         shots=shots, data_cache=cache,

@@ -16,7 +16,6 @@ from planner_eval.base.text import format_count, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
-    OptionScope,
     emit,
     format_option,
     note,
@@ -342,17 +341,13 @@ def command(
     source = open_plan_sets([name], fields)[0]
     executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
     refuse_idle(
-        [
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
-            OptionScope(
-                ("isolation", "timeout", "binding", "allow_read"),
-                executed,
-                "with --tools, without which no plan is run",
-            ),
-            OptionScope(
-                ("query", "answer"), source.file is not None, "to files: a data set has its own questions"
-            ),
-        ]
+        ("catalog_format", bool(catalogs), "to a catalog, and none is named"),
+        (
+            "isolation timeout binding allow_read",
+            executed,
+            "with --tools, without which no plan is run",
+        ),
+        ("query answer", source.file is not None, "to files: a data set has its own questions"),
     )
     check = pe.check_dataset(
         source,

@@ -18,7 +18,6 @@ from planner_eval.base.text import format_count as said_of
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Decorator,
-    OptionScope,
     bundle_options,
     emit,
     is_option_passed,
@@ -72,9 +71,7 @@ class QuestionOptions(NamedTuple):
             UsageError: says which, and when they apply.
         """
         names = tuple(name for name in self._fields if name not in ("question", "model"))
-        refuse_idle(
-            [OptionScope(names, self.model is not None, "with --model NAME, which writes the questions")]
-        )
+        refuse_idle((names, self.model is not None, "with --model NAME, which writes the questions"))
         if self.question is not None and self.model is not None:
             raise click.UsageError("--question template asks no model: drop it or --model")
         if self.model is not None and self.cache is None:
@@ -336,20 +333,18 @@ def command(
     tools cannot meet, 3 none made, or none with a question.
     """
     refuse_idle(
-        [
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
-            OptionScope(("offer",), is_option_passed("distractors"), "with --run distractors=K"),
-            OptionScope(
-                ("isolation", "timeout"),
-                make_options["tools"] is not None or make_options["preset"] is not None,
-                "to tools that run plans",
-            ),
-            OptionScope(
-                ("calls", "depth", "width", "components", "reuse", "pattern", "scope", "single"),
-                like is None,
-                "without --like, whose plans set the structure",
-            ),
-        ]
+        ("catalog_format", bool(catalogs), "to a catalog, and none is named"),
+        ("offer", is_option_passed("distractors"), "with --run distractors=K"),
+        (
+            "isolation timeout",
+            make_options["tools"] is not None or make_options["preset"] is not None,
+            "to tools that run plans",
+        ),
+        (
+            "calls depth width components reuse pattern scope single",
+            like is None,
+            "without --like, whose plans set the structure",
+        ),
     )
     questions.refuse()
     progress = make_counter("plans")

@@ -15,7 +15,6 @@ from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import format_count, one_line
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
     emit,
     format_option,
     note,
@@ -84,7 +83,7 @@ def coverage_command(
     --against adds what another set uses and this one does not.
     Exit code: 0 all plans read, 1 some unreadable, 2 usage, 3 none readable.
     """
-    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
+    refuse_idle(("catalog_format", bool(catalogs), "to a catalog, and none is named"))
     catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
     sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
     coverage = pe.coverage(
@@ -246,10 +245,10 @@ def duplicates_command(
     show'.
     Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage, 3 nothing to compare.
     """
-    refuse_idle([OptionScope(("across", "clusters"), second is None, "to one set, and two are named")])
+    refuse_idle(("across clusters", second is None, "to one set, and two are named"))
     sources = open_plan_sets([name for name in (first, second) if name is not None], fields)
     files = any(source.file is not None for source in sources)
-    refuse_idle([OptionScope(("query",), files, "to files: a data set has its own questions")])
+    refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
         *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
         progress=make_counter("plans"),

@@ -24,7 +24,6 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
     RESULT_ASPECTS,
-    OptionScope,
     Seconds,
     emit,
     format_option,
@@ -409,48 +408,44 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
     plain = shows(form, "plain") and not many
     in_full = not patch and (run or shows(form, "data", "records") or plain)
     refuse_idle(
-        [
-            OptionScope(("form", "execute"), not patch, "without --patch, which writes JSON"),
-            OptionScope(("execute",), not run, "to output in a file, not to a run's directory"),
-            OptionScope(
-                ("seconds",),
-                not (run or paged),
-                "to output in a file, not to a run's directory, nor to --format html",
-            ),
-            OptionScope(("initial",), is_option_passed("execute"), "with --execute SPEC"),
-            OptionScope(("store",), run, "to a run that is kept: -o DIR/"),
-            OptionScope(
-                ("each",),
-                plain and not (patch or run),
-                "to one pair as text (name it with --id); json, jsonl and html have all edits",
-            ),
-            OptionScope(
-                ("places",), in_full, "to one pair as text (name it with --id), and to json and jsonl"
-            ),
-            OptionScope(
-                ("structure",),
-                in_full,
-                "to one pair as text (name it with --id), and to json and jsonl",
-            ),
-            OptionScope(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
-            OptionScope(
-                ("only",),
-                paged or ((written or (folder and drawn)) and many),
-                "to many pairs, as text, as a report or drawn into a directory",
-            ),
-            OptionScope(("force",), drawn, "to drawings"),
-            OptionScope(
-                ("infer",),
-                drawn,
-                "to drawings: inferred edges are shown, and make no difference",
-            ),
-            OptionScope(("theme", "deadline"), drawn, "to drawings"),
-            OptionScope(
-                WorkOptions._fields[:-1],
-                not (drawn or is_option_passed("execute") or is_option_passed("seconds")),
-                "to single pairs: not to drawings, --execute and --edit-distance",
-            ),
-        ]
+        ("form execute", not patch, "without --patch, which writes JSON"),
+        ("execute", not run, "to output in a file, not to a run's directory"),
+        (
+            "seconds",
+            not (run or paged),
+            "to output in a file, not to a run's directory, nor to --format html",
+        ),
+        ("initial", is_option_passed("execute"), "with --execute SPEC"),
+        ("store", run, "to a run that is kept: -o DIR/"),
+        (
+            "each",
+            plain and not (patch or run),
+            "to one pair as text (name it with --id); json, jsonl and html have all edits",
+        ),
+        ("places", in_full, "to one pair as text (name it with --id), and to json and jsonl"),
+        (
+            "structure",
+            in_full,
+            "to one pair as text (name it with --id), and to json and jsonl",
+        ),
+        ("seconds", pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
+        (
+            "only",
+            paged or ((written or (folder and drawn)) and many),
+            "to many pairs, as text, as a report or drawn into a directory",
+        ),
+        ("force", drawn, "to drawings"),
+        (
+            "infer",
+            drawn,
+            "to drawings: inferred edges are shown, and make no difference",
+        ),
+        ("theme deadline", drawn, "to drawings"),
+        (
+            WorkOptions._fields[:-1],
+            not (drawn or is_option_passed("execute") or is_option_passed("seconds")),
+            "to single pairs: not to drawings, --execute and --edit-distance",
+        ),
     )
     if misnamed is not None:
         raise click.UsageError(f"--patch writes JSON, and {misnamed} has another suffix")

@@ -15,7 +15,7 @@ from planner_eval.base.formats import DEFAULT, suffixes_of
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
 from planner_eval.cli.options import (
-    OptionScope,
+    Scope,
     Seconds,
     bundle_options,
     emit,
@@ -192,9 +192,9 @@ class ChartOptions(NamedTuple):
     columns: str | None
 
     @property
-    def applies(self) -> OptionScope:
+    def applies(self) -> Scope:
         """Its options help the one that names the file."""
-        return OptionScope(("figure", "columns"), self.plot is not None, "with --plot FILE")
+        return ("figure columns", self.plot is not None, "with --plot FILE")
 
     def write(self, make: Callable[[], Chart]) -> Callable[[], None]:
         """Make the chart, and say how it is written: what cannot be drawn is told before anything is."""

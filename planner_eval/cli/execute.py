@@ -19,7 +19,6 @@ from planner_eval.cli.execute_job import ROWS_FORM, ExecuteJob, ExecuteSettings,
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
-    OptionScope,
     Seconds,
     emit,
     format_option,
@@ -233,23 +232,21 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, i
     drawn = shows(form, "picture")
     condition = "with --isolation strict or process"
     refuse_idle(
-        [
-            OptionScope(("facts", "seed", "seeds"), spec.startswith("world:"), "with --tools world:NAME"),
-            OptionScope(("backoff",), retries > 0, "with --run retries=N"),
-            OptionScope(("timeout", "allow_read"), isolation != "inline", condition),
-            OptionScope(("trace",), not drawn, "to formats that are not drawn"),
-            OptionScope(("state",), *told_by(form, "plain", "data", "records")),
-            OptionScope(("form",), not in_folder, "to output in a file, not to a run's directory"),
-            OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
-            OptionScope(("theme", "deadline", "force"), *told_by(form, "picture")),
-        ]
+        ("facts seed seeds", spec.startswith("world:"), "with --tools world:NAME"),
+        ("backoff", retries > 0, "with --run retries=N"),
+        ("timeout allow_read", isolation != "inline", condition),
+        ("trace", not drawn, "to formats that are not drawn"),
+        ("state", *told_by(form, "plain", "data", "records")),
+        ("form", not in_folder, "to output in a file, not to a run's directory"),
+        ("store", in_folder, "to a run that is kept: -o DIR/"),
+        ("theme deadline force", *told_by(form, "picture")),
     )
 
 
 def _refuse_with_seeds(form: str, *, in_folder: bool) -> None:
     """Refuse what tells of one world, where plans are judged in many."""
     once = ("seed", "trace", "state", "record", "allow_read", *WorkOptions._fields[:-1])
-    refuse_idle([OptionScope(once, False, "to one world: without --run seeds=N")])
+    refuse_idle((once, False, "to one world: without --run seeds=N"))
     if in_folder or shows(form, "picture"):
         raise click.UsageError("--run seeds=N writes a table or JSON: drop --format or choose one of these")
 
@@ -273,7 +270,7 @@ def _can_keep_state(how: ExecuteSettings) -> bool:
 def _refuse_parts(*, separable: bool, in_folder: bool) -> None:
     """Refuse what is done in parts where plans cannot be run each for itself."""
     why = "without --record, --isolation inline and drawings"
-    refuse_idle([OptionScope(WorkOptions._fields[:-1], separable, why)])
+    refuse_idle((WorkOptions._fields[:-1], separable, why))
     if in_folder and not separable:
         raise click.UsageError(f"-o names a directory for a run, which is kept only {why}")
 

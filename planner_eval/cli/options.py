@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import wraps
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from click.core import ParameterSource
@@ -303,39 +303,31 @@ def picture_format(file: str, aspect: str) -> str:
     return form
 
 
-class OptionScope(NamedTuple):
-    """When options of a command have an effect.
-
-    Args:
-        options: Their names as the command's function takes them.
-        now: Whether they have one in this call.
-        when: When they have one, to follow "applies only"; a function where saying it costs something.
-    """
-
-    options: tuple[str, ...]
-    now: bool
-    when: str | Callable[[], str]
+Scope: TypeAlias = "tuple[str | Iterable[str], bool, str | Callable[[], str]]"
+"""When options have an effect: their names as the command's function takes them, as words or one by one;
+whether they have one in this call; when they have one, to follow "applies only", a function where saying it
+costs something."""
 
 
-def refuse_idle(table: Iterable[OptionScope]) -> None:
+def refuse_idle(*scopes: Scope) -> None:
     """Refuse options that the user gave and that would have no effect in this call.
 
     Args:
-        table: When options have an effect; those that are in no row always have one.
+        scopes: When options have an effect; those that are in none always have one.
 
     Raises:
         UsageError: names the first such option and says when it applies.
     """
     context = click.get_current_context()
-    for options, now, when in table:
-        for name in options:
+    for names, now, when in scopes:
+        for name in names.split() if isinstance(names, str) else names:
             if not now and is_option_passed(name):
                 condition = when() if callable(when) else when
                 raise click.UsageError(f"{_typed_flag(context, name)} applies only {condition}", context)
 
 
 def told_by(form: str, *aspects: str, more: str = "") -> tuple[bool, str]:
-    """Whether a format shows one of these aspects, and for an `OptionScope` which formats do.
+    """Whether a format shows one of these aspects, and for a `Scope` which formats do.
 
     >>> told_by("csv", "document", "data")
     (False, 'to --format text, json and md')

@@ -15,7 +15,6 @@ from planner_eval.base.tables import table
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
-    OptionScope,
     Seconds,
     emit,
     format_option,
@@ -99,10 +98,8 @@ def selftest_command(
     Exit code: 0 when all 30 are right, else 1.
     """
     refuse_idle(
-        [
-            OptionScope(("policy",), scorer is None, "without --command: another scorer has its own"),
-            OptionScope(("timeout",), scorer is not None, "with --command COMMAND"),
-        ]
+        ("policy", scorer is None, "without --command: another scorer has its own"),
+        ("timeout", scorer is not None, "with --command COMMAND"),
     )
     if scorer is None:
         answers = pe.selftest(policy=chosen_policy(policy))

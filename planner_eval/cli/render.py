@@ -25,7 +25,6 @@ from planner_eval.cli.drawing import (
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
     emit,
     format_option,
     infer_option,
@@ -81,10 +80,8 @@ def command(
     Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage, 3 nothing could be drawn.
     """
     refuse_idle(
-        [
-            OptionScope(("deadline",), *told_by(form, "plot")),
-            OptionScope(("force",), *told_by(form, "picture", more="; text lists all calls")),
-        ]
+        ("deadline", *told_by(form, "plot")),
+        ("force", *told_by(form, "picture", more="; text lists all calls")),
     )
     refuse_stdin_twice(*plans)
     refuse_runs(*plans)

@@ -11,7 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.cli.benchmark_options import OVERRIDDEN_OPTIONS
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import OptionScope, bundle_options, emit, note, output_options, refuse_idle
+from planner_eval.cli.options import bundle_options, emit, note, output_options, refuse_idle
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
@@ -124,10 +124,8 @@ def command(
             f"{runs[0]} is a run, which knows its files: name runs only, without files and --gold"
         )
     refuse_idle(
-        [
-            OptionScope(READING_OPTIONS, not runs, "to files of plans: a run says how it was read"),
-            OptionScope(("metrics", "causes"), not _is_diff_run(runs), "to files of plans and runs of score"),
-        ]
+        (READING_OPTIONS, not runs, "to files of plans: a run says how it was read"),
+        ("metrics causes", not _is_diff_run(runs), "to files of plans and runs of score"),
     )
     if runs:
         page = page_of_runs(runs, view, judging, running)
@@ -145,12 +143,8 @@ def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | Non
         raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
     rules = "without --benchmark, which has its own notation and questions"
     refuse_idle(
-        [
-            OptionScope((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
-            OptionScope(
-                (*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"
-            ),
-        ]
+        ((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
+        ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"),
     )
     shown = page_settings_of(look)
     if benchmark is not None:

@@ -23,7 +23,6 @@ from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     RESULT_ASPECTS,
-    OptionScope,
     Threshold,
     emit,
     format_option,
@@ -142,69 +141,65 @@ def command(
         systems = systems._replace(paths=(pred,), gold=gold)
     stored_benchmark = gold is None and is_benchmark_run(pred)
     refuse_idle(
-        [
-            OptionScope(BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
-            OptionScope(
-                ("plot",),
-                named or is_benchmark_run(pred),
-                "with --benchmark NAME, whose paper's figures it draws",
-            ),
-            charted.applies,
-            OptionScope(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
-            OptionScope(("every",), *told_by(form, "document", more=": the others have every figure")),
-            OptionScope(
-                ("keys",),
-                in_folder or not shows(form, "table", "cases"),
-                told_by(form, "document", "data", "records")[1],
-            ),
-            OptionScope(
-                ("only",),
-                named or stored_benchmark or not shows(form, "table"),
-                "to other formats: --format csv has figures alone",
-            ),
-            OptionScope(
-                ("infer",),
-                named or not {"depth", "pattern"}.isdisjoint(judging.keys),
-                "with --by depth or --by pattern: no metric counts inferred edges",
-            ),
-            OptionScope(
-                OVERRIDDEN_OPTIONS,
-                not named,
-                "without --benchmark: a benchmark has its own notation and figures"
-                if wanted is not None
-                else f"to other answers: these are of {published.benchmark}, which has its own notation and "
-                "figures",
-            ),
-            OptionScope(
-                ("every", "cluster"),
-                not stored_benchmark,
-                "to runs without a benchmark, which has figures of its own",
-            ),
-            OptionScope(
-                (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
-                gold is not None,
-                "to files of plans: a run has been scored",
-            ),
-            OptionScope(
-                ("metrics",),
-                not stored_benchmark and (gold is not None or shows(form, "document")),
-                "to files of plans, and to --format text and md of a run",
-            ),
-            OptionScope(
-                ("causes",),
-                in_folder or not shows(form, "cases", "annotations"),
-                "to other formats: JUnit has test cases alone, and github annotations",
-            ),
-            OptionScope(
-                ("gold_doubts",),
-                shows(form, "document", "data") and not stored_benchmark,
-                told_by(form, "document", "data", more=", and to runs without a benchmark")[1],
-            ),
-            OptionScope(("store",), in_folder and not named, "to a run that is kept: -o DIR/"),
-            OptionScope(
-                ("output",), not in_folder or gold is not None, "as a file here, and DIR/ is a folder"
-            ),
-        ]
+        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        (
+            "plot",
+            named or is_benchmark_run(pred),
+            "with --benchmark NAME, whose paper's figures it draws",
+        ),
+        charted.applies,
+        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        ("every", *told_by(form, "document", more=": the others have every figure")),
+        (
+            "keys",
+            in_folder or not shows(form, "table", "cases"),
+            told_by(form, "document", "data", "records")[1],
+        ),
+        (
+            "only",
+            named or stored_benchmark or not shows(form, "table"),
+            "to other formats: --format csv has figures alone",
+        ),
+        (
+            "infer",
+            named or not {"depth", "pattern"}.isdisjoint(judging.keys),
+            "with --by depth or --by pattern: no metric counts inferred edges",
+        ),
+        (
+            OVERRIDDEN_OPTIONS,
+            not named,
+            "without --benchmark: a benchmark has its own notation and figures"
+            if wanted is not None
+            else f"to other answers: these are of {published.benchmark}, which has its own notation and "
+            "figures",
+        ),
+        (
+            "every cluster",
+            not stored_benchmark,
+            "to runs without a benchmark, which has figures of its own",
+        ),
+        (
+            (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
+            gold is not None,
+            "to files of plans: a run has been scored",
+        ),
+        (
+            "metrics",
+            not stored_benchmark and (gold is not None or shows(form, "document")),
+            "to files of plans, and to --format text and md of a run",
+        ),
+        (
+            "causes",
+            in_folder or not shows(form, "cases", "annotations"),
+            "to other formats: JUnit has test cases alone, and github annotations",
+        ),
+        (
+            "gold_doubts",
+            shows(form, "document", "data") and not stored_benchmark,
+            told_by(form, "document", "data", more=", and to runs without a benchmark")[1],
+        ),
+        ("store", in_folder and not named, "to a run that is kept: -o DIR/"),
+        ("output", not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),
     )
     if shows(form, "page") and in_folder:
         raise click.UsageError(

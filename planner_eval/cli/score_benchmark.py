@@ -23,7 +23,7 @@ from planner_eval.cli.benchmark_options import (
     scoring_options,
 )
 from planner_eval.cli.drawing import ChartOptions, is_folder
-from planner_eval.cli.options import OptionScope, Threshold, emit, note, refuse_idle, told_by
+from planner_eval.cli.options import Threshold, emit, note, refuse_idle, told_by
 from planner_eval.cli.outcome import CheckedLimit, check_limit, emit_cases
 from planner_eval.cli.workers import WorkOptions
 
@@ -256,9 +256,7 @@ def write_stored_run(
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
     from planner_eval.benchmarks.runs import read_stored_benchmark, score_run_again
 
-    refuse_idle(
-        [OptionScope(("only",), not shows(form, "data"), "to other formats: --format json has every record")]
-    )
+    refuse_idle(("only", not shows(form, "data"), "to other formats: --format json has every record"))
     if shows(form, "result_file"):
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
     scored, pred = read_stored_benchmark(path)
@@ -301,9 +299,7 @@ def _refuse_parts(bench: Benchmark, *, divisible: bool) -> None:
         "--format tsv or --plot, nor some samples of a predict run, and not where it needs several answers "
         "together"
     )
-    refuse_idle(
-        [OptionScope(("jobs", "record_deadline", "part", "engine", "address", "quiet"), divisible, condition)]
-    )
+    refuse_idle(("jobs record_deadline part engine address quiet", divisible, condition))
     if not divisible and is_folder(click.get_current_context().params.get("output")):
         raise click.UsageError(f"-o DIR/ applies only {condition}")
 
@@ -321,25 +317,19 @@ def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> No
     refuse_idle_options(bench, published)
     more = bench.details is not None
     refuse_idle(
-        [
-            OptionScope(
-                ("details",), more, describe_benchmarks("with more tables", lambda b: b.details is not None)
-            ),
-            OptionScope(("details",), *told_by(form, "document")),
-            OptionScope(
-                ("fail_under", "only"),
-                not shows(form, "result_file"),
-                "to other formats: --format tsv has no figures",
-            ),
-            OptionScope(
-                ("official",),
-                not shows(form, "result_file") or published.official is not False,
-                "to other formats: --format tsv is as the published code writes it",
-            ),
-            OptionScope(
-                ("only",), not shows(form, "data"), "to other formats: --format json has every record"
-            ),
-        ]
+        ("details", more, describe_benchmarks("with more tables", lambda b: b.details is not None)),
+        ("details", *told_by(form, "document")),
+        (
+            "fail_under only",
+            not shows(form, "result_file"),
+            "to other formats: --format tsv has no figures",
+        ),
+        (
+            "official",
+            not shows(form, "result_file") or published.official is not False,
+            "to other formats: --format tsv is as the published code writes it",
+        ),
+        ("only", not shows(form, "data"), "to other formats: --format json has every record"),
     )
 
 

@@ -16,7 +16,6 @@ from planner_eval.base.text import format_count, printable
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
     Seconds,
     emit,
     format_option,
@@ -171,18 +170,14 @@ def command(
 
 def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
     refuse_idle(
-        [
-            OptionScope(("benchmark", "figure", "settings"), scored, "with --differs official:corrected"),
-            OptionScope(
-                _OVERRIDDEN_OPTIONS,
-                not scored,
-                "without --differs: a benchmark has its own notation and figures",
-            ),
-            OptionScope(("try_deadline",), is_option_passed("command"), "with --while COMMAND"),
-            OptionScope(
-                ("form",), not is_folder(output), "to a file or standard output: a directory gets both"
-            ),
-        ]
+        ("benchmark figure settings", scored, "with --differs official:corrected"),
+        (
+            _OVERRIDDEN_OPTIONS,
+            not scored,
+            "without --differs: a benchmark has its own notation and figures",
+        ),
+        ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
+        ("form", not is_folder(output), "to a file or standard output: a directory gets both"),
     )
 
 

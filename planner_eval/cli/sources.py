@@ -12,7 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.options import Decorator, OptionScope, Seconds, add_options, note, refuse_idle
+from planner_eval.cli.options import Decorator, Seconds, add_options, note, refuse_idle
 from planner_eval.cli.terminal import Target, say_reading
 
 if TYPE_CHECKING:
@@ -206,22 +206,20 @@ def refuse_idle_places_of(files: bool, datasets: bool) -> None:
     """Refuse options on where data sets lie, or on reading files, where none was named."""
     folder = click.get_current_context().params["folder"]
     refuse_idle(
-        [
-            OptionScope(("folder", "cache"), datasets, "to data sets, not to files"),
-            OptionScope(("cache",), folder is None, f"without --source, {IN_PLACE_REASON}"),
-            OptionScope(
-                ("dialect", "id_field", "text_field", "turn"),
-                files,
-                "to files, not to data sets",
-            ),
-        ]
+        ("folder cache", datasets, "to data sets, not to files"),
+        ("cache", folder is None, f"without --source, {IN_PLACE_REASON}"),
+        (
+            "dialect id_field text_field turn",
+            files,
+            "to files, not to data sets",
+        ),
     )
 
 
 def refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> None:
     """Refuse options that name fields of records where no file holds records."""
     records = any(file.many or file.content for file in files)
-    refuse_idle([OptionScope(options, records, f"to records, and {files[-1].name} is one plan")])
+    refuse_idle((options, records, f"to records, and {files[-1].name} is one plan"))
 
 
 dataset_options = add_options(

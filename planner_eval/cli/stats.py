@@ -15,7 +15,6 @@ from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
-    OptionScope,
     emit,
     format_option,
     infer_option,
@@ -119,14 +118,12 @@ def command(
     people = shows(form, "document") and only != "tables"
     drawn = files.keys() - {"plot"}
     refuse_idle(
-        [
-            OptionScope(("only",), published and not each, "to data sets, without --each"),
-            OptionScope(("infer",), only != "tables", "to the structure of plans"),
-            OptionScope(("explain",), people, "to the structure of plans as --format text or md"),
-            OptionScope(("theme", "deadline"), bool(drawn), "to --plot shapes, tools and apps"),
-            OptionScope(("force",), bool(drawn - {"shapes"}), "to --plot tools and apps"),
-            OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
-        ]
+        ("only", published and not each, "to data sets, without --each"),
+        ("infer", only != "tables", "to the structure of plans"),
+        ("explain", people, "to the structure of plans as --format text or md"),
+        ("theme deadline", bool(drawn), "to --plot shapes, tools and apps"),
+        ("force", bool(drawn - {"shapes"}), "to --plot tools and apps"),
+        ("store", in_folder, "to a run that is kept: -o DIR/"),
     )
     pictures = Pictures(files, [source.title for source in sources], look)
     rows = each or (len(sources) == 1 and not sources[0].many)

@@ -16,7 +16,6 @@ from planner_eval.base.text import encodable, format_count, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Number,
-    OptionScope,
     emit,
     format_option,
     note,
@@ -126,16 +125,10 @@ def command(
     """
     with_model, waits = model is not None, ("timeout", "deadline", "retries")
     refuse_idle(
-        [
-            OptionScope(
-                ("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"
-            ),
-            OptionScope(
-                ("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"
-            ),
-            OptionScope(("form",), not patch, "without --patch, which writes JSON"),
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
-        ]
+        (("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"),
+        (("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"),
+        ("form", not patch, "without --patch, which writes JSON"),
+        ("catalog_format", bool(catalogs), "to a catalog, and none is named"),
     )
     source = read_plans([plans], **fields)[0]
     offered = _OfferedTools(catalogs, catalog_format)
