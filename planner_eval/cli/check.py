@@ -24,10 +24,15 @@ from planner_eval.cli.options import (
     note,
     output_option,
     reading_options,
-    refuse_idle,
 )
 from planner_eval.cli.outcome import emit_findings, findings_in
-from planner_eval.cli.sources import dataset_options, read_plans
+from planner_eval.cli.sources import (
+    RECORD_TOOLS,
+    CatalogOptions,
+    catalog_options,
+    dataset_options,
+    read_plans,
+)
 from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 from planner_eval.reading.files.record import format_record_name
 
@@ -58,15 +63,7 @@ def _validate_codes(
 
 @click.command("check", cls=Command)
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable (default: the tools "
-    "in each record). Traces, and conversations with tool outputs, need none.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options(RECORD_TOOLS + " Traces, and conversations with tool outputs, need none.")
 @reading_options
 @compute_option
 @dataset_options
@@ -89,8 +86,7 @@ def _validate_codes(
 @output_option
 def command(
     plans: tuple[str, ...],
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     dialect: str | None,
     compute: str | None,
     ignore: tuple[str, ...],
@@ -111,8 +107,7 @@ def command(
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
-    refuse_idle(("catalog_format", bool(catalogs), "to a catalog, and none is named"))
-    catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
+    catalog = named_tools.read()
     sources = read_plans(plans, **fields)
     if catalog is None:
         _refuse_plans(sources)

@@ -25,7 +25,10 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.outcome import emit_findings
 from planner_eval.cli.sources import (
+    RECORD_TOOLS,
+    CatalogOptions,
     binding_option,
+    catalog_options,
     dataset_options,
     isolation_options,
     open_plan_sets,
@@ -240,15 +243,7 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 # planeval data check: what is irregular in gold plans, and which of them may be wrong.
 @click.command("check", cls=Command)
 @click.argument("name", metavar="FILE|DATASET")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable (default: "
-    "the tools in each record).",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options(RECORD_TOOLS)
 @click.option(
     "--tools",
     "spec",
@@ -314,8 +309,7 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 @output_option
 def command(
     name: str,
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     spec: str | None,
     isolation: str | None,
     timeout: float,
@@ -341,7 +335,6 @@ def command(
     source = open_plan_sets([name], fields)[0]
     executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
     refuse_idle(
-        ("catalog_format", bool(catalogs), "to a catalog, and none is named"),
         (
             "isolation timeout binding allow_read",
             executed,
@@ -351,7 +344,7 @@ def command(
     )
     check = pe.check_dataset(
         source,
-        catalog=pe.read_catalog(catalogs, catalog_format) if catalogs else None,
+        catalog=named_tools.read(),
         tools=pe.tool_source(spec) if spec is not None else None,
         isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, fixes=fix is not None,
         runs=runs, progress=make_counter("gold plans"), **check_options,

@@ -26,7 +26,7 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.predict import PredictProgress, parse_setting
-from planner_eval.cli.sources import isolation_options, request_options
+from planner_eval.cli.sources import CatalogOptions, catalog_options, isolation_options, request_options
 from planner_eval.cli.terminal import Target, make_counter
 from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT, PRESETS
 
@@ -224,14 +224,7 @@ def _range_option(flag: str, help: str) -> Decorator:
 
 
 @click.command("make", cls=Command)
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options()
 @click.option(
     "--tools",
     metavar="SPEC",
@@ -313,8 +306,7 @@ def _range_option(flag: str, help: str) -> Decorator:
 @question_options
 @output_options("data", "records")
 def command(
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     n: int,
     card: str | None,
     output: str | None,
@@ -333,7 +325,6 @@ def command(
     tools cannot meet, 3 none made, or none with a question.
     """
     refuse_idle(
-        ("catalog_format", bool(catalogs), "to a catalog, and none is named"),
         ("offer", is_option_passed("distractors"), "with --run distractors=K"),
         (
             "isolation timeout",
@@ -356,7 +347,7 @@ def command(
 
     made_plans = pe.make(
         n,
-        catalog=_catalog(catalogs, catalog_format),
+        catalog=_catalog(named_tools),
         like=like,
         single=single or None,
         progress=progress,
@@ -382,11 +373,10 @@ def command(
     return 3 if not asked_for else max(int(bool(made_plans.said)), exit_code(asked_for))
 
 
-def _catalog(names: tuple[str, ...], form: str | None) -> Any:
+def _catalog(named: CatalogOptions) -> Any:
     """The catalog; one that is named alone stays a name, for a world is more than its catalog."""
-    if not names:
-        return None
-    return names[0] if len(names) == 1 and form is None else pe.read_catalog(names, form)
+    alone = len(named.catalogs) == 1 and named.catalog_format is None
+    return named.catalogs[0] if alone else named.read()
 
 
 def _format_records(made_plans: MadePlans, output: str | None) -> list[str]:

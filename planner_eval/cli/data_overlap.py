@@ -22,7 +22,7 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.sources import dataset_options, open_plan_sets
+from planner_eval.cli.sources import CatalogOptions, catalog_options, dataset_options, open_plan_sets
 from planner_eval.cli.terminal import Target, make_counter
 
 if TYPE_CHECKING:
@@ -38,14 +38,7 @@ _MAX_WIDTH = 100
 
 @click.command("coverage", cls=Command)
 @click.argument("data", metavar="FILE|DATASET")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options()
 @click.option("--against", metavar="FILE|DATASET", help="Another set of plans to compare the coverage with.")
 @click.option(
     "--examples",
@@ -66,8 +59,7 @@ _MAX_WIDTH = 100
 @output_option
 def coverage_command(
     data: str,
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     against: str | None,
     examples: int,
     to_make: str | None,
@@ -83,8 +75,7 @@ def coverage_command(
     --against adds what another set uses and this one does not.
     Exit code: 0 all plans read, 1 some unreadable, 2 usage, 3 none readable.
     """
-    refuse_idle(("catalog_format", bool(catalogs), "to a catalog, and none is named"))
-    catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
+    catalog = named_tools.read()
     sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
     coverage = pe.coverage(
         sources[0], catalog, against=sources[1] if against is not None else None, examples=examples,

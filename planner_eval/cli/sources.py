@@ -11,12 +11,14 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.options import Decorator, Seconds, add_options, note, refuse_idle
+from planner_eval.cli.options import Decorator, Seconds, add_options, bundle_options, note, refuse_idle
 from planner_eval.cli.terminal import Target, say_reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
+    from planner_eval.catalogs.catalog import Catalog
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.reading.files.files import PlanFile
 
@@ -235,6 +237,52 @@ dataset_options = add_options(
     ),
 )
 """Add the options that say where data sets lie: ``--source`` and ``--cache``."""
+
+
+class CatalogOptions(NamedTuple):
+    """The tools that a command is given.
+
+    Args:
+        catalogs: Files, or worlds.
+        catalog_format: The files' format; recognised when left out.
+    """
+
+    catalogs: tuple[str, ...]
+    catalog_format: str | None
+
+    def read(self) -> Catalog | None:
+        """The tools as one catalog; None where none are named.
+
+        Raises:
+            UsageError: a format is named, and no catalog.
+        """
+        refuse_idle(("catalog_format", bool(self.catalogs), "to a catalog, and none is named"))
+        return pe.read_catalog(self.catalogs, self.catalog_format) if self.catalogs else None
+
+
+def catalog_options(more: str = ".") -> Decorator:
+    """Add ``--catalog`` and ``--catalog-format``; the command takes them as ``named_tools``.
+
+    Args:
+        more: What stands behind the help of the first.
+    """
+    return bundle_options(
+        "named_tools",
+        CatalogOptions,
+        CatalogOptions._fields,
+        click.option(
+            "--catalog",
+            "catalogs",
+            metavar="FILE",
+            multiple=True,
+            help=f"The tools: a file in any known format, or world:NAME; repeatable{more}",
+        ),
+        click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected)."),
+    )
+
+
+RECORD_TOOLS = " (default: the tools in each record)."
+"""What stands there where records may bring tools."""
 
 
 def id_option(what: str) -> Decorator:

@@ -23,7 +23,14 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.sources import dataset_options, read_plans, wait_options
+from planner_eval.cli.sources import (
+    RECORD_TOOLS,
+    CatalogOptions,
+    catalog_options,
+    dataset_options,
+    read_plans,
+    wait_options,
+)
 from planner_eval.cli.terminal import Target, count_items
 from planner_eval.reading.files.record import format_record_name
 
@@ -45,15 +52,7 @@ _DEADLINE, _RETRIES = 60.0, 2
 
 @click.command("suggest", cls=Command)
 @click.argument("plans", metavar="PRED|DATASET")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable (default: the tools "
-    "in each record).",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options(RECORD_TOOLS)
 @click.option(
     "--query",
     metavar="FIELD",
@@ -98,8 +97,7 @@ _DEADLINE, _RETRIES = 60.0, 2
 @output_option
 def command(
     plans: str,
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     query: str | None,
     most: int,
     least: float,
@@ -128,11 +126,10 @@ def command(
         (("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"),
         (("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"),
         ("form", not patch, "without --patch, which writes JSON"),
-        ("catalog_format", bool(catalogs), "to a catalog, and none is named"),
     )
     source = read_plans([plans], **fields)[0]
-    offered = _OfferedTools(catalogs, catalog_format)
-    if not catalogs and not any(offered.given(record) for record in source.records):
+    offered = _OfferedTools(named_tools)
+    if not named_tools.catalogs and not any(offered.given(record) for record in source.records):
         raise click.UsageError(f"{source.name} has no tools: name them with --catalog")
     patience = {"timeout": timeout, "deadline": deadline, "retries": retries}
     judge = (
@@ -164,14 +161,15 @@ def command(
 class _OfferedTools:
     """The tools of each record: those that the user names, else those that the record brings."""
 
-    def __init__(self, named: tuple[str, ...], format: str | None) -> None:
+    def __init__(self, named: CatalogOptions) -> None:
         from planner_eval.curation.suggest.suggest import index_tools, pooling_warnings
 
         self._make = index_tools
-        self._all = index_tools(pe.read_catalog(named, format)) if named else None
+        catalog = named.read()
+        self._all = None if catalog is None else index_tools(catalog)
         self._last: tuple[Any, Any] = (None, None)
         if self._all is not None:
-            for message in pooling_warnings(named, self._all.catalog):
+            for message in pooling_warnings(named.catalogs, self._all.catalog):
                 note(message)
 
     def given(self, record: Record) -> Any:
