@@ -15,7 +15,7 @@ from planner_eval.benchmarks.answers import gold_text
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, benchmark
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.score import Scored, Source, figure_rows, format_score_pieces, score_file
+from planner_eval.benchmarks.score import Scored, Source, figure_rows, score_file, write_score
 from planner_eval.execution.nestful import NestfulRunner
 from tests.conftest import ROOT, tabled
 
@@ -23,7 +23,7 @@ SAMPLES = ROOT / "data" / "samples"
 
 
 def text_of(scored: Scored, **how: Any) -> str:
-    return "".join(format_score_pieces(scored, **how))
+    return "".join(write_score(scored, **how))
 
 
 def write(path: Path, records: Iterable[Any]) -> str:

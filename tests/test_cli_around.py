@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import pytest
 
-from planner_eval.base.output_files import SUFFIX_ALIASES, SUFFIX_FORMATS, format_of_suffix
+from planner_eval.base.formats import FORMATS, SUFFIXES, format_of_suffix, load_writer
 from planner_eval.cli.terminal import Target
 from tests.conftest import ROOT, tabled, tables
 from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
@@ -61,8 +61,9 @@ def test_every_command_that_has_a_result_writes_it_to_a_file_and_every_file_read
     assert ALL.keys() - CALLS.keys() == {"data fetch", "predict"}  # which fill folders
     assert {call.partition(" {")[0].split()[0] for call in PLACES} == {n.split()[0] for n in ALL} - WITHOUT
     written = {form for name in ALL for form in forms(name)}
-    assert set(SUFFIX_FORMATS) >= written - {"table", "boxes", "listing", "github"}
-    assert set(SUFFIX_ALIASES.values()) <= written
+    assert written | {"html"} == FORMATS.keys()  # every format is some command's, and has what writes it
+    assert all(callable(load_writer(form)) for form in FORMATS)
+    assert set(SUFFIXES) >= written - {"boxes", "listing", "github"}
 
 
 @pytest.mark.more

@@ -103,7 +103,7 @@ DEFERRED: dict[str, str] = {
     "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
         "reading.files.disk_records reading.files.disk_pairs reading.files.record_index",
     "one way of writing a drawing is wanted: 3 to 25 ms each":
-        "results.drawing.terminal results.drawing.layout results.drawing.dot results.drawing.mermaid",
+        "results.drawing.layout results.drawing.dot results.drawing.mermaid",
     "a worker starts from here, and starts often: 1 to 27 ms each":
         "base.json_files execution.awaiting execution.bind execution.sandbox.server "
         "execution.tool_sources execution.nestful_basic execution.sandbox.wire reading.files.files "
@@ -335,7 +335,7 @@ def test_what_is_registered_is_there() -> None:
         assert callable(resources.service(name))
     named = re.compile(r"""["'](planner_eval\.[\w.]+:\w+)["']""")
     for target in {t for file in FILES for t in named.findall(file.read_text(encoding="utf-8"))}:
-        assert resources._load(target) is not None
+        assert resources.load(target) is not None
 
 
 def test_nothing_beside_the_verbs_has_their_name() -> None:

@@ -25,7 +25,7 @@ from planner_eval.results.views.ci import (
     path_from_root,
     sarif,
 )
-from planner_eval.results.views.junit import Case, junit
+from planner_eval.results.views.junit import Case, write_cases
 from planner_eval.results.views.report import write_report
 from tests import inside
 from tests.conftest import ROOT, tabled
@@ -145,12 +145,12 @@ def test_benchmarks_likewise(name: str) -> None:
 def test_any_text_is_valid_xml() -> None:
     odd = HOSTILE
     every = [Case(odd, one, odd, odd, odd, odd, 3, odd) for one in ("failure", "passed")]
-    first, second = checked(junit([*every, Case("", "error")])[0:])[:2]
+    first, second = checked("".join(write_cases(lambda: ([*every, Case("", "error")], None))))[:2]
     shown = first[0].get("message", "")
     assert all(part in shown for part in ("\\x00", "\\ud800", "\\ufffe", "\\u202e", "<b>&\"'"))
     assert shown == first.get("name")
     assert "\n\tz" in (second[0].text or "")
-    junit(every).encode("utf-8")
+    "".join(write_cases(lambda: (every, None))).encode("utf-8")
     cases = checked("".join(write_report(pe.score(["f()"], ["g()"]), "junit")))
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
 

@@ -41,8 +41,7 @@ def graph(needs: list[list[int]]) -> nx.DiGraph:
     (r"heappop\(|waiting\[\w+\] -= 1|waits\[\w+\] -= 1|\blow\[\w+\] =", {"plan/graph.py"}),
     ("get_close_matches", {"base/text.py", WORKER[0]}), (r"\] \+ [\"']…[\"']", {"base/text.py", WORKER[1]}),
     (
-        r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"',
-        {"base/output_files.py", "base/tables.py", "cli/parse.py"},
+        r'"(text|table)", "(json|md)", "(jsonl|csv)", |"svg", "png"', {"base/formats.py", "base/tables.py"},
     ),
 ], ids=["sorts", "looks for close names", "cuts with an ellipsis", "lists formats"])  # fmt: skip
 def test_nobody_else(pattern: str, files: set[str]) -> None:

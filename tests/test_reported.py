@@ -10,7 +10,8 @@ from typing import Any
 
 import planner_eval as pe
 from planner_eval.base.errors import PlanevalError
-from planner_eval.base.output_files import RESULT_FORMATS
+from planner_eval.base.formats import formats_of
+from planner_eval.base.tables import MARKDOWN, TEXT
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics import METRICS as ALL_METRICS
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
@@ -38,6 +39,8 @@ FORMS = ("text", "md", "json", "jsonl", "csv", "junit")
 METRICS: tuple[Any, ...] = (DEFAULT_METRICS, tuple(ALL_METRICS), ("exact",), ("calls", "order_tau"))
 VERDICTS = ("yes", "no", "pass", "fail", "Yes", "FAIL", "1", "0", "bad", "good", "fair", None)
 ODD = ("", "I cannot help.", "f(x=", '[{"name": "f"', "{}", "\x1b[31mf()", "f(#x=1", "a = f(x=1)\n" * 12)
+
+RESULT_FORMATS = formats_of("document", "data", "records", "table", "cases")
 
 
 def plan(random: Random) -> list[str]:
@@ -159,7 +162,7 @@ def causes(random: Random) -> Any:
     """What root causes cost."""
     (pred,), gold = records(random, 1)
     form = random.choice(("text", "md"))
-    return [form, causes_text(attribute(pe.evaluate(pred, gold)), form)]
+    return [form, causes_text(attribute(pe.evaluate(pred, gold)), MARKDOWN if form == "md" else TEXT)]
 
 
 def verdicts(random: Random) -> Any:

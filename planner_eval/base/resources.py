@@ -41,7 +41,7 @@ def service(name: str) -> Callable[..., Any]:
     """
     if name not in _TARGETS:
         raise LookupError(f"nothing provides the service {name!r}")
-    provider: Callable[..., Any] = _load(_TARGETS[name])
+    provider: Callable[..., Any] = load(_TARGETS[name])
     return provider
 
 
@@ -59,7 +59,7 @@ def deferred(target: str) -> Callable[..., Any]:
     """
 
     def call(*arguments: Any, **options: Any) -> Any:
-        value = _load(target)
+        value = load(target)
         return value(*arguments, **options) if callable(value) else value
 
     return call
@@ -76,12 +76,13 @@ def deferred_names(package: str, **modules: str) -> Callable[[str], Any]:
     def attribute(name: str) -> Any:
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return _load(f"{package}.{modules[name]}:{name}")
+        return load(f"{package}.{modules[name]}:{name}")
 
     return attribute
 
 
-def _load(target: str) -> Any:
+def load(target: str) -> Any:
+    """What a module holds: ``"package.module:name"``, imported now."""
     from importlib import import_module
 
     module, _, name = target.partition(":")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import ratio_text
-from planner_eval.base.text import one_line, printable
+from planner_eval.base.text import join_pieces, one_line, printable
 
 _FORMULA = "=+-@\t\r"
 """What makes a spreadsheet take a cell for a formula."""
@@ -34,15 +35,7 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
     """
     if format == "json":
         return json.dumps([dict(row) for row in rows], ensure_ascii=False, indent=1)
-    if format == "jsonl":
-        return "\n".join(json.dumps(dict(row), ensure_ascii=False) for row in rows)
-    if not rows:
-        return ""
-    columns = list(rows[0])
-    if format in ("csv", "md"):
-        lines = (table_line([row.get(c) for c in columns], format) for row in rows)
-        return "\n".join([*table_head(columns, format), *lines])
-    return "".join(_text_pieces(rows, width))
+    return "".join(_text_pieces(rows, width) if format == "text" else table_pieces(rows, format))
 
 
 def table_pieces(rows: Iterable[Mapping[str, Any]], format: str, *, width: int = 60) -> Iterator[str]:
@@ -62,14 +55,87 @@ def table_pieces(rows: Iterable[Mapping[str, Any]], format: str, *, width: int =
     if format == "json":
         yield from json_array(json.dumps(dict(row), ensure_ascii=False, indent=1) for row in rows)
         return
-    lead = ""
+    yield from join_pieces(
+        (json.dumps(dict(row), ensure_ascii=False) for row in rows)
+        if format == "jsonl"
+        else _table_lines(rows, format)
+    )
+
+
+def _table_lines(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[str]:
+    """The lines of a table as ``"csv"`` or ``"md"``, whose columns are the keys of the first row."""
+    columns: list[str] = []
     for row in rows:
-        if format == "jsonl":
-            yield lead + json.dumps(dict(row), ensure_ascii=False)
-        else:
-            head = "" if lead else "".join(line + "\n" for line in table_head(list(row), format))
-            yield lead + head + table_line(list(row.values()), format)
-        lead = "\n"
+        if not columns:
+            columns = list(row)
+            yield from table_head(columns, format)
+        yield table_line([row.get(name) for name in columns], format)
+
+
+class Style(NamedTuple):
+    """How a document is shown to people: as text for a terminal, or as Markdown.
+
+    Args:
+        form: The format, one of :data:`FORMATS`.
+        markup: Whether it is Markdown.
+    """
+
+    form: str
+    markup: bool
+
+    def table(self, rows: Iterable[Mapping[str, Any]], *, width: int = 60) -> str:
+        """Rows as a table."""
+        return table([*rows], self.form, width=width)
+
+    def lines(self, lines: Iterable[str]) -> str:
+        """Lines, each an item of a list in Markdown."""
+        return "\n".join(f"- {line}" if self.markup else line for line in lines)
+
+    def escape(self, lines: Iterable[str]) -> str:
+        """Lines in which words of the data stand."""
+        return "\n".join(
+            md_cell(line) if self.markup else printable(line.replace("\n", "\\n")) for line in lines
+        )
+
+    def join(self, blocks: Iterable[str]) -> str:
+        """Blocks of which those of text stand together, and those of Markdown apart."""
+        return ("\n\n" if self.markup else "\n").join(blocks)
+
+
+TEXT, MARKDOWN = Style("text", markup=False), Style("md", markup=True)
+
+
+# ----------------------------------------------------------------------
+# What a result shows of itself (`planner_eval.base.formats.View`), written.
+def write_text(document: Callable[[Style], Iterable[str]]) -> Iterator[str]:
+    """A document as text."""
+    yield from document(TEXT)
+
+
+def write_markdown(document: Callable[[Style], Iterable[str]]) -> Iterator[str]:
+    """A document as Markdown."""
+    yield from document(MARKDOWN)
+
+
+def write_json(data: Callable[[], Any]) -> Iterator[str]:
+    """Data as JSON; what comes in pieces is its text already."""
+    value = data()
+    yield from value if isinstance(value, Iterator) else [json.dumps(value, ensure_ascii=False, indent=1)]
+
+
+def write_json_lines(records: Callable[[], Iterable[Any]]) -> Iterator[str]:
+    """A line of JSON a value."""
+    return join_pieces(json.dumps(record, ensure_ascii=False) for record in records())
+
+
+def write_csv(rows: Callable[[], Iterable[Mapping[str, Any]]]) -> Iterator[str]:
+    """Rows as CSV."""
+    return table_pieces(rows(), "csv")
+
+
+def write_whole(text: Callable[[], str]) -> Iterator[str]:
+    """What is a text of its format already."""
+    yield text()
 
 
 def _text_pieces(rows: Iterable[Mapping[str, Any]], width: int) -> Iterator[str]:

@@ -298,3 +298,15 @@ def parse_day(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
+
+
+def join_pieces(pieces: Iterable[str], between: str = "\n") -> Iterator[str]:
+    """Pieces of a text with something between them, as they come.
+
+    >>> "".join(join_pieces(["a", "b"], ", "))
+    'a, b'
+    """
+    lead = ""
+    for piece in pieces:
+        yield lead + piece
+        lead = between

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.tables import table
+from planner_eval.base.tables import Style
 from planner_eval.base.text import format_count
 from planner_eval.benchmarks.answers import (
     AnswerMatching,
@@ -300,63 +301,69 @@ def common_notations(counts: Counter[str], records: int) -> dict[str, int]:
     return dict(counts.most_common(2)) if counts.total() * 2 > records else {}
 
 
-def format_score_pieces(
-    scored: Scored, *, form: str = "text", rows: bool = False, failures: bool = False
+def write_score(
+    scored: Scored,
+    form: str = DEFAULT,
+    *,
+    rows: bool = False,
+    failures: bool = False,
+    cases: Callable[[], Any] | None = None,
 ) -> Iterator[str]:
-    """A score as pieces of text: what was matched, then each figure by variant, with counts and notes.
+    """A score in a format, in pieces: what was matched, then each figure by variant, with counts and notes.
 
     Args:
         scored: The score.
-        form: A format of :mod:`planner_eval.base.tables`.
-        rows: A row a record as well; in ``"json"`` they are always there.
+        form: The format.
+        rows: A row a record as well, or alone where there is one table; data have them always.
         failures: Of these rows only those of records that a variant does not count as solved.
+        cases: Gives the test cases, see `planner_eval.base.formats.View`.
     """
-    if form == "json":
-        yield from _format_json(scored)
-    else:
-        yield _format_for_people(scored, form, rows=rows, failures=failures)
+
+    def records() -> list[dict[str, Any]]:
+        return [r for r in record_rows(scored) if not (failures and all(r[name] for name in scored.reports))]
+
+    def table() -> Iterable[dict[str, Any]]:
+        return records() if rows else figure_rows(scored)
+
+    def document(style: Style) -> Iterator[str]:
+        figures = list(figure_rows(scored))
+        for row in figures:  # the published figure to its last digit, where others are rounded
+            if isinstance(row.get("official"), float):
+                row["official"] = str(row["official"])
+        yield "\n".join(summary_lines(scored))
+        blocks = [
+            style.table(figures, width=140),
+            *_trial_blocks(scored, style),
+            *_turn_blocks(scored, style),
+        ]
+        blocks += [style.table(records())] if rows else []
+        yield from (f"\n\n{block}" for block in blocks)
+
+    data, own_file = (lambda: _format_json(scored)), scored.result_file
+    return write_view(View(document, data, table, table, cases, result_file=own_file), form)
 
 
-def _format_for_people(scored: Scored, form: str, *, rows: bool, failures: bool) -> str:
-    records = (
-        row for row in record_rows(scored) if not (failures and all(row[name] for name in scored.reports))
-    )
-    if rows and form not in ("text", "md"):
-        return table(list(records), form)
-    figures = list(figure_rows(scored))
-    if form not in ("text", "md"):
-        return table(figures, form)
-    for row in figures:  # the published figure to its last digit, where others are rounded
-        if isinstance(row.get("official"), float):
-            row["official"] = str(row["official"])
-    blocks = ["\n".join(summary_lines(scored)), table(figures, form, width=140), *_trial_blocks(scored, form)]
-    blocks += _turn_blocks(scored, form)
-    if rows:
-        blocks.append(table(list(records), form))
-    return "\n\n".join(blocks)
-
-
-def _trial_blocks(scored: Scored, form: str) -> Iterator[str]:
+def _trial_blocks(scored: Scored, style: Style) -> Iterator[str]:
     """What all answers to each sample come to, by variant where they differ, and what they cost."""
     if not scored.trials and scored.spent is None:
         return
     from planner_eval.results.conversations import cost_rows
     from planner_eval.results.trials import trial_blocks
 
-    blocks = {variant: trial_blocks(report, form, "right") for variant, report in scored.trials.items()}
+    blocks = {variant: trial_blocks(report, style, "right") for variant, report in scored.trials.items()}
     alike = len({*map(tuple, blocks.values())}) == 1
     for variant, texts in [*blocks.items()][: 1 if alike else None]:
         yield "\n\n".join(texts if alike else [f"{variant}:", *texts])
     if scored.spent is not None and (rows := cost_rows(scored.spent)):
-        yield table(rows, form)
+        yield style.table(rows)
 
 
-def _turn_blocks(scored: Scored, form: str) -> Iterator[str]:
+def _turn_blocks(scored: Scored, style: Style) -> Iterator[str]:
     """Turns as a block of lines."""
     if scored.benchmark.turned:
         from planner_eval.benchmarks.turns import turn_block
 
-        yield from turn_block(scored.reports, form)
+        yield from turn_block(scored.reports, style)
 
 
 def summary_lines(scored: Scored) -> Iterator[str]:

@@ -9,6 +9,7 @@ from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.comparison.turns import TurnComparison
 
 if TYPE_CHECKING:
+    from planner_eval.base.tables import Style
     from planner_eval.results.conversations import ConversationSums
 
 _DIALOG, _OPEN = "dialog", "undecided turn"
@@ -74,7 +75,7 @@ def sum_turns(rows: Iterable[SampleScore]) -> ConversationSums:
     return sums
 
 
-def turn_block(reports: Mapping[str, Report], form: str) -> Iterator[str]:
+def turn_block(reports: Mapping[str, Report], style: Style) -> Iterator[str]:
     """What people are told of turns; each line names its variant where the variants differ."""
     from planner_eval.results.conversations import turn_lines
 
@@ -82,7 +83,7 @@ def turn_block(reports: Mapping[str, Report], form: str) -> Iterator[str]:
     same = len({*map(tuple, texts.values())}) == 1
     lines = [f"{'' if same else f'{variant}: '}{line}" for variant, lines in texts.items() for line in lines]
     if lines:
-        yield "\n".join(f"- {line}" if form == "md" else line for line in dict.fromkeys(lines))
+        yield style.lines(dict.fromkeys(lines))
 
 
 def turn_data(reports: Mapping[str, Report]) -> dict[str, Any]:

@@ -9,10 +9,9 @@ import click
 from click.core import ParameterSource
 
 import planner_eval as pe
-from planner_eval.base.output_files import RESULT_FORMATS
 from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import emit, format_option, note, output_option, parse_threshold
+from planner_eval.cli.options import RESULT_ASPECTS, emit, format_option, note, output_option, parse_threshold
 from planner_eval.cli.outcome import check_limit
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.cli.sources import refuse_stdin_twice
@@ -36,7 +35,7 @@ from planner_eval.cli.sources import refuse_stdin_twice
     help="Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
 )
 @policy_option
-@format_option(*RESULT_FORMATS)
+@format_option(*RESULT_ASPECTS)
 @output_option
 def command(
     first: str,

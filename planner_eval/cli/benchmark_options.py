@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.output_files import TSV
-from planner_eval.cli.options import OptionScope, bundle_options, note, refuse_idle
+from planner_eval.cli.options import bundle_options, note, refuse_idle
 from planner_eval.cli.terminal import Target
 
 if TYPE_CHECKING:
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 
     from planner_eval.benchmarks.benchmark import Benchmark
     from planner_eval.models.judges import CountedJudge
-
-
-PAGE_FORMAT = "html"
-"""The format that shows all pairs as well, see :mod:`planner_eval.cli.report`."""
 
 
 OVERRIDDEN_OPTIONS = (
@@ -64,61 +60,55 @@ class BenchmarkOptions(NamedTuple):
     details: bool = False
 
 
-def benchmark_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
-    for option in reversed(
-        (
-            click.option(
-                "--benchmark",
-                metavar="NAME",
-                help="Score as this published benchmark does; GOLD is its data.",
-            ),
-            click.option(
-                "--official/--corrected",
-                "official",
-                default=None,
-                help="With --benchmark: only the figures of the published code, or only those "
-                "as the paper defines them (default: both).",
-            ),
-            click.option(
-                "--set",
-                "settings",
-                multiple=True,
-                metavar="NAME=VALUE",
-                help="With --benchmark: an option of the benchmark, e.g. task=routing.",
-            ),
-            click.option(
-                "--tools",
-                metavar="SPEC",
-                help="With --benchmark nestful: run answers with these tools, e.g. nestful.",
-            ),
-            click.option(
-                "--isolation", metavar="LEVEL", help="With --tools: isolation: strict, process or inline."
-            ),
-            click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
-            click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
-            click.option(
-                "--judge-cache",
-                metavar="FILE",
-                type=Target(unless="replay"),
-                help="A file that stores every exchange with the judge.",
-            ),
-            click.option(
-                "--replay",
-                is_flag=True,
-                help="Use only stored answers of the judge (--run judge.cache=FILE).",
-            ),
-            click.option(
-                "--prompts",
-                metavar="DIR",
-                help="The folder of the judge's prompts (default: those beside the "
-                "data, else the built-in ones).",
-            ),
-        )
-    ):
-        command = option(command)
-    fields = [name for name in BenchmarkOptions._fields if name != "details"]
-    return bundle_options("published", BenchmarkOptions, fields)(command)
+benchmark_options = bundle_options(
+    "published",
+    BenchmarkOptions,
+    [name for name in BenchmarkOptions._fields if name != "details"],
+    click.option(
+        "--benchmark",
+        metavar="NAME",
+        help="Score as this published benchmark does; GOLD is its data.",
+    ),
+    click.option(
+        "--official/--corrected",
+        "official",
+        default=None,
+        help="With --benchmark: only the figures of the published code, or only those "
+        "as the paper defines them (default: both).",
+    ),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="With --benchmark: an option of the benchmark, e.g. task=routing.",
+    ),
+    click.option(
+        "--tools",
+        metavar="SPEC",
+        help="With --benchmark nestful: run answers with these tools, e.g. nestful.",
+    ),
+    click.option("--isolation", metavar="LEVEL", help="With --tools: isolation: strict, process or inline."),
+    click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
+    click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
+    click.option(
+        "--judge-cache",
+        metavar="FILE",
+        type=Target(unless="replay"),
+        help="A file that stores every exchange with the judge.",
+    ),
+    click.option(
+        "--replay",
+        is_flag=True,
+        help="Use only stored answers of the judge (--run judge.cache=FILE).",
+    ),
+    click.option(
+        "--prompts",
+        metavar="DIR",
+        help="The folder of the judge's prompts (default: those beside the data, else the built-in ones).",
+    ),
+)
+"""Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
 
 
 def delay_garbage_collection() -> None:
@@ -176,7 +166,7 @@ def refuse_tsv(form: str, bench: Benchmark | None) -> None:
     Raises:
         UsageError: names the benchmarks that have one.
     """
-    if form == TSV and (bench is None or bench.result_file is None):
+    if shows(form, "result_file") and (bench is None or bench.result_file is None):
         condition = describe_benchmarks(
             "with a result file of their own", lambda b: b.result_file is not None
         )()
@@ -189,17 +179,11 @@ def refuse_idle_options(bench: Benchmark, published: BenchmarkOptions) -> None:
     """Refuse what this benchmark has no use for, and what helps an option that was not given."""
     judging = published.judge is not None
     refuse_idle(
-        [
-            OptionScope(
-                ("tools",), bench.executed, describe_benchmarks("that run answers", lambda b: b.executed)
-            ),
-            OptionScope(
-                ("judge",), bench.judged, describe_benchmarks("that ask a judge", lambda b: b.judged)
-            ),
-            OptionScope(("isolation",), published.tools is not None, "with --tools SPEC"),
-            OptionScope(("judge_url", "judge_cache", "replay", "prompts"), judging, "with --judge MODEL"),
-            OptionScope(("judge_url",), not published.replay, "without --run replay=yes, which asks nobody"),
-        ]
+        ("tools", bench.executed, describe_benchmarks("that run answers", lambda b: b.executed)),
+        ("judge", bench.judged, describe_benchmarks("that ask a judge", lambda b: b.judged)),
+        ("isolation", published.tools is not None, "with --tools SPEC"),
+        ("judge_url judge_cache replay prompts", judging, "with --judge MODEL"),
+        ("judge_url", not published.replay, "without --run replay=yes, which asks nobody"),
     )
 
 

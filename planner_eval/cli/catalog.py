@@ -9,12 +9,12 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError
-from planner_eval.base.output_files import SINGLE_VALUE_FORMATS
+from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, format_count, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    LIST_ASPECTS,
     dialect_option,
     emit,
     list_format,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     help="With --grammar: the most calls of a plan.",
 )
 @click.option("--catalog-format", metavar="FORMAT", help="The file's format (default: detected).")
-@list_format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
+@list_format_option(*LIST_ASPECTS)
 @output_option
 def command(
     file: str,
@@ -81,17 +81,15 @@ def command(
     """
     listing = target is None and grammar is None
     refuse_idle(
-        [
-            OptionScope(("wanted", "form"), listing, "without --to and --grammar"),
-            OptionScope(("loss",), target is not None, "with --to"),
-            OptionScope(("dialect", "max_calls"), grammar is not None, "with --grammar"),
-        ]
+        ("wanted form", listing, "without --to and --grammar"),
+        ("loss", target is not None, "with --to"),
+        ("dialect max_calls", grammar is not None, "with --grammar"),
     )
     if target is not None and grammar is not None:
         raise click.UsageError("--to writes the tools, --grammar a grammar of their plans: use one of them")
     if grammar is not None and dialect is None:
         raise click.UsageError("--grammar needs --dialect: the notation of the plans")
-    written = list_format(form, output, *(("text", *SINGLE_VALUE_FORMATS) if listing else ("json",)))
+    written = list_format(form, output, *formats_of(*(LIST_ASPECTS if listing else ("data",))))
     catalog = pe.read_catalog(file, catalog_format)
     if target is not None:
         return _write_catalog(catalog, target, loss, output)
@@ -108,7 +106,7 @@ def _show(catalog: Catalog, wanted: str | None, form: str, output: str | None) -
         if not tools:
             hint = did_you_mean(wanted, [tool.full_name for tool in catalog.tools], lead="; ")
             raise CatalogError(f"{catalog.name} has no tool {wanted!r}{hint}")
-    if form != "text":
+    if not shows(form, "plain"):
         emit(table([_row(tool) for tool in tools], form), output)
     elif wanted is not None:
         emit(printable("\n\n".join(_tool_text(tool) for tool in tools)), output)

@@ -11,23 +11,29 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES, CatalogError, ParseError
-from planner_eval.base.output_files import CI_FORMATS, RECORD_FORMATS
+from planner_eval.base.formats import shows
 from planner_eval.base.tables import table_pieces
-from planner_eval.base.text import did_you_mean, encodable, format_count, printable
+from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    FINDING_ASPECTS,
+    LIST_ASPECTS,
     compute_option,
     emit,
     format_option,
     note,
     output_option,
     reading_options,
-    refuse_idle,
 )
 from planner_eval.cli.outcome import emit_findings, findings_in
-from planner_eval.cli.sources import dataset_options, read_plans
-from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
+from planner_eval.cli.sources import (
+    RECORD_TOOLS,
+    CatalogOptions,
+    catalog_options,
+    dataset_options,
+    read_plans,
+)
+from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
@@ -57,15 +63,7 @@ def _validate_codes(
 
 @click.command("check", cls=Command)
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable (default: the tools "
-    "in each record). Traces, and conversations with tool outputs, need none.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options(RECORD_TOOLS + " Traces, and conversations with tool outputs, need none.")
 @reading_options
 @compute_option
 @dataset_options
@@ -83,13 +81,12 @@ def _validate_codes(
     show_default=True,
     help="The lowest severity to show and count.",
 )
-@format_option("text", *RECORD_FORMATS, *CI_FORMATS, help="Output format.")
+@format_option(*LIST_ASPECTS, "records", *FINDING_ASPECTS)
 @work_options
 @output_option
 def command(
     plans: tuple[str, ...],
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     dialect: str | None,
     compute: str | None,
     ignore: tuple[str, ...],
@@ -110,25 +107,25 @@ def command(
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
-    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
-    catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
+    catalog = named_tools.read()
     sources = read_plans(plans, **fields)
     if catalog is None:
         _refuse_plans(sources)
     reading = {"dialect": dialect, "compute": compute}
     many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     which = {"ignore": ignore, "level": level}
-    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=form in CI_FORMATS)
+    found, plain = shows(form, *FINDING_ASPECTS), shows(form, "plain")
+    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=found)
     with run_plans_job(sources, job, running) as (tally, lines):
-        if form in CI_FORMATS:
+        if found:
             emit_findings(findings_in(lines), form, output, _summary(tally, catalog), "planeval check")
-        elif tally.findings or form != "text" or output is not None:
+        elif tally.findings or not plain or output is not None:
             rows = (row for line in lines for row in json.loads(line))
-            emit(join_lines(map(_line, rows)) if form == "text" else table_pieces(rows, form), output)
+            emit(join_pieces(map(_line, rows)) if plain else table_pieces(rows, form), output)
     if catalog is not None:
         for remark in _limit_remarks(catalog_remarks(catalog)):
             note(f"{catalog.name}: {remark}")
-    if form == "text":
+    if plain:
         note(_summary(tally, catalog))
     if not tally.read:
         return 3

@@ -11,11 +11,11 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.output_files import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
+from planner_eval.base.formats import shows
+from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
-    PAGE_FORMAT,
     BenchmarkOptions,
     benchmark_options,
     delay_garbage_collection,
@@ -25,15 +25,17 @@ from planner_eval.cli.benchmark_options import (
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    RESULT_ASPECTS,
     emit,
     format_option,
     gold_doubts_option,
     note,
     output_option,
+    picture_format,
     picture_option,
     refuse_idle,
     seed_option,
+    told_by,
 )
 from planner_eval.cli.outcome import emit_cases
 from planner_eval.cli.pairs import (
@@ -72,9 +74,9 @@ if TYPE_CHECKING:
 @click.option("--all", "every", is_flag=True, help="Also show figures that are undefined on these data.")
 @gold_doubts_option
 @seed_option
-@picture_option("--mistaken", DRAWING_FORMATS, "Draw which tools were confused; the suffix sets the format.")
+@picture_option("--mistaken", "picture", "Draw which tools were confused; the suffix sets the format.")
 @benchmark_options
-@format_option(*RESULT_FORMATS, CI_FORMATS[0], PAGE_FORMAT)
+@format_option(*RESULT_ASPECTS, "annotations", "page")
 @output_option
 def command(
     systems: tuple[str, ...],
@@ -112,7 +114,7 @@ def command(
         compared.refuse_without_gold()
     ruled = named or any(map(is_benchmark_run, runs))
     _refuse_idle(form, judging.keys, named=named, ruled=ruled, files=gold is not None)
-    if form == PAGE_FORMAT:
+    if shows(form, "page"):
         return _write_page(compared, judging, names, output)
     allowed = [_parse_allowance(text) for text in fail_if_worse]
     judge = None
@@ -145,32 +147,26 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
     condition = "without --benchmark: a benchmark has its own notation and figures"
     refuse_idle(
-        [
-            OptionScope(BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
-            OptionScope(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
-            OptionScope(
-                ("keys",), form in ("text", "md", "json", PAGE_FORMAT), "to --format text, md, json and html"
-            ),
-            OptionScope(
-                (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
-                not ruled,
-                condition,
-            ),
-            OptionScope(
-                ("infer",),
-                named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
-                "with --by depth or --by pattern: no metric counts inferred edges",
-            ),
-            OptionScope(("gold_doubts",), form in ("text", "md", "json"), "to --format text, md and json"),
-            OptionScope(
-                ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
-            ),
-            OptionScope(
-                (*READING_OPTIONS, "policy", "wrappers", "metrics"),
-                files,
-                "to files of plans: runs have been scored",
-            ),
-        ]
+        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        ("keys", *told_by(form, "document", "data", "page")),
+        (
+            (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
+            not ruled,
+            condition,
+        ),
+        (
+            "infer",
+            named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
+            "with --by depth or --by pattern: no metric counts inferred edges",
+        ),
+        ("gold_doubts", *told_by(form, "document", "data")),
+        ("every", *told_by(form, "document", more=": the others have every figure")),
+        (
+            (*READING_OPTIONS, "policy", "wrappers", "metrics"),
+            files,
+            "to files of plans: runs have been scored",
+        ),
     )
 
 
@@ -179,10 +175,8 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
     from planner_eval.cli.report import finish_page, page_of_runs, page_of_systems, page_settings
 
     refuse_idle(
-        [
-            OptionScope(("fail_if_worse", "mistaken", "seed", "every"), False, "to other formats than html"),
-            OptionScope(("benchmark",), systems.benchmark is None, "to other formats than html"),
-        ]
+        ("fail_if_worse mistaken seed every", False, "to other formats than html"),
+        ("benchmark", systems.benchmark is None, "to other formats than html"),
     )
     if len(systems.paths) > 2:
         raise click.UsageError(
@@ -287,10 +281,10 @@ def _emit(
     from planner_eval.results.views.compare import compare_cases, write_comparison
 
     metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
-    if form == CI_FORMATS[0]:
+    if shows(form, "annotations"):
         # Whoever reads a step wants to see what is lost, whether or not so much may be.
         test_cases = [*cases, *compare_cases(comparison, limited=False)]
-        more = write_comparison(comparison, "md", every=metric_names)
+        more = write_comparison(comparison, MARKDOWN.form, every=metric_names)
         summary = (
             f"{format_count(comparison.n, 'pair')} of {format_count(len(comparison.contrasts) + 1, 'system')}"
         )
@@ -334,4 +328,4 @@ def _draw_mistaken(comparison: Comparison, file: str) -> None:
     from planner_eval.results.compare import mistaken_scene
     from planner_eval.results.drawing import render
 
-    emit(render(mistaken_scene(comparison), format=format_of_suffix(file, DRAWING_FORMATS) or "svg"), file)
+    emit(render(mistaken_scene(comparison), format=picture_format(file, "picture")), file)

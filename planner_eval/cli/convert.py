@@ -10,12 +10,12 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
-from planner_eval.base.output_files import NOTATION_FORMATS, SINGLE_VALUE_FORMATS
+from planner_eval.base.formats import NOTATIONS, formats_of, shows
 from planner_eval.base.tables import table
-from planner_eval.base.text import encodable
+from planner_eval.base.text import encodable, join_pieces
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    LIST_ASPECTS,
     compute_option,
     dialect_option,
     emit,
@@ -30,7 +30,7 @@ from planner_eval.cli.outcome import Tally, losses_text
 from planner_eval.cli.pairs import missing_argument
 from planner_eval.cli.patching import write_patched
 from planner_eval.cli.sources import dataset_options, id_option, read_plans, refuse_stdin_twice, select_by_id
-from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
+from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="List the notations; with FILE, show an example of each one named.",
 )
-@list_format_option("text", *SINGLE_VALUE_FORMATS, help="With --list: output format.")
+@list_format_option(*LIST_ASPECTS, help="With --list: output format.")
 @reading_options
 @dataset_options
 @dialect_option("--to", "target", help="The notation to write; see --list.")
@@ -94,22 +94,19 @@ def command(
     Exit code: 0 all written, 1 some not, or a patch without its plan, 2 usage error, 3 none.
     """
     refuse_idle(
-        [
-            OptionScope(("form",), listing, "with --list"),
-            OptionScope(
-                ("target", "repair", "compute", "catalog", "loss", "patch", "wanted"),
-                not listing,
-                "without --list",
-            ),
-            OptionScope(
-                ("catalog", "loss", "record_deadline", "part", "engine", "address"),
-                patch is None,
-                "without --patch",
-            ),
-        ]
+        ("form", listing, "with --list"),
+        (
+            "target repair compute catalog loss patch wanted",
+            not listing,
+            "without --list",
+        ),
+        (
+            "catalog loss record_deadline part engine address",
+            patch is None,
+            "without --patch",
+        ),
     )
-    forms = ("text", *SINGLE_VALUE_FORMATS) if listing else NOTATION_FORMATS
-    form = list_format(form, output, *forms)
+    form = list_format(form, output, *(formats_of(*LIST_ASPECTS) if listing else NOTATIONS))
     if listing:
         emit("\n\n".join(_dialects_text(name, form) for name in files or (None,)), output)
         return 0
@@ -139,7 +136,7 @@ def command(
         for message in (text for line in lines for text in json.loads(line)[1]):
             note(message)
         if many or tally.written:
-            emit(join_lines(json.loads(line)[0] for line in lines), output)
+            emit(join_pieces(json.loads(line)[0] for line in lines), output)
     written: int = tally.written
     if many:
         unsaid = tally.read - written
@@ -203,13 +200,14 @@ def _dialects_text(name: str | None, form: str) -> str:
     from planner_eval.reading.files.frameworks import layout_rows
 
     entries = pe.list_dialects(name)
-    if form == "md" and name is None:
+    plain = shows(form, "plain")
+    if shows(form, "document") and not plain and name is None:
         from planner_eval.reading.dialects.listing import dialect_tables
 
         return dialect_tables()
-    if form == "json":
+    if shows(form, "data"):
         return json.dumps([entry._asdict() for entry in entries], ensure_ascii=False, indent=1)
-    if name is not None and form == "text":
+    if name is not None and plain:
         entry = entries[0]
         remark = f"\n{entry.note}" if entry.note else ""
         return f"{entry.name}: {entry.title}{remark}\n\n{entry.example}"
@@ -217,5 +215,5 @@ def _dialects_text(name: str | None, form: str) -> str:
         {"dialect": e.name, "what it is": e.title, "references": e.references, "seen": e.checked}
         for e in entries
     ]
-    layouts = table(layout_rows(), form, width=100) if form == "text" and name is None else ""
+    layouts = table(layout_rows(), form, width=100) if plain and name is None else ""
     return "\n\n".join(filter(None, (table(rows, form, width=80), layouts)))

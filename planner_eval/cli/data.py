@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.tables import FORMATS, table
+from planner_eval.base.formats import formats_of, shows
+from planner_eval.base.tables import table
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_make import command as make
 from planner_eval.cli.data_overlap import coverage_command as coverage
 from planner_eval.cli.data_overlap import duplicates_command as duplicates
 from planner_eval.cli.help import Group
 from planner_eval.cli.options import (
-    OptionScope,
+    LIST_ASPECTS,
     dialect_option,
     emit,
     list_format,
@@ -70,9 +71,7 @@ def _local_location_options(function: Any) -> Any:
 
     @wraps(function)
     def run(**params: Any) -> Any:
-        refuse_idle(
-            [OptionScope(("cache",), params["source"] is None, f"without --source, {IN_PLACE_REASON}")]
-        )
+        refuse_idle(("cache", params["source"] is None, f"without --source, {IN_PLACE_REASON}"))
         return function(**params)
 
     return _location_options(run)
@@ -96,7 +95,7 @@ def fetch(
     from planner_eval.benchmarks.datasets.fetch import FetchOptions
     from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset, published_datasets
 
-    refuse_idle([OptionScope(("mirror",), source is None, "without --source, which downloads nothing")])
+    refuse_idle(("mirror", source is None, "without --source, which downloads nothing"))
     datasets = (
         list(published_datasets().values()) if names == ("all",) else [find_dataset(name) for name in names]
     )
@@ -140,7 +139,7 @@ def _make_progress() -> Progress:
     "--samples", type=click.IntRange(0), default=0, metavar="N", help="Show only the first N samples."
 )
 @id_option("Show the sample with this id")
-@list_format_option(*FORMATS, help="Output format.")
+@list_format_option(*LIST_ASPECTS, "records")
 @output_option
 def show(
     name: str | None,
@@ -158,14 +157,14 @@ def show(
     """
     tables = name is None or verify
     refuse_idle(
-        [
-            OptionScope(("verify",), name is not None, "to the data set NAME"),
-            OptionScope(("samples", "wanted"), not tables, "to the data set NAME without --verify"),
-            OptionScope(("samples",), not wanted, "without --id, which names one sample"),
-            OptionScope(("form",), tables or form == "json", "to the list and with --verify; or json"),
-        ]
+        ("verify", name is not None, "to the data set NAME"),
+        ("samples wanted", not tables, "to the data set NAME without --verify"),
+        ("samples", not wanted, "without --id, which names one sample"),
+        ("form", tables or shows(form or "", "data"), "to the list and with --verify; or json"),
     )
-    form = list_format(form, output, *(FORMATS if tables else ("text", "json")))
+    form = list_format(
+        form, output, *formats_of(*((*LIST_ASPECTS, "records") if tables else ("plain", "data")))
+    )
     if name is None:
         emit(table(_dataset_rows(cache, source), form, width=70), output)
         return 0
@@ -176,7 +175,10 @@ def show(
 
         dataset = find_dataset(name)
         card = _card(dataset, dataset_folder(dataset, cache=cache, source=source))
-        emit(json.dumps(card, ensure_ascii=False, indent=1) if form == "json" else _card_text(card), output)
+        emit(
+            json.dumps(card, ensure_ascii=False, indent=1) if shows(form, "data") else _card_text(card),
+            output,
+        )
         return 0
     all_samples = pe.read_dataset(name, cache=cache, source=source)
     selected = (
@@ -268,7 +270,7 @@ def _sample_json(sample: Any) -> str:
 @click.option(
     "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
 )
-@output_options("jsonl")
+@output_options("records")
 def export(
     samples: str,
     to: str,
@@ -288,7 +290,7 @@ def export(
     Exit code: 0 all written, 1 some could not be written (each is named), 3 none.
     """
     chat = to == "chat-jsonl"
-    refuse_idle([OptionScope(("dialect", "shots"), chat, "with --to chat-jsonl, whose answers are text")])
+    refuse_idle(("dialect shots", chat, "with --to chat-jsonl, whose answers are text"))
     exported = pe.export_dataset(
         samples, to=to, benchmark=benchmark, catalog=catalog, dialect=dialect, ids=wanted, limit=limit,
         shots=shots, data_cache=cache,

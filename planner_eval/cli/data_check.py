@@ -10,12 +10,12 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CODES
-from planner_eval.base.output_files import CI_FORMATS
-from planner_eval.base.tables import md_cell, table
+from planner_eval.base.formats import View, shows, write_view
+from planner_eval.base.tables import Style
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    FINDING_ASPECTS,
     emit,
     format_option,
     note,
@@ -25,7 +25,10 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.outcome import emit_findings
 from planner_eval.cli.sources import (
+    RECORD_TOOLS,
+    CatalogOptions,
     binding_option,
+    catalog_options,
     dataset_options,
     isolation_options,
     open_plan_sets,
@@ -45,22 +48,20 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # How planeval data check shows what was found.
-def check_text(check: DatasetCheck, *, form: str, examples: int, narrowed: bool) -> str:
+def check_text(check: DatasetCheck, style: Style, *, examples: int, narrowed: bool) -> str:
     """The text of a check.
 
     Args:
         check: The check of a data set.
-        form: ``"text"``, ``"md"`` or ``"json"``.
+        style: As text or as Markdown.
         examples: How many examples to show of each kind.
         narrowed: Whether not all codes were asked for.
     """
-    if form == "json":
-        return json.dumps(_check_data(check), ensure_ascii=False, indent=1)
-    blocks = [_escape_lines(_head_lines(check), form)]
+    blocks = [style.escape(_head_lines(check))]
     if check.checked.findings or not narrowed:
-        blocks.append(_findings_text(check.checked, form))
-    blocks += [_escape_lines(_replay_lines(r, examples), form) for r in check.replayed]
-    blocks += _doubt_lines(check, form)
+        blocks.append(_findings_text(check.checked, style))
+    blocks += [style.escape(_replay_lines(r, examples)) for r in check.replayed]
+    blocks += _doubt_lines(check, style)
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -97,9 +98,9 @@ def _row(doubt: GoldDoubt) -> dict[str, Any]:
     }
 
 
-def _doubt_lines(check: DatasetCheck, form: str) -> list[str]:
+def _doubt_lines(check: DatasetCheck, style: Style) -> list[str]:
     """How many doubts of each kind there are, and each of them with its place."""
-    head = _escape_lines([f"gold: {summary(check)}"], form)
+    head = style.escape([f"gold: {summary(check)}"])
     if not check.doubts:
         return [head]
     kinds: dict[tuple[str, str], list[GoldDoubt]] = {}
@@ -118,10 +119,9 @@ def _doubt_lines(check: DatasetCheck, form: str) -> list[str]:
             key=lambda item: (CONFIDENCES.index(item[1][0].found.confidence), -len(item[1]), item[0]),
         )
     ]
-    if form == "md":
-        listed = [_doubt_cells(d) for d in check.doubts]
-        return [head, table(rows, form), table(listed, form)]
-    return [head, table(rows, form, width=90), "\n".join(map(_line, check.doubts))]
+    if style.markup:
+        return [head, style.table(rows), style.table(map(_doubt_cells, check.doubts))]
+    return [head, style.table(rows, width=90), "\n".join(map(_line, check.doubts))]
 
 
 def summary(check: DatasetCheck) -> str:
@@ -165,13 +165,6 @@ def _line(doubt: GoldDoubt) -> str:
     return printable(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _escape_lines(lines: list[str], form: str) -> str:
-    """Lines in which words of the data stand."""
-    return "\n".join(
-        md_cell(line) if form == "md" else printable(line.replace("\n", "\\n")) for line in lines
-    )
-
-
 def _head_lines(check: DatasetCheck) -> list[str]:
     checked = check.checked
     if check.dataset is None:
@@ -195,7 +188,7 @@ def _self_equality_text(checked: CheckResult) -> str:
     return f"all but {len(checked.unequal):,} ({', '.join(checked.unequal[:5])})"
 
 
-def _findings_text(checked: CheckResult, form: str) -> str:
+def _findings_text(checked: CheckResult, style: Style) -> str:
     if not checked.findings:
         return "no irregularities"
     rows = [
@@ -212,7 +205,7 @@ def _findings_text(checked: CheckResult, form: str) -> str:
     for finding in checked.findings:
         if finding.severity != "info":
             lines += [f"{finding.code}", *(f"  {example}" for example in finding.examples)]
-    return f"{table(rows, form, width=90)}\n\n{_escape_lines(lines, form)}".rstrip()
+    return f"{style.table(rows, width=90)}\n\n{style.escape(lines)}".rstrip()
 
 
 def _replay_lines(replayed: ReplayResult, examples: int) -> list[str]:
@@ -256,15 +249,7 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 # planeval data check: what is irregular in gold plans, and which of them may be wrong.
 @click.command("check", cls=Command)
 @click.argument("name", metavar="FILE|DATASET")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable (default: "
-    "the tools in each record).",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options(RECORD_TOOLS)
 @click.option(
     "--tools",
     "spec",
@@ -315,23 +300,22 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 @click.option(
     "--write-baseline",
     metavar="FILE",
-    type=Target(forms=("json",)),
+    type=Target("data"),
     help="Write all findings of any confidence to FILE, for --baseline.",
 )
 @click.option(
     "--fix",
     metavar="FILE",
-    type=Target(forms=("jsonl",)),
+    type=Target("records"),
     help="Write suggested fixes of gold to FILE for review: a patch with reasons per record.",
 )
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", *CI_FORMATS, help="Output format.")
+@format_option("document", "data", *FINDING_ASPECTS)
 @output_option
 def command(
     name: str,
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     spec: str | None,
     isolation: str | None,
     timeout: float,
@@ -357,21 +341,16 @@ def command(
     source = open_plan_sets([name], fields)[0]
     executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
     refuse_idle(
-        [
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
-            OptionScope(
-                ("isolation", "timeout", "binding", "allow_read"),
-                executed,
-                "with --tools, without which no plan is run",
-            ),
-            OptionScope(
-                ("query", "answer"), source.file is not None, "to files: a data set has its own questions"
-            ),
-        ]
+        (
+            "isolation timeout binding allow_read",
+            executed,
+            "with --tools, without which no plan is run",
+        ),
+        ("query answer", source.file is not None, "to files: a data set has its own questions"),
     )
     check = pe.check_dataset(
         source,
-        catalog=pe.read_catalog(catalogs, catalog_format) if catalogs else None,
+        catalog=named_tools.read(),
         tools=pe.tool_source(spec) if spec is not None else None,
         isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, fixes=fix is not None,
         runs=runs, progress=make_counter("gold plans"), **check_options,
@@ -380,11 +359,15 @@ def command(
         emit(json.dumps(check.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
     if fix is not None:
         emit("\n".join(json.dumps(patch, ensure_ascii=False) for patch in check.fixes), fix, plain=True)
-    if form in CI_FORMATS:
+    if shows(form, *FINDING_ASPECTS):
         emit_findings([d.shown for d in check.doubts], form, output, _headline(check), "planeval data check")
     else:
         narrowed = bool(check_options["select"] or check_options["ignore"])
-        emit(check_text(check, form=form, examples=3, narrowed=narrowed), output)
+        view = View(
+            lambda style: [check_text(check, style, examples=3, narrowed=narrowed)],
+            lambda: _check_data(check),
+        )
+        emit(write_view(view, form), output)
     _say_omissions(check)
     if not check.checked.plans:
         return 3

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
+from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.output_files import format_of_suffix
 from planner_eval.base.text import format_count, one_line
 from planner_eval.base.text import format_count as said_of
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Decorator,
-    OptionScope,
     bundle_options,
     emit,
     is_option_passed,
@@ -27,12 +26,12 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.predict import PredictProgress, parse_setting
-from planner_eval.cli.sources import isolation_options, request_options
+from planner_eval.cli.sources import CatalogOptions, catalog_options, isolation_options, request_options
 from planner_eval.cli.terminal import Target, make_counter
 from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT, PRESETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from planner_eval.curation.make.ask_questions import NoQuestion, QuestionSettings
     from planner_eval.curation.make.make import MadePlans
@@ -72,9 +71,7 @@ class QuestionOptions(NamedTuple):
             UsageError: says which, and when they apply.
         """
         names = tuple(name for name in self._fields if name not in ("question", "model"))
-        refuse_idle(
-            [OptionScope(names, self.model is not None, "with --model NAME, which writes the questions")]
-        )
+        refuse_idle((names, self.model is not None, "with --model NAME, which writes the questions"))
         if self.question is not None and self.model is not None:
             raise click.UsageError("--question template asks no model: drop it or --model")
         if self.model is not None and self.cache is None:
@@ -137,14 +134,10 @@ class QuestionOptions(NamedTuple):
         return QuestionSettings(**{name: value for name, value in options.items() if value is not None})
 
 
-def question_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say who writes the questions, which the command takes as ``questions``."""
-    for option in reversed(_QUESTION_OPTIONS):
-        command = option(command)
-    return bundle_options("questions", QuestionOptions, QuestionOptions._fields)(command)
-
-
-_QUESTION_OPTIONS = (
+question_options = bundle_options(
+    "questions",
+    QuestionOptions,
+    QuestionOptions._fields,
     click.option(
         "--question",
         type=click.Choice(["template"]),
@@ -169,6 +162,7 @@ _QUESTION_OPTIONS = (
     click.option("--prompts", metavar="DIR", help="A folder of prompts to use instead of the built-in ones."),
     request_options("Questions", "--server-timeout"),
 )
+"""Add the options that say who writes the questions, which the command takes as ``questions``."""
 
 
 def exit_code(results: list[Made | NoQuestion]) -> int:
@@ -230,14 +224,7 @@ def _range_option(flag: str, help: str) -> Decorator:
 
 
 @click.command("make", cls=Command)
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options()
 @click.option(
     "--tools",
     metavar="SPEC",
@@ -313,14 +300,13 @@ def _range_option(flag: str, help: str) -> Decorator:
 @click.option(
     "--card",
     metavar="FILE",
-    type=Target(forms=("text", "md", "json")),
+    type=Target("document", "data"),
     help="Write a report of made and requested plans to FILE: text, Markdown or JSON, by its suffix.",
 )
 @question_options
-@output_options("jsonl", "json")
+@output_options("data", "records")
 def command(
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     n: int,
     card: str | None,
     output: str | None,
@@ -339,20 +325,17 @@ def command(
     that these tools cannot meet, 3 none made, or none with a question.
     """
     refuse_idle(
-        [
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
-            OptionScope(("offer",), is_option_passed("distractors"), "with --run distractors=K"),
-            OptionScope(
-                ("isolation", "timeout"),
-                make_options["tools"] is not None or make_options["preset"] is not None,
-                "to tools that run plans",
-            ),
-            OptionScope(
-                ("calls", "depth", "width", "components", "reuse", "pattern", "scope", "single"),
-                like is None,
-                "without --like, whose plans set the structure",
-            ),
-        ]
+        ("offer", is_option_passed("distractors"), "with --run distractors=K"),
+        (
+            "isolation timeout",
+            make_options["tools"] is not None or make_options["preset"] is not None,
+            "to tools that run plans",
+        ),
+        (
+            "calls depth width components reuse pattern scope single",
+            like is None,
+            "without --like, whose plans set the structure",
+        ),
     )
     questions.refuse()
     progress = make_counter("plans")
@@ -364,7 +347,7 @@ def command(
 
     made_plans = pe.make(
         n,
-        catalog=_catalog(catalogs, catalog_format),
+        catalog=_catalog(named_tools),
         like=like,
         single=single or None,
         progress=progress,
@@ -390,24 +373,22 @@ def command(
     return 3 if not asked_for else max(int(bool(made_plans.said)), exit_code(asked_for))
 
 
-def _catalog(names: tuple[str, ...], form: str | None) -> Any:
+def _catalog(named: CatalogOptions) -> Any:
     """The catalog; one that is named alone stays a name, for a world is more than its catalog."""
-    if not names:
-        return None
-    return names[0] if len(names) == 1 and form is None else pe.read_catalog(names, form)
+    alone = len(named.catalogs) == 1 and named.catalog_format is None
+    return named.catalogs[0] if alone else named.read()
 
 
 def _format_records(made_plans: MadePlans, output: str | None) -> list[str]:
     """The records: a line each, or one list where the benchmark has it so."""
     records = made_plans.records()
-    form = format_of_suffix(output, ("json", "jsonl")) or (
-        "json" if made_plans.form in JSON_LIST_LAYOUTS else "jsonl"
-    )
-    if form == "json":
+    form = format_of_suffix(output, formats_of("data", "records"))
+    if shows(form, "data") if form is not None else made_plans.form in JSON_LIST_LAYOUTS:
         return [dump_indented(records) + "\n"]
     return [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
 
 
 def _format_card(made_plans: MadePlans, file: str) -> str:
-    form = format_of_suffix(file, ("text", "md", "json")) or "text"
-    return dump_indented(made_plans.card.to_dict()) if form == "json" else made_plans.card.written(form)
+    form = format_of_suffix(file, formats_of("document", "data")) or DEFAULT
+    card = made_plans.card
+    return dump_indented(card.to_dict()) if shows(form, "data") else card.written(form)

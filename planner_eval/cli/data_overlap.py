@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.tables import md_cell, table
+from planner_eval.base.formats import View, write_view
+from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import format_count, one_line
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
     emit,
     format_option,
     note,
@@ -22,12 +22,12 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.sources import dataset_options, open_plan_sets
+from planner_eval.cli.sources import CatalogOptions, catalog_options, dataset_options, open_plan_sets
 from planner_eval.cli.terminal import Target, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.curation.coverage import Aspect, Coverage
-    from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates, SetCounts
+    from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates
     from planner_eval.reading.files.record import Record
 
 
@@ -38,14 +38,7 @@ _MAX_WIDTH = 100
 
 @click.command("coverage", cls=Command)
 @click.argument("data", metavar="FILE|DATASET")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options()
 @click.option("--against", metavar="FILE|DATASET", help="Another set of plans to compare the coverage with.")
 @click.option(
     "--examples",
@@ -57,17 +50,16 @@ _MAX_WIDTH = 100
 @click.option(
     "--to-make",
     metavar="FILE",
-    type=Target(forms=("json",)),
+    type=Target("data"),
     help="Write what no plan uses to FILE, as JSON for data make --fill.",
 )
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", help="Output format.")
+@format_option("document", "data")
 @output_option
 def coverage_command(
     data: str,
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     against: str | None,
     examples: int,
     to_make: str | None,
@@ -83,8 +75,7 @@ def coverage_command(
     --against adds what another set uses and this one does not.
     Exit code: 0 all plans read, 1 some unreadable, 2 usage error, 3 none readable.
     """
-    refuse_idle([OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named")])
-    catalog = pe.read_catalog(catalogs, catalog_format) if catalogs else None
+    catalog = named_tools.read()
     sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
     coverage = pe.coverage(
         sources[0], catalog, against=sources[1] if against is not None else None, examples=examples,
@@ -92,15 +83,11 @@ def coverage_command(
     )  # fmt: skip
     if to_make is not None:
         emit(json.dumps(coverage.to_make(), ensure_ascii=False, indent=1), to_make, plain=True)
-    emit(_coverage_json(coverage) if form == "json" else _coverage_text(coverage, form, examples), output)
+    view = View(lambda style: [_coverage_text(coverage, style, examples)], lambda: _coverage_data(coverage))
+    emit(write_view(view, form), output)
     for doubt in coverage.notes:
         note(doubt)
-    for source_set in coverage.sets:
-        for reason in source_set.reasons:
-            note(reason)
-        if source_set.unread > len(source_set.reasons):
-            unnamed = source_set.unread - len(source_set.reasons)
-            note(f"… and {unnamed:,} more plans of {source_set.name} that cannot be read")
+    _say_unread(coverage.sets)
     if catalog is not None and coverage.aspect("edges").never is None:
         note("too many outputs have a parameter's name: unused pairs and edges are not listed")
     if coverage.unproved:
@@ -113,8 +100,8 @@ def coverage_command(
     return int(any(s.unread for s in coverage.sets))
 
 
-def _coverage_json(coverage: Coverage) -> str:
-    data = {
+def _coverage_data(coverage: Coverage) -> dict[str, Any]:
+    return {
         "sets": [s._asdict() for s in coverage.sets],
         "catalog": coverage.catalog,
         "aspects": {a.name: _aspect_data(a) for a in coverage.aspects if a.name != "skeletons"},
@@ -125,7 +112,6 @@ def _coverage_json(coverage: Coverage) -> str:
         },
         "unproved": coverage.unproved,
     }
-    return json.dumps(data, ensure_ascii=False, indent=1)
 
 
 def _aspect_data(aspect: Aspect) -> dict[str, Any]:
@@ -137,29 +123,29 @@ def _aspect_data(aspect: Aspect) -> dict[str, Any]:
     return data
 
 
-def _coverage_text(coverage: Coverage, form: str, examples: int) -> str:
+def _coverage_text(coverage: Coverage, style: Style, examples: int) -> str:
     heads = [
-        f"{_escape_line(s.name, form)}: {format_count(s.records, 'record')}, {s.plans:,} with a plan"
+        f"{_escape_line(s.name, style)}: {format_count(s.records, 'record')}, {s.plans:,} with a plan"
         for s in coverage.sets
     ]
     if not any(s.plans for s in coverage.sets):
         return "\n".join(heads)
     blocks = [
         "\n".join(heads),
-        table([_coverage_row(a, coverage) for a in coverage.aspects], form, width=_MAX_WIDTH),
+        style.table([_coverage_row(a, coverage) for a in coverage.aspects], width=_MAX_WIDTH),
     ]
     number = len(coverage.aspect("skeletons").touched)
     of = f"of {coverage.commonest:,} of {coverage.sets[0].plans:,} plans"
     head = f"skeletons: {number:,}; the {min(number, 10)} commonest are {of}"
-    common = (f"  {s.plans:,} × {_escape_line(s.tools, form) or 'none'}" for s in coverage.skeletons)
+    common = (f"  {s.plans:,} × {_escape_line(s.tools, style) or 'none'}" for s in coverage.skeletons)
     blocks.append("\n".join([head, *common]))
     for aspect in coverage.aspects:
         if aspect.never:
-            blocks.append("\n".join(_list_things(f"{aspect.name} never used", aspect.never, examples, form)))
+            blocks.append("\n".join(_list_things(f"{aspect.name} never used", aspect.never, examples, style)))
     for aspect in coverage.aspects:
         if aspect.missing and aspect.name != "skeletons":
             head = f"{aspect.name} of {coverage.sets[1].name} that {coverage.sets[0].name} never uses"
-            blocks.append("\n".join(_list_things(_escape_line(head, form), aspect.missing, examples, form)))
+            blocks.append("\n".join(_list_things(_escape_line(head, style), aspect.missing, examples, style)))
     return "\n\n".join(blocks)
 
 
@@ -179,18 +165,18 @@ def _commonest(aspect: Aspect) -> str | None:
     return f"{count:,} × {one_line(str(thing), _MAX_WIDTH) or 'none'}"
 
 
-def _list_things(head: str, things: Iterable[Any], most: int, form: str) -> Iterator[str]:
+def _list_things(head: str, things: Iterable[Any], most: int, style: Style) -> Iterator[str]:
     items = list(things)
     yield f"{head}: {len(items):,}"
-    yield from (f"  {_escape_line(str(thing), form) or 'none'}" for thing in items[:most])
+    yield from (f"  {_escape_line(str(thing), style) or 'none'}" for thing in items[:most])
     if most and len(items) > most:
         yield f"  … and {len(items) - most:,} more"
 
 
-def _escape_line(text: str, form: str) -> str:
+def _escape_line(text: str, style: Style) -> str:
     """Words of the data on one line."""
     cut = one_line(text, _MAX_WIDTH)
-    return md_cell(cut) if form == "md" else cut
+    return md_cell(cut) if style.markup else cut
 
 
 # ----------------------------------------------------------------------
@@ -222,12 +208,12 @@ _MAX_NAMES = 6
 @click.option(
     "--clusters",
     metavar="FILE",
-    type=Target(forms=("jsonl", "json")),
+    type=Target("data", "records"),
     help="Write the records to FILE as JSON lines, with a field for score --cluster group.",
 )
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", help="Output format.")
+@format_option("document", "data")
 @output_option
 def duplicates_command(
     first: str,
@@ -251,10 +237,10 @@ def duplicates_command(
     Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage error, 3 nothing to
     compare.
     """
-    refuse_idle([OptionScope(("across", "clusters"), second is None, "to one set, and two are named")])
+    refuse_idle(("across clusters", second is None, "to one set, and two are named"))
     sources = open_plan_sets([name for name in (first, second) if name is not None], fields)
     files = any(source.file is not None for source in sources)
-    refuse_idle([OptionScope(("query",), files, "to files: a data set has its own questions")])
+    refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
         *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
         progress=make_counter("plans"),
@@ -262,13 +248,13 @@ def duplicates_command(
     if clusters is not None:
         lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in duplicates.clustered())
         emit(lines, clusters, plain=True)
-    emit(_duplicates_json(duplicates) if form == "json" else _duplicates_text(duplicates, form), output)
+    view = View(lambda style: [_duplicates_text(duplicates, style)], lambda: _duplicates_data(duplicates))
+    emit(write_view(view, form), output)
     for message in duplicates.notes:
         note(message)
     if clusters is not None:
         _say_skipped(duplicates.lost, clusters)
-    for source_set in duplicates.sets:
-        _say_unread(source_set)
+    _say_unread(duplicates.sets)
     if duplicates.unproved:
         note(
             f"{format_count(duplicates.unproved, 'plan')} counted as equal without proof: the search "
@@ -289,16 +275,17 @@ def _say_skipped(skipped: Sequence[Record], clusters: str) -> None:
         )
 
 
-def _say_unread(source_set: SetCounts) -> None:
-    for reason in source_set.reasons:
-        note(reason)
-    if source_set.unread > len(source_set.reasons):
-        unnamed = source_set.unread - len(source_set.reasons)
-        note(f"… and {unnamed:,} more plans of {source_set.name} that cannot be read")
+def _say_unread(sets: Iterable[Any]) -> None:
+    """Say which plans of each set cannot be read."""
+    for plans in sets:
+        for reason in plans.reasons:
+            note(reason)
+        if (unnamed := plans.unread - len(plans.reasons)) > 0:
+            note(f"… and {unnamed:,} more plans of {plans.name} that cannot be read")
 
 
-def _duplicates_json(duplicates: Duplicates) -> str:
-    data = {
+def _duplicates_data(duplicates: Duplicates) -> dict[str, Any]:
+    return {
         "sets": [s._asdict() for s in duplicates.sets],
         "by": duplicates.by,
         "compared": duplicates.compared,
@@ -306,28 +293,27 @@ def _duplicates_json(duplicates: Duplicates) -> str:
         "groups": [g._asdict() for g in duplicates.groups],
         "unproved": duplicates.unproved,
     }
-    return json.dumps(data, ensure_ascii=False, indent=1)
 
 
 def _duplicate_row(likeness: AlikeCounts) -> dict[str, Any]:
     return {key: value for key, value in asdict(likeness).items() if value is not None}
 
 
-def _duplicates_text(duplicates: Duplicates, form: str) -> str:
+def _duplicates_text(duplicates: Duplicates, style: Style) -> str:
     heads = [
         f"{source_set.name}: {format_count(source_set.records, 'record')}, {source_set.plans:,} with a plan, "
         f"{source_set.questions:,} with a question"
         for source_set in duplicates.sets
     ]
     blocks = [
-        "\n".join(_escape_line(head, form) for head in heads),
-        table(_rows(duplicates), form, width=_MAX_WIDTH),
+        "\n".join(_escape_line(head, style) for head in heads),
+        style.table(_rows(duplicates), width=_MAX_WIDTH),
     ]
     if duplicates.groups:
         number = len(duplicates.groups)
         which = "the largest group" if number == 1 else f"the {number} largest groups"
         blocks.append(f"{which} of records alike in {duplicates.chosen.meaning}:")
-        blocks += ["\n".join(_group_lines(group, duplicates, form)) for group in duplicates.groups]
+        blocks += ["\n".join(_group_lines(group, duplicates, style)) for group in duplicates.groups]
     return "\n\n".join(blocks)
 
 
@@ -355,14 +341,14 @@ def _rows(duplicates: Duplicates) -> list[dict[str, Any]]:
     return [*rows, empty | {"--by": "", "alike in": "none of these", "nearest": left}]
 
 
-def _group_lines(group: AlikeRecords, duplicates: Duplicates, form: str) -> Iterator[str]:
-    yield f"- {_escape_line(_names_text(group.records), form)}"
+def _group_lines(group: AlikeRecords, duplicates: Duplicates, style: Style) -> Iterator[str]:
+    yield f"- {_escape_line(_names_text(group.records), style)}"
     if group.others:
-        other_set = _escape_line(duplicates.sets[1].name, form)
-        yield f"  in {other_set}: {_escape_line(_names_text(group.others), form)}"
+        other_set = _escape_line(duplicates.sets[1].name, style)
+        yield f"  in {other_set}: {_escape_line(_names_text(group.others), style)}"
     if group.question is not None:
-        yield f"  question: {_escape_line(group.question, form)}"
-    yield f"  calls: {_escape_line(', '.join(group.tools) or 'none', form)}"
+        yield f"  question: {_escape_line(group.question, style)}"
+    yield f"  calls: {_escape_line(', '.join(group.tools) or 'none', style)}"
 
 
 def _names_text(names: tuple[str | int, ...]) -> str:

@@ -11,7 +11,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.output_files import CI_FORMATS, DRAWING_FORMATS, RESULT_FORMATS, format_of_suffix
+from planner_eval.base.formats import DEFAULT, LISTING, format_of_suffix, formats_of, shows
 from planner_eval.cli.drawing import (
     DrawingOptions,
     NamedDrawing,
@@ -22,7 +22,8 @@ from planner_eval.cli.drawing import (
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    FINDING_ASPECTS,
+    RESULT_ASPECTS,
     Seconds,
     emit,
     format_option,
@@ -42,7 +43,14 @@ from planner_eval.cli.sources import (
 )
 from planner_eval.cli.systems import read_sides
 from planner_eval.cli.terminal import count_items, is_colored
-from planner_eval.cli.workers import WorkOptions, WorkResult, run_job, store_option, work_options
+from planner_eval.cli.workers import (
+    WorkOptions,
+    WorkResult,
+    run_job,
+    storage_options,
+    store_option,
+    work_options,
+)
 
 if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import PairedFiles
@@ -51,6 +59,7 @@ if TYPE_CHECKING:
     from planner_eval.reading.files.record import Record
     from planner_eval.results.pair_sums import DiffSums
     from planner_eval.results.runs.diff_job import DiffJob
+    from planner_eval.results.runs.folder import Input
     from planner_eval.results.runs.jobs import Effects
 
 
@@ -58,6 +67,11 @@ if TYPE_CHECKING:
 # What `planeval diff` does with pairs beside telling of them: drawings, reports, effects, distances.
 Drawn: TypeAlias = "tuple[Row, Sequence[Record | None]]"
 """What became of a pair that is drawn, and its records."""
+
+
+def drawn_form(form: str) -> str:
+    """What drawing calls a format; the listing of edits is text here."""
+    return DEFAULT if form == LISTING else form
 
 
 def draw_pair(rows: Sequence[Drawn], form: str, look: DrawingOptions, output: str | None) -> bytes:
@@ -72,7 +86,7 @@ def draw_pair(rows: Sequence[Drawn], form: str, look: DrawingOptions, output: st
     from planner_eval.results.drawing.overlay import conversation_scene
 
     scene = conversation_scene(row, records)
-    return draw_one(scene, "text" if form == "listing" else form, look, output)
+    return draw_one(scene, drawn_form(form), look, output)
 
 
 def draw_each(rows: Sequence[Drawn], form: str, look: DrawingOptions, output: str) -> None:
@@ -83,7 +97,7 @@ def draw_each(rows: Sequence[Drawn], form: str, look: DrawingOptions, output: st
     from planner_eval.results.drawing.layout import Drawing
     from planner_eval.results.drawing.overlay import conversation_scene
 
-    form = "text" if form == "listing" else form
+    form = drawn_form(form)
     diffs = (conversation_scene(*drawn) for drawn in rows if drawn[0].diff is not None)
     drawings = pe.render_many(diffs, format=form, color=is_colored(output), **look._asdict())
 
@@ -154,10 +168,8 @@ def say_distance(rows: Sequence[Row], seconds: float) -> None:
 
 # ----------------------------------------------------------------------
 # planeval diff: is the prediction the gold plan, and if not, what differs.
-VIEW_FORMATS = ("listing", "boxes", *DRAWING_FORMATS)
-PAGE_FORMAT = "html"
-PATCH_FORMATS = ("json", "jsonl", "text", None)
-"""What the suffix of a file that a patch goes to may name."""
+DRAWN = ("overlay", "picture")
+ASPECTS = (*RESULT_ASPECTS, *FINDING_ASPECTS, *DRAWN, "page")
 
 
 @click.command("diff", cls=Command)
@@ -184,7 +196,7 @@ PATCH_FORMATS = ("json", "jsonl", "text", None)
     help="Search this long for the exact graph edit distance (one pair).",
 )
 @click.option("--only", type=click.Choice(["failures"]), help="Hide pairs that are the same.")
-@format_option(*RESULT_FORMATS, *CI_FORMATS, *VIEW_FORMATS, PAGE_FORMAT, help="Output format.")
+@format_option(*ASPECTS)
 @drawing_options
 @work_options
 @store_option
@@ -228,8 +240,9 @@ def command(
     paired = pe.pair(*read_sides(pred, gold, how), reading=how, id=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
     shape = _OutputSettings(form, patch, many, only is not None, is_folder(output))
-    named = format_of_suffix(output, (*RESULT_FORMATS, *CI_FORMATS, *VIEW_FORMATS, PAGE_FORMAT))
-    _refuse_idle(shape, output if patch and named not in PATCH_FORMATS else None, len(paired.pairs))
+    named = format_of_suffix(output, formats_of(*ASPECTS))
+    misnamed = patch and named is not None and not shows(named, "data", "records", "plain")
+    _refuse_idle(shape, output if misnamed else None, len(paired.pairs))
     # A world must be able to answer what gold asks; nothing is known of the prediction.
     tools = pe.tool_source(execute, seed="0", facts=paired.gold) if execute else None
     if tools is not None:
@@ -257,13 +270,13 @@ def command(
             _draw([*zip(rows, paired.pairs, strict=True)], shape, look, output)
         elif shape.run:
             emit(sums.said, None)
-        elif not patch and form in CI_FORMATS:
+        elif not patch and shows(form, *FINDING_ASPECTS):
             emit_findings(findings_in(lines), form, output, sums.said, "planeval diff")
         else:
             emit(format_rows(lines, job.told, sums), output, plain=patch)
     if seconds is not None:
         say_distance(rows, seconds)
-    if tools is not None and form in VIEW_FORMATS:
+    if tools is not None and shows(form, *DRAWN):
         say_effects(rows, many=many)
     _say_reading(sums, paired, many=many, recognised=how.dialect is None)
     code: int = sums.code
@@ -282,12 +295,12 @@ class _OutputSettings(NamedTuple):
     @property
     def pictured(self) -> bool:
         """Whether it is drawn."""
-        return not self.patch and self.form in VIEW_FORMATS
+        return not self.patch and shows(self.form, *DRAWN)
 
     @property
     def paged(self) -> bool:
         """Whether it is a page of all pairs."""
-        return not self.patch and self.form == PAGE_FORMAT
+        return not self.patch and shows(self.form, "page")
 
     @property
     def run(self) -> bool:
@@ -307,11 +320,11 @@ def _make_job(
 ) -> DiffJob:
     """What is compared and how it is told; a run keeps JSON lines of all pairs."""
     from planner_eval.results.runs.diff_job import DiffJob
-    from planner_eval.results.views.rows import PATCH, RowSettings
+    from planner_eval.results.views.rows import PATCH, ROW_FORMAT, RowSettings
 
-    form = PATCH if shape.patch else "" if shape.pictured else "jsonl" if shape.run else shape.form
+    form = PATCH if shape.patch else "" if shape.pictured else ROW_FORMAT if shape.run else shape.form
     row_format = RowSettings(form, shape.many or shape.run, places, structure, each)
-    located = places or form in ("json", "jsonl", *CI_FORMATS)
+    located = places or shows(form, "data", "records", *FINDING_ASPECTS)
     return DiffJob(policy, reading, row_format, located, shape.only, gold_named)
 
 
@@ -327,22 +340,19 @@ def _compare_in_process(
 
 def _storage_settings(paired: PairedFiles, folder: str | None, store: str | None) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.results.runs.pairs import make_change_check
+    pred, gold = paired.pred, paired.gold
 
-    run_options: dict[str, Any] = {"unchanged": make_change_check(paired.pred, paired.gold)}
-    if folder is not None:
+    def inputs() -> list[Input]:
         from planner_eval.results.runs.folder import input_of, inputs_of
 
         tables = click.get_current_context().meta.get("wrappers", ())
         wrappers = [input_of("wrappers", name) for name in tables]
-        run_options |= {"folder": folder, "report": _report_text, "store": store or "jsonl"}
-        run_options["given"] = (paired.pred.name, paired.gold.name)
-        run_options["inputs"] = [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
-    return run_options
+        return [*inputs_of("pred", pred), *inputs_of("gold", gold), *wrappers]
 
-
-def _report_text(sums: DiffSums) -> str:
-    return json.dumps(sums.report, ensure_ascii=False, indent=1)
+    return storage_options(
+        folder, store, pred, gold, given=(pred.name, gold.name), inputs=inputs,
+        report=lambda sums: json.dumps(sums.report, ensure_ascii=False, indent=1),
+    )  # fmt: skip
 
 
 def _draw(rows: list[Drawn], shape: _OutputSettings, look: DrawingOptions, output: str | None) -> None:
@@ -395,48 +405,47 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
             "pair, --format none to keep the run, or name a file"
         )
     written = not (patch or drawn or paged or run)
-    shows = not patch and (run or form in ("json", "jsonl") or (form == "text" and not many))
+    plain = shows(form, "plain") and not many
+    in_full = not patch and (run or shows(form, "data", "records") or plain)
     refuse_idle(
-        [
-            OptionScope(("form", "execute"), not patch, "without --patch, which writes JSON"),
-            OptionScope(("execute",), not run, "to output in a file, not to a run's directory"),
-            OptionScope(
-                ("seconds",),
-                not (run or paged),
-                "to output in a file, not to a run's directory, nor to --format html",
-            ),
-            OptionScope(("initial",), is_option_passed("execute"), "with --execute SPEC"),
-            OptionScope(("store",), run, "to a run that is kept: -o DIR/"),
-            OptionScope(
-                ("each",),
-                form == "text" and not (many or patch or run),
-                "to one pair as text (name it with --id); json, jsonl and html have all edits",
-            ),
-            OptionScope(("places",), shows, "to one pair as text (name it with --id), and to json and jsonl"),
-            OptionScope(
-                ("structure",),
-                shows,
-                "to one pair as text (name it with --id), and to json and jsonl",
-            ),
-            OptionScope(("seconds",), pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
-            OptionScope(
-                ("only",),
-                paged or ((written or (folder and drawn)) and many),
-                "to many pairs, as text, as a report or drawn into a directory",
-            ),
-            OptionScope(("force",), drawn, "to drawings"),
-            OptionScope(
-                ("infer",),
-                drawn,
-                "to drawings: inferred edges are shown, and make no difference",
-            ),
-            OptionScope(("theme", "deadline"), drawn, "to drawings"),
-            OptionScope(
-                WorkOptions._fields[:-1],
-                not (drawn or is_option_passed("execute") or is_option_passed("seconds")),
-                "to single pairs: not to drawings, --execute and --edit-distance",
-            ),
-        ]
+        ("form execute", not patch, "without --patch, which writes JSON"),
+        ("execute", not run, "to output in a file, not to a run's directory"),
+        (
+            "seconds",
+            not (run or paged),
+            "to output in a file, not to a run's directory, nor to --format html",
+        ),
+        ("initial", is_option_passed("execute"), "with --execute SPEC"),
+        ("store", run, "to a run that is kept: -o DIR/"),
+        (
+            "each",
+            plain and not (patch or run),
+            "to one pair as text (name it with --id); json, jsonl and html have all edits",
+        ),
+        ("places", in_full, "to one pair as text (name it with --id), and to json and jsonl"),
+        (
+            "structure",
+            in_full,
+            "to one pair as text (name it with --id), and to json and jsonl",
+        ),
+        ("seconds", pairs == 1, f"to one pair, and these are {pairs}: name one with --id"),
+        (
+            "only",
+            paged or ((written or (folder and drawn)) and many),
+            "to many pairs, as text, as a report or drawn into a directory",
+        ),
+        ("force", drawn, "to drawings"),
+        (
+            "infer",
+            drawn,
+            "to drawings: inferred edges are shown, and make no difference",
+        ),
+        ("theme deadline", drawn, "to drawings"),
+        (
+            WorkOptions._fields[:-1],
+            not (drawn or is_option_passed("execute") or is_option_passed("seconds")),
+            "to single pairs: not to drawings, --execute and --edit-distance",
+        ),
     )
     if misnamed is not None:
         raise click.UsageError(f"--patch writes JSON, and {misnamed} has another suffix")

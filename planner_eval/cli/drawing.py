@@ -11,9 +11,18 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, RenderError
+from planner_eval.base.formats import DEFAULT, suffixes_of
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.output_files import PICTURE_FORMATS, format_of_suffix, write
-from planner_eval.cli.options import OptionScope, Seconds, bundle_options, emit, note, picture_option
+from planner_eval.base.output_files import write
+from planner_eval.cli.options import (
+    Scope,
+    Seconds,
+    bundle_options,
+    emit,
+    note,
+    picture_format,
+    picture_option,
+)
 from planner_eval.cli.terminal import count_items, is_colored
 
 if TYPE_CHECKING:
@@ -39,28 +48,28 @@ class DrawingOptions(NamedTuple):
     force: bool
 
 
-def drawing_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--theme``, ``--deadline`` and ``--force``; the command takes them as ``look``."""
-    for option in (
-        click.option("--force", is_flag=True, help="Draw every call or tool, however many there are."),
-        click.option(
-            "--deadline",
-            metavar="SECONDS",
-            type=Seconds(),
-            default=10.0,
-            show_default=True,
-            help="Time limit for the layout of one drawing.",
-        ),
-        click.option(
-            "--theme",
-            metavar="NAME|FILE",
-            default="default",
-            show_default=True,
-            help="The theme of drawings: a name, or a .toml file.",
-        ),
-    ):
-        command = option(command)
-    return bundle_options("look", DrawingOptions, DrawingOptions._fields)(command)
+drawing_options = bundle_options(
+    "look",
+    DrawingOptions,
+    DrawingOptions._fields,
+    click.option(
+        "--theme",
+        metavar="NAME|FILE",
+        default="default",
+        show_default=True,
+        help="The theme of drawings: a name, or a .toml file.",
+    ),
+    click.option(
+        "--deadline",
+        metavar="SECONDS",
+        type=Seconds(),
+        default=10.0,
+        show_default=True,
+        help="Time limit for the layout of one drawing.",
+    ),
+    click.option("--force", is_flag=True, help="Draw every call or tool, however many there are."),
+)
+"""Add ``--theme``, ``--deadline`` and ``--force``; the command takes them as ``look``."""
 
 
 def is_folder(output: str | None) -> bool:
@@ -138,7 +147,7 @@ def write_folder(
         InputError: a drawing would take the place of an input.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    suffix = {"text": "txt", "listing": "txt", "boxes": "txt", "mermaid": "mmd"}.get(form, form)
+    suffix = next(iter(suffixes_of(form) or suffixes_of(DEFAULT)))
     used: set[str] = set()
     failed = 0
     for named in count_items(drawn, count, what):
@@ -183,9 +192,9 @@ class ChartOptions(NamedTuple):
     columns: str | None
 
     @property
-    def applies(self) -> OptionScope:
+    def applies(self) -> Scope:
         """Its options help the one that names the file."""
-        return OptionScope(("figure", "columns"), self.plot is not None, "with --plot FILE")
+        return ("figure columns", self.plot is not None, "with --plot FILE")
 
     def write(self, make: Callable[[], Chart]) -> Callable[[], None]:
         """Make the chart, and say how it is written: what cannot be drawn is told before anything is."""
@@ -193,7 +202,7 @@ class ChartOptions(NamedTuple):
             return lambda: None
         file, chart = self.plot, make()
         columns = None if self.columns is None else int(self.columns)
-        drawn = chart.image(format_of_suffix(file, PICTURE_FORMATS) or "svg", columns=columns)
+        drawn = chart.image(picture_format(file, "plot"), columns=columns)
 
         def written() -> None:
             emit(drawn, file)
@@ -202,26 +211,20 @@ class ChartOptions(NamedTuple):
         return written
 
 
-def chart_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--plot``, ``--figure`` and ``--columns``; the command takes ``charted``, a `ChartOptions`."""
-    for option in reversed(
-        (
-            picture_option(
-                "--plot",
-                PICTURE_FORMATS,
-                "Plot the benchmark's figures as in its paper (.svg, .png, .pdf).",
-            ),
-            click.option(
-                "--figure",
-                metavar="NAME",
-                help="With --plot: which one, e.g. nestful-6 (default: the benchmark's first).",
-            ),
-            click.option(
-                "--columns",
-                type=click.Choice(["1", "2"]),
-                help="With --plot: width in columns of a paper (default: 1 for one panel, else 2).",
-            ),
-        )
-    ):
-        command = option(command)
-    return bundle_options("charted", ChartOptions, ChartOptions._fields)(command)
+chart_options = bundle_options(
+    "charted",
+    ChartOptions,
+    ChartOptions._fields,
+    picture_option("--plot", "plot", "Plot the benchmark's figures as in its paper (.svg, .png, .pdf)."),
+    click.option(
+        "--figure",
+        metavar="NAME",
+        help="With --plot: which one, e.g. nestful-6 (default: the benchmark's first).",
+    ),
+    click.option(
+        "--columns",
+        type=click.Choice(["1", "2"]),
+        help="With --plot: width in columns of a paper (default: 1 for one panel, else 2).",
+    ),
+)
+"""Add ``--plot``, ``--figure`` and ``--columns``; the command takes ``charted``, a `ChartOptions`."""

@@ -12,13 +12,13 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.output_files import DRAWING_FORMATS, RECORD_FORMATS
+from planner_eval.base.formats import shows
 from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options, is_folder
 from planner_eval.cli.execute_job import ROWS_FORM, ExecuteJob, ExecuteSettings, format_runs, unread_lines
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    LIST_ASPECTS,
     Seconds,
     emit,
     format_option,
@@ -26,6 +26,7 @@ from planner_eval.cli.options import (
     output_options,
     reading_options,
     refuse_idle,
+    told_by,
 )
 from planner_eval.cli.sources import (
     binding_option,
@@ -38,7 +39,14 @@ from planner_eval.cli.sources import (
     select_by_id,
 )
 from planner_eval.cli.terminal import Target, count_items
-from planner_eval.cli.workers import WorkOptions, WorkResult, run_job, store_option, work_options
+from planner_eval.cli.workers import (
+    WorkOptions,
+    WorkResult,
+    run_job,
+    storage_options,
+    store_option,
+    work_options,
+)
 from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 
 if TYPE_CHECKING:
@@ -47,6 +55,7 @@ if TYPE_CHECKING:
     from planner_eval.execution.run import RecordRun
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.reading.files.files import PlanFile
+    from planner_eval.results.runs.folder import Input
 
 
 _UsedFiles: TypeAlias = "list[tuple[str, str]]"
@@ -114,7 +123,7 @@ _EXTRA_SECONDS = 60.0
     "--record", metavar="FILE", type=Target(), help="Replay outputs stored in FILE; run and store the rest."
 )
 @click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
-@format_option("text", *RECORD_FORMATS, *DRAWING_FORMATS, help="Output format.")
+@format_option(*LIST_ASPECTS, "records", "picture")
 @drawing_options
 @work_options
 @store_option
@@ -163,7 +172,7 @@ def command(
         records = tuple(select_by_id(source.records, wanted, lambda record: record.name, source.name))
         source = source._replace(records=records)
     many = source.many and len(wanted) != 1
-    if form in DRAWING_FORMATS and len(source.records) > 1:
+    if shows(form, "picture") and len(source.records) > 1:
         raise InputError(
             f"{source.name} holds {len(source.records):,} plans, but a drawing shows one: choose "
             "a record with --id"
@@ -178,7 +187,7 @@ def command(
         return _run_seeds(source, spec, form, output, seeds=seeds, facts=facts, dialect=dialect, **limits)
     tools = _open_tools(spec, seed, facts, isolation)
     how = ExecuteSettings(tools, isolation, timeout, manner, allow_read, dialect, states)
-    separable = record is None and form not in DRAWING_FORMATS and not _can_keep_state(how)
+    separable = record is None and not shows(form, "picture") and not _can_keep_state(how)
     _refuse_parts(separable=separable, in_folder=in_folder)
     used = _used_files(tools, facts, initial)
     job = ExecuteJob(how, ROWS_FORM if in_folder else form, trace, {})
@@ -196,7 +205,7 @@ def command(
     with work as (runs, lines):
         if in_folder:
             emit(runs.said, None)
-        elif form in DRAWING_FORMATS and ran:
+        elif shows(form, "picture") and ran:
             emit(_draw_run(ran[0], form, look, output), output)
         elif runs.plans:
             emit(format_runs(lines, runs, form, many=many, trace=trace), output)
@@ -221,27 +230,25 @@ def _run_seeds(source: PlanFile, spec: str, form: str, output: str | None, **how
 
 def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, in_folder: bool) -> None:
     """Refuse options that would do nothing, above all those whose limits nobody would hold."""
-    drawn = form in DRAWING_FORMATS
+    drawn = shows(form, "picture")
     condition = "with --isolation strict or process"
     refuse_idle(
-        [
-            OptionScope(("facts", "seed", "seeds"), spec.startswith("world:"), "with --tools world:NAME"),
-            OptionScope(("backoff",), retries > 0, "with --run retries=N"),
-            OptionScope(("timeout", "allow_read"), isolation != "inline", condition),
-            OptionScope(("trace",), not drawn, "to formats that are not drawn"),
-            OptionScope(("state",), form in ("text", "json", "jsonl"), "to --format text, json and jsonl"),
-            OptionScope(("form",), not in_folder, "to output in a file, not to a run's directory"),
-            OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
-            OptionScope(("theme", "deadline", "force"), drawn, f"to --format {', '.join(DRAWING_FORMATS)}"),
-        ]
+        ("facts seed seeds", spec.startswith("world:"), "with --tools world:NAME"),
+        ("backoff", retries > 0, "with --run retries=N"),
+        ("timeout allow_read", isolation != "inline", condition),
+        ("trace", not drawn, "to formats that are not drawn"),
+        ("state", *told_by(form, "plain", "data", "records")),
+        ("form", not in_folder, "to output in a file, not to a run's directory"),
+        ("store", in_folder, "to a run that is kept: -o DIR/"),
+        ("theme deadline force", *told_by(form, "picture")),
     )
 
 
 def _refuse_with_seeds(form: str, *, in_folder: bool) -> None:
     """Refuse what tells of one world, where plans are judged in many."""
     once = ("seed", "trace", "state", "record", "allow_read", *WorkOptions._fields[:-1])
-    refuse_idle([OptionScope(once, False, "to one world: without --run seeds=N")])
-    if in_folder or form in DRAWING_FORMATS:
+    refuse_idle((once, False, "to one world: without --run seeds=N"))
+    if in_folder or shows(form, "picture"):
         raise click.UsageError("--run seeds=N writes a table or JSON: drop --format or choose one of these")
 
 
@@ -264,7 +271,7 @@ def _can_keep_state(how: ExecuteSettings) -> bool:
 def _refuse_parts(*, separable: bool, in_folder: bool) -> None:
     """Refuse what is done in parts where plans cannot be run each for itself."""
     why = "without --record, --isolation inline and drawings"
-    refuse_idle([OptionScope(WorkOptions._fields[:-1], separable, why)])
+    refuse_idle((WorkOptions._fields[:-1], separable, why))
     if in_folder and not separable:
         raise click.UsageError(f"-o names a directory for a run, which is kept only {why}")
 
@@ -301,7 +308,7 @@ def _run_together(
     try:
         for result in results if quiet else count_items(results, total):
             unrecorded += result.unrecorded
-            if job.form in DRAWING_FORMATS:
+            if shows(job.form, "picture"):
                 ran.append(result)
                 runs.add(result.trace)
             else:
@@ -363,17 +370,18 @@ def _storage_settings(
     used: _UsedFiles,
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.results.runs.pairs import make_change_check
 
-    run_options: dict[str, Any] = {"unchanged": make_change_check(source, used=[name for _, name in used])}
-    if is_folder(output):
+    def inputs() -> list[Input]:
         from planner_eval.results.runs.folder import input_of, inputs_of
 
         read = used + [("read", path) for path in how.allow_read if os.path.isfile(path)]
-        inputs = [*inputs_of("plans", source), *(input_of(role, path) for role, path in read)]
-        run_options |= {"folder": output, "store": store or "jsonl", "given": operands, "inputs": inputs}
-        run_options["report"] = lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1)
-    return run_options
+        return [*inputs_of("plans", source), *(input_of(role, path) for role, path in read)]
+
+    return storage_options(
+        output if is_folder(output) else None, store, source, given=operands, inputs=inputs,
+        report=lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1),
+        used=[name for _, name in used],
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- writing

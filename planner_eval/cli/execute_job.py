@@ -10,9 +10,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
+from planner_eval.base.formats import shows
 from planner_eval.base.tables import json_array, table_pieces
-from planner_eval.base.text import format_count, one_line
-from planner_eval.cli.workers import Reiterable, join_lines
+from planner_eval.base.text import format_count, join_pieces, one_line
+from planner_eval.cli.workers import Reiterable
 
 if TYPE_CHECKING:
     from planner_eval.execution.program import Options
@@ -202,15 +203,15 @@ class ExecuteJob(NamedTuple):
             where = {} if ran.error is None else {"where": ran.record.where}
             return json.dumps({**_data(*data), **where}, ensure_ascii=False, allow_nan=False)
         message = None if ran.error is None else f"{ran.record.where}: {ran.error}"
-        if self.form in ("json", "jsonl"):
-            indent = 1 if self.form == "json" else None
+        if shows(self.form, "data", "records"):
+            indent = 1 if shows(self.form, "data") else None
             run = _data(*data)
             for call in run.get("calls", ()) if not self.trace else ():
                 call.pop("arguments", None)  # a recording needs them, the reader did not ask
             text = json.dumps(run, ensure_ascii=False, indent=indent, allow_nan=False)
             return json.dumps([message, text])
         rows = _call_rows(*data) if self.trace else _result_rows(*data)
-        states = _state_lines(ran.trace) if ran.trace is not None and self.form == "text" else []
+        states = _state_lines(ran.trace) if ran.trace is not None and shows(self.form, "plain") else []
         return json.dumps([message, rows, [(ran.record.name, state) for state in states]])
 
 
@@ -237,9 +238,9 @@ def format_runs(
         many: Whether the input may hold several plans.
         trace: Tell each call.
     """
-    if form in ("json", "jsonl"):
+    if shows(form, "data", "records"):
         texts = (text for _, text in map(json.loads, lines))
-        return json_array(texts) if form == "json" and many else join_lines(texts)
+        return json_array(texts) if shows(form, "data") and many else join_pieces(texts)
     left_out = {*["printed"] * (not (trace and runs.printed)), *["record"] * (not many)}
     rows = Reiterable(lambda: (_drop_columns(row, left_out) for line in lines for row in json.loads(line)[1]))
     named = (pair for line in lines for pair in json.loads(line)[2])
@@ -390,9 +391,8 @@ def judge_seeds(
 def format_seeds(judgements: list[SeedCounts], form: str) -> Iterator[str]:
     """The rows in a form, in pieces."""
     rows = [j.row() for j in judgements]
-    if form in ("json", "jsonl"):
-        texts = [json.dumps(row, ensure_ascii=False) for row in rows]
-        return json_array(texts) if form == "json" else iter(["\n".join(texts)])
+    if shows(form, "data"):
+        return json_array(json.dumps(row, ensure_ascii=False) for row in rows)
     return table_pieces(rows, form)
 
 

@@ -12,7 +12,7 @@ from planner_eval.results.codes import code_entries, explain_code, find_codes, t
 
 @click.command("explain", cls=Command)
 @click.argument("code", required=False, metavar="[CODE]")
-@output_options("text")
+@output_options("plain")
 def command(code: str | None, output: str | None) -> int:
     """Explain a word of an output: a code, an outcome, a figure or a label of a table or page.
 
@@ -24,7 +24,7 @@ def command(code: str | None, output: str | None) -> int:
             {"code": entry.code, "meaning": "; ".join(entry.meanings)}
             for entry in (*code_entries().values(), *term_entries())
         ]
-        emit(table(rows, "text"), output)
+        emit(table(rows), output)
     else:
         emit("\n\n".join(map(explain_code, find_codes(code))), output)
     return 0

@@ -47,6 +47,12 @@ SHARED: dict[str, tuple[str, str, str]] = {
 }
 """Options that many commands take: their section in the help of ``planeval``, their value, what they do."""
 
+
+def _flags_of(keys: str) -> dict[str, str]:
+    """Keys and the options that they stand for, where these are called alike."""
+    return {key: f"--{key.replace('.', '-')}" for key in keys.split()}
+
+
 GROUPS: dict[str, dict[str, str]] = {
     "--field": {
         "id": "--id-field",
@@ -59,62 +65,14 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "--from": {"gold": "--gold-from"},
     "--plot": {"shapes": "--shapes", "tools": "--tool-graph", "apps": "--app-graph"},
-    "--run": {
-        "judge.url": "--judge-url",
-        "judge.cache": "--judge-cache",
-        "replay": "--replay",
-        "tools": "--tools",
-        "seed": "--seed",
-        "seeds": "--seeds",
-        "figure": "--figure",
-        "columns": "--columns",
-        "prices": "--prices",
-        "concurrency": "--concurrency",
-        "backoff": "--backoff",
-        "distractors": "--distractors",
-        "budget": "--budget",
-        "tries": "--tries",
-        "try-deadline": "--try-deadline",
-        "model-url": "--model-url",
-        "model-cache": "--model-cache",
-        "allow-read": "--allow-read",
-        "prompts": "--prompts",
-        "prompts-for": "--prompts-for",
-        "demos": "--demos",
-        "demo-by": "--demo-by",
-        "near-duplicates": "--near-duplicates",
-        "closeness": "--closeness",
-        "list-form": "--list-form",
-        "explain-references": "--explain-references",
-        "today": "--today",
-        "history": "--history",
-        "max-steps": "--max-steps",
-        "category": "--category",
-        "server": "--server",
-        "max-calls": "--max-calls",
-        "router-model": "--router-model",
-        "data-cache": "--data-cache",
-        "retries": "--retries",
-        "timeout": "--timeout",
-        "deadline": "--deadline",
-        "server-timeout": "--server-timeout",
-        "attempts": "--attempts",
-        "quality": "--quality",
-        "language": "--language",
-    },
-    "--want": {
-        "calls": "--calls",
-        "depth": "--depth",
-        "width": "--width",
-        "components": "--components",
-        "reuse": "--reuse",
-        "pattern": "--pattern",
-        "scope": "--scope",
-        "single": "--single",
-        "join": "--join",
-        "distinct": "--distinct",
-        "offer": "--offer",
-    },
+    "--run": _flags_of(
+        "judge.url judge.cache replay tools seed seeds figure columns prices concurrency backoff "
+        "distractors budget tries try-deadline model-url model-cache allow-read prompts "
+        "prompts-for demos demo-by near-duplicates closeness list-form explain-references today "
+        "history max-steps category server max-calls router-model data-cache retries timeout "
+        "deadline server-timeout attempts quality language"
+    ),
+    "--want": _flags_of("calls depth width components reuse pattern scope single join distinct offer"),
 }
 """Options that are typed as one, by their keys: ``--field text=NAME`` is what ``--text-field NAME`` was."""
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import wraps
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 from click.core import ParameterSource
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import format_of_suffix, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.output_files import format_of_suffix, write
+from planner_eval.base.output_files import write
 from planner_eval.base.text import json_safe, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.terminal import (
@@ -34,25 +35,15 @@ from planner_eval.cli.terminal import (
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how a file of plans is read: ``--from``, ``--id-field`` and others."""
-    for option in (
-        click.option(
-            "--turn",
-            metavar="first|last|N",
-            callback=_parse_turn,
-            help="Read only this turn of the assistant (default: all turns).",
-        ),
-        click.option(
-            "--text-field",
-            metavar="NAME",
-            help="The field that holds the plan; a.b.0 is a path into the record.",
-        ),
-        click.option("--id-field", metavar="NAME", help="The field that holds the id, or a path to it."),
-        dialect_option("--from", "dialect", help="The plans' notation (default: detected)."),
-    ):
-        command = option(command)
-    return wrappers_option(command)
+def add_options(*options: Decorator) -> Decorator:
+    """Add several options, in the order in which help lists them."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
@@ -77,67 +68,75 @@ def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | 
     return int(value)
 
 
-def repair_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
-    return click.option(
+compute_option = click.option(
+    "--compute",
+    type=click.Choice(["arithmetic"]),
+    help="Compute arithmetic expressions (default: keep their text).",
+)
+"""Add ``--compute``: what becomes of expressions such as 1/6."""
+
+repair_options = add_options(
+    click.option(
         "--repair",
         is_flag=True,
         help="Repair small syntax errors in predictions that cannot be read strictly.",
-    )(compute_option(command))
+    ),
+    compute_option,
+)
+"""Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
 
-
-def compute_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--compute``: what becomes of expressions such as 1/6."""
-    return click.option(
-        "--compute",
-        type=click.Choice(["arithmetic"]),
-        help="Compute arithmetic expressions (default: keep their text).",
-    )(command)
-
-
-def infer_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--infer``: edges that nobody wrote."""
-    return click.option(
-        "--infer",
-        is_flag=True,
-        help="Infer edges where an argument repeats an earlier result, or where a data set or "
-        "catalog says what fills a placeholder; written steps become generations.",
-    )(command)
-
-
-def strict_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
-    return click.option(
+strict_options = add_options(
+    click.option(
         "--strict",
         "repair",
         flag_value=False,
         default=True,
         help="Read predictions strictly: a syntax error counts as wrong.",
-    )(compute_option(command))
+    ),
+    compute_option,
+)
+"""Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
+
+infer_option = click.option(
+    "--infer",
+    is_flag=True,
+    help="Infer edges where an argument repeats an earlier result, or where a data set or "
+    "catalog says what fills a placeholder; written steps become generations.",
+)
+"""Add ``--infer``: edges that nobody wrote."""
 
 
-def bundle_options(name: str, make: Callable[..., object], options: Iterable[str]) -> Decorator:
+def bundle_options(
+    name: str, make: Callable[..., object], names: Iterable[str], *options: Decorator
+) -> Decorator:
     """Have a command take some of its options as one parameter.
 
     Args:
         name: The parameter.
         make: Makes it of the options' values, which it takes by name.
-        options: Their names.
+        names: What the options are called there.
+        options: Those of them that are added.
     """
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(**params: Any) -> Any:
-            bundle = make(**{option: params.pop(option) for option in options})
+            bundle = make(**{option: params.pop(option) for option in names})
             return command(**{name: bundle}, **params)
 
-        return run
+        return add_options(*options)(run)
 
     return add
 
 
-def format_option(*forms: str, help: str = "Output format.") -> Decorator:
-    """Add ``--format``: one of these formats; by the suffix of ``-o`` when left out, else the first."""
+def format_option(*aspects: str, help: str = "Output format.") -> Decorator:
+    """Add ``--format``: by the suffix of ``-o`` when left out, else the first.
+
+    Args:
+        aspects: What the command's result shows of itself, see :mod:`planner_eval.base.formats`.
+        help: What the option does.
+    """
+    forms = formats_of(*aspects)
 
     def chosen(context: click.Context, _option: click.Parameter, value: str | None) -> str:
         return value or format_of_file(context.params.get("output"), forms, context) or forms[0]
@@ -151,9 +150,19 @@ def format_option(*forms: str, help: str = "Output format.") -> Decorator:
     )
 
 
-def list_format_option(*forms: str, help: str) -> Decorator:
+RESULT_ASPECTS = ("document", "data", "records", "table", "cases")
+"""What figures and verdicts show of themselves."""
+
+FINDING_ASPECTS = ("annotations", "findings")
+"""What is wrong shows of itself to CI servers."""
+
+LIST_ASPECTS = ("document", "data", "table")
+"""What a list of things shows of itself."""
+
+
+def list_format_option(*aspects: str, help: str = "Output format.") -> Decorator:
     """Add ``--format`` to a command that writes lists beside other things, see :func:`list_format`."""
-    return click.option("--format", "form", type=click.Choice(forms), help=help)
+    return click.option("--format", "form", type=click.Choice(formats_of(*aspects)), help=help)
 
 
 def list_format(form: str | None, output: str | None, *forms: str) -> str:
@@ -173,72 +182,80 @@ def list_format(form: str | None, output: str | None, *forms: str) -> str:
     return chosen
 
 
-def wrappers_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--wrappers FILE``: a user's own rows of the table of notations."""
+def _add_notations(context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
+    context.meta["wrappers"] = files
+    for file in files:
+        from planner_eval.reading.files.frameworks import add_file
 
-    def add(context: click.Context, _option: click.Parameter, files: tuple[str, ...]) -> None:
-        context.meta["wrappers"] = files
-        for file in files:
-            from planner_eval.reading.files.frameworks import add_file
+        add_file(file)
 
-            add_file(file)
 
-    return click.option(
+reading_options = add_options(
+    click.option(
         "--wrappers",
         metavar="FILE",
         multiple=True,
         expose_value=False,
         is_eager=True,  # options that name a notation may name one of these
-        callback=add,
+        callback=_add_notations,
         help="Notations of your own, as rows of a TOML file.",
-    )(command)
+    ),
+    dialect_option("--from", "dialect", help="The plans' notation (default: detected)."),
+    click.option("--id-field", metavar="NAME", help="The field that holds the id, or a path to it."),
+    click.option(
+        "--text-field",
+        metavar="NAME",
+        help="The field that holds the plan; a.b.0 is a path into the record.",
+    ),
+    click.option(
+        "--turn",
+        metavar="first|last|N",
+        callback=_parse_turn,
+        help="Read only this turn of the assistant (default: all turns).",
+    ),
+)
+"""Add the options that say how a file of plans is read: ``--from``, ``--id-field`` and others."""
 
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The random seed of tests and intervals.",
+)
+"""Add ``--seed N``, from which permutation tests draw."""
 
-def seed_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--seed N``, from which permutation tests draw."""
-    return click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        help="The random seed of tests and intervals.",
-    )(command)
+cluster_option = click.option(
+    "--cluster",
+    metavar="FIELD",
+    help="The field of a gold record with its conversation, template or domain; "
+    "intervals and tests treat samples that share it as dependent.",
+)
+"""Add ``--cluster FIELD``, in which samples hang together."""
 
-
-def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--cluster FIELD``, in which samples hang together."""
-    return click.option(
-        "--cluster",
-        metavar="FIELD",
-        help="The field of a gold record with its conversation, template or domain; "
-        "intervals and tests treat samples that share it as dependent.",
-    )(command)
-
-
-def gold_doubts_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--gold-doubts FILE``, whose records are also left out of the figures."""
-    return click.option(
-        "--gold-doubts",
-        metavar="FILE",
-        help="Show each figure also without the records whose gold FILE calls doubtful, as data check "
-        "--format json or --fix wrote it.",
-    )(command)
+gold_doubts_option = click.option(
+    "--gold-doubts",
+    metavar="FILE",
+    help="Show each figure also without the records whose gold FILE calls doubtful, as data check "
+    "--format json or --fix wrote it.",
+)
+"""Add ``--gold-doubts FILE``, whose records are also left out of the figures."""
 
 
 def output_options(
-    *forms: str, folder: bool = False, into: str = "one file per record into a directory"
+    *aspects: str, folder: bool = False, into: str = "one file per record into a directory"
 ) -> Decorator:
     """Add ``-o/--output FILE``, and have every file that the command writes refused before the work.
 
     Args:
-        forms: What suffixes may name, in a command without ``--format``.
+        aspects: What is shown, in a command without ``--format``, so that suffixes may name its formats.
         folder: Whether it may be a directory, into which many files are written.
         into: What is written there.
     """
 
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
-        if forms:
-            format_of_file(file, forms, context)
+        if aspects:
+            format_of_file(file, formats_of(*aspects), context)
         return None if file == "-" else file
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -265,8 +282,9 @@ output_option = output_options()
 """Add ``-o/--output FILE`` to a command with ``--format``; (default: standard output)."""
 
 
-def picture_option(flag: str, forms: Sequence[str], help: str) -> Decorator:
-    """Add an option that names a file to draw into, whose suffix is one of these formats."""
+def picture_option(flag: str, aspect: str, help: str) -> Decorator:
+    """Add an option that names a file to draw into, whose suffix is that of a format of pictures or plots."""
+    forms = formats_of(aspect)
 
     def named(context: click.Context, _option: click.Parameter, file: str | None) -> str | None:
         if file is not None and format_of_suffix(file, forms) is None:
@@ -277,35 +295,44 @@ def picture_option(flag: str, forms: Sequence[str], help: str) -> Decorator:
     return click.option(flag, metavar="FILE", type=Target(), callback=named, help=help)
 
 
-class OptionScope(NamedTuple):
-    """When options of a command have an effect.
-
-    Args:
-        options: Their names as the command's function takes them.
-        now: Whether they have one in this call.
-        when: When they have one, to follow "applies only"; a function where saying it costs something.
-    """
-
-    options: tuple[str, ...]
-    now: bool
-    when: str | Callable[[], str]
+def picture_format(file: str, aspect: str) -> str:
+    """The format that the file of a :func:`picture_option` is named as."""
+    form = format_of_suffix(file, formats_of(aspect))
+    assert form is not None
+    return form
 
 
-def refuse_idle(table: Iterable[OptionScope]) -> None:
+Scope: TypeAlias = "tuple[str | Iterable[str], bool, str | Callable[[], str]]"
+"""When options have an effect: their names as the command's function takes them, as words or one by one;
+whether they have one in this call; when they have one, to follow "applies only", a function where saying it
+costs something."""
+
+
+def refuse_idle(*scopes: Scope) -> None:
     """Refuse options that the user gave and that would have no effect in this call.
 
     Args:
-        table: When options have an effect; those that are in no row always have one.
+        scopes: When options have an effect; those that are in none always have one.
 
     Raises:
         UsageError: names the first such option and says when it applies.
     """
     context = click.get_current_context()
-    for options, now, when in table:
-        for name in options:
+    for names, now, when in scopes:
+        for name in names.split() if isinstance(names, str) else names:
             if not now and is_option_passed(name):
                 condition = when() if callable(when) else when
                 raise click.UsageError(f"{_typed_flag(context, name)} applies only {condition}", context)
+
+
+def told_by(form: str, *aspects: str, more: str = "") -> tuple[bool, str]:
+    """Whether a format shows one of these aspects, and for a `Scope` which formats do.
+
+    >>> told_by("csv", "document", "data")
+    (False, 'to --format text, json and md')
+    """
+    *names, last = formats_of(*aspects)
+    return shows(form, *aspects), f"to --format {', '.join(names)} and {last}{more}"
 
 
 def is_option_passed(name: str) -> bool:

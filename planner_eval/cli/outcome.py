@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.formats import load_writer, shows
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.options import Threshold, emit, note
 
@@ -149,16 +150,14 @@ def emit_findings(
 
     Args:
         findings: What was found.
-        form: One of :data:`planner_eval.base.output_files.CI_FORMATS`.
+        form: A format of findings or of annotations.
         output: The file that they go to; None for standard output.
         headline: What all is about, in one line.
         title: The summary's heading.
     """
     root = os.environ.get("GITHUB_WORKSPACE")
-    if form == "sarif":
-        from planner_eval.results.views.ci import sarif
-
-        emit(sarif(findings, root), output)
+    if shows(form, "findings"):
+        emit(load_writer(form)(findings, root), output)
         return
     from planner_eval.results.views.ci import github_annotations, summary
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,14 +34,13 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The option that says how values compare.
-def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
-    return click.option(
-        "--policy",
-        metavar="NAME|FILE",
-        help="How values are compared: default, strict, lenient, a benchmark's "
-        "name, or a TOML file (default: as set in planeval.toml or pyproject.toml, else default).",
-    )(command)
+policy_option = click.option(
+    "--policy",
+    metavar="NAME|FILE",
+    help="How values are compared: default, strict, lenient, a benchmark's "
+    "name, or a TOML file (default: as set in planeval.toml or pyproject.toml, else default).",
+)
+"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
 
 
 def chosen_policy(name: str | None) -> Policy:
@@ -108,13 +107,7 @@ def judging_options(
         *([cluster_option] if cluster else []),
     )
     names = ("policy", "metrics", "keys", *["cluster"] * cluster, *["causes"] * bool(causes))
-
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return bundle_options("judging", Judging, names)(command)
-
-    return add
+    return bundle_options("judging", Judging, names, *options)
 
 
 # ----------------------------------------------------------------------
@@ -126,22 +119,41 @@ READING_OPTIONS = (
 """Options that say how files of plans are read and paired."""
 
 
-def pair_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how predictions and gold are read, paired and compared.
+def _make_pair_options(faults: Decorator, *more: Decorator) -> Decorator:
+    return bundle_options(
+        "how",
+        lambda **fields: pe.Reading(**fields),
+        [name for name in READING_OPTIONS if more or name != "infer"],
+        reading_options,
+        dataset_options,
+        *more,
+        faults,
+        dialect_option("--gold-from", "gold_dialect", help="The gold plans' notation, if different."),
+        click.option(
+            "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
+        ),
+        click.option("--gold-id-field", metavar="NAME", help="The gold records' id field, if different."),
+        click.option(
+            "--pair",
+            "by",
+            type=click.Choice(["id", "position"]),
+            help="Pair records by id or by position (default: by id if either file has ids).",
+        ),
+        policy_option,
+    )
 
-    The command takes ``how``, a :class:`planner_eval.Reading`, and ``policy``, see ``chosen_policy``.
-    """
-    return _add_pair_options(command, repair_options)
 
+pair_options = _make_pair_options(repair_options, infer_option)
+"""Add the options that say how predictions and gold are read, paired and compared.
 
-def written_pair_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """As :func:`pair_options`, for commands that show nothing that is inferred."""
-    return _add_pair_options(command, repair_options, infer=False)
+The command takes ``how``, a :class:`planner_eval.Reading`, and ``policy``, see ``chosen_policy``.
+"""
 
+written_pair_options = _make_pair_options(repair_options)
+"""As :data:`pair_options`, for commands that show nothing that is inferred."""
 
-def scored_pair_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """As :func:`pair_options`, for commands that repair predictions unless told to read strictly."""
-    return _add_pair_options(command, strict_options)
+scored_pair_options = _make_pair_options(strict_options, infer_option)
+"""As :data:`pair_options`, for commands that repair predictions unless told to read strictly."""
 
 
 def work_settings(running: WorkOptions, paired: PairedFiles, **run_options: Any) -> dict[str, Any]:
@@ -178,29 +190,3 @@ def say_unjudged(totals: Totals) -> None:
             where = "" if placed else f"{id}: "  # a reason with a place says the id itself
             first = one_line(where + reason.splitlines()[0], 300)
             note(f"{count:,} {what.format('s' * (count != 1))}; the first: {first}")
-
-
-def _add_pair_options(
-    command: Callable[..., Any], faults: Decorator, *, infer: bool = True
-) -> Callable[..., Any]:
-    for option in (
-        policy_option,
-        click.option(
-            "--pair",
-            "by",
-            type=click.Choice(["id", "position"]),
-            help="Pair records by id or by position (default: by id if either file has ids).",
-        ),
-        click.option("--gold-id-field", metavar="NAME", help="The gold records' id field, if different."),
-        click.option(
-            "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
-        ),
-        dialect_option("--gold-from", "gold_dialect", help="The gold plans' notation, if different."),
-        faults,
-        *((infer_option,) if infer else ()),
-        dataset_options,
-        reading_options,
-    ):
-        command = option(command)
-    names = [name for name in READING_OPTIONS if infer or name != "infer"]
-    return bundle_options("how", lambda **fields: pe.Reading(**fields), names)(command)

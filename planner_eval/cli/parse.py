@@ -11,8 +11,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
+from planner_eval.base.formats import shows
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.text import one_line, printable
+from planner_eval.base.text import join_pieces, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     compute_option,
@@ -25,7 +26,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.outcome import Tally
 from planner_eval.cli.sources import dataset_options, read_plans
-from planner_eval.cli.workers import PlansJob, WorkOptions, join_lines, run_plans_job, work_options
+from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +107,7 @@ def _reference_spans(value: Value) -> Iterator[dict[str, Any]]:
 @click.option(
     "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
 )
-@format_option("text", "json", "jsonl", help="Output format: a listing, or a JSON line per plan.")
+@format_option("plain", "data", "records", help="Output format: a listing, or a JSON line per plan.")
 @work_options
 @output_option
 def command(
@@ -143,9 +144,10 @@ def command(
     if infer and not catalog:
         sources = [enable_inference(source) for source in sources]
 
-    job = _ParseJob(dialect, options, form, named, many=named or sources[0].many)
+    plain = shows(form, "plain")
+    job = _ParseJob(dialect, options, plain, named, many=named or sources[0].many)
     with run_plans_job(sources, job, running) as (tally, lines):
-        emit(join_lines(map(json.loads, lines) if form == "text" else lines), output)
+        emit(join_pieces(map(json.loads, lines) if plain else lines), output)
     if sum(len(source.records) for source in sources) > 1:
         note(str(tally))
     return 0 if not tally.unread else 1 if tally.read else 3
@@ -159,7 +161,7 @@ class _ParseJob(PlansJob):
 
     dialect: str | None
     reading: dict[str, Any]
-    form: str
+    plain: bool
     named: bool
     many: bool
 
@@ -185,9 +187,9 @@ class _ParseJob(PlansJob):
             repaired = (
                 _parse_with_repair(record, {**self.reading, "dialect": self.dialect}) if strict else None
             )
-            return _format_failure(error, self.form, f"{head}{state}", repaired)
+            return _format_failure(error, self.plain, f"{head}{state}", repaired)
         tally.took(plan)
-        if self.form == "text":
+        if self.plain:
             return head + _plan_text(record, plan, self.dialect, grammar=grammar)
         return _data(record, plan, grammar=grammar)
 
@@ -295,10 +297,10 @@ def _parse_with_repair(record: Record, options: dict[str, Any]) -> Plan | None:
         return None
 
 
-def _format_failure(error: Any, form: str, head: str, mended: Plan | None) -> str | dict[str, Any]:
+def _format_failure(error: Any, plain: bool, head: str, mended: Plan | None) -> str | dict[str, Any]:
     from planner_eval.reading.dialects.notations.plan import to_data
 
-    if form == "text":
+    if plain:
         lines = [f"{head}: {error.coded}"]
         if mended is not None:
             lines += ["readable with --repair:", *(_call_line(mended, call) for call in mended.calls)]

@@ -14,7 +14,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import OptionScope, dialect_option, emit, note, refuse_idle
+from planner_eval.cli.options import dialect_option, emit, note, refuse_idle
 from planner_eval.cli.sources import request_options
 from planner_eval.cli.terminal import make_counter, refuse_targets
 
@@ -373,31 +373,27 @@ def command(
     from planner_eval.models.predict.prepare import prepare_run
 
     refuse_idle(
-        [
-            OptionScope(("replay",), cache is not None, "with --cache"),
-            OptionScope(("server",), constrain == "grammar", "with --constrain grammar"),
-            OptionScope(("max_calls",), constrain is not None, "with --constrain"),
-            OptionScope(("demos", "demo_by", "near"), shots is not None, "with --shots K"),
-            OptionScope(("prompts_for",), setup_options["prompts"] is not None, "with --run prompts=DIR"),
-            OptionScope(
-                ("closeness",), distractors is not None or budget is not None, "with --run distractors=N"
-            ),
-            OptionScope(
-                ("seed",),
-                any(value is not None for value in (shots, distractors, budget)),
-                "with --shots, --run distractors or --run budget",
-            ),
-            OptionScope(
-                ("isolation",),
-                isolation is None or tools is not None or _can_run_answers(benchmark or samples),
-                "with --tools",
-            ),
-            OptionScope(
-                ("router", "cache", "prices", "concurrency", "repeat", "output"),
-                not dry_run,
-                "without --dry-run",
-            ),
-        ]
+        ("replay", cache is not None, "with --cache"),
+        ("server", constrain == "grammar", "with --constrain grammar"),
+        ("max_calls", constrain is not None, "with --constrain"),
+        ("demos demo_by near", shots is not None, "with --shots K"),
+        ("prompts_for", setup_options["prompts"] is not None, "with --run prompts=DIR"),
+        ("closeness", distractors is not None or budget is not None, "with --run distractors=N"),
+        (
+            "seed",
+            any(value is not None for value in (shots, distractors, budget)),
+            "with --shots, --run distractors or --run budget",
+        ),
+        (
+            "isolation",
+            isolation is None or tools is not None or _can_run_answers(benchmark or samples),
+            "with --tools",
+        ),
+        (
+            "router cache prices concurrency repeat output",
+            not dry_run,
+            "without --dry-run",
+        ),
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(parse_setting, settings))

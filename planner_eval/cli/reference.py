@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import RECORD_FORMATS, SINGLE_VALUE_FORMATS, format_of_suffix
+from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.tables import table
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    LIST_ASPECTS,
     Seconds,
     emit,
     format_option,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # planeval schema: JSON Schema of what people write by hand, and of reports.
 @click.command("schema", cls=Command)
 @click.argument("name", required=False, type=click.Choice(list(SCHEMAS)), metavar="[NAME]")
-@output_options("json", "text")
+@output_options("data", "plain")
 def schema_command(name: str | None, output: str | None) -> int:
     """Print the JSON Schema (draft 2020-12) of an input file or a report; without NAME, list them.
 
@@ -44,7 +44,7 @@ def schema_command(name: str | None, output: str | None) -> int:
     """
     if name is None:
         rows = [{"schema": schema_name, "of": meaning} for schema_name, (_, _, meaning) in SCHEMAS.items()]
-        emit(table(rows, format_of_suffix(output, ("json",)) or "text"), output)
+        emit(table(rows, format_of_suffix(output, formats_of("data")) or DEFAULT), output)
         return 0
     emit(json.dumps(pe.schema(name), ensure_ascii=False, indent=1), output)
     return 0
@@ -53,7 +53,7 @@ def schema_command(name: str | None, output: str | None) -> int:
 # ----------------------------------------------------------------------
 # planeval doctor: what this installation and this machine can do.
 @click.command("doctor", cls=Command)
-@format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
+@format_option(*LIST_ASPECTS)
 @output_option
 def doctor_command(form: str, output: str | None) -> int:
     """Check what works on this machine: isolation, layer by layer, and optional packages.
@@ -87,7 +87,7 @@ def doctor_command(form: str, output: str | None) -> int:
     metavar="SECONDS",
 )
 @policy_option
-@format_option("text", *RECORD_FORMATS, help="Output format.")
+@format_option(*LIST_ASPECTS, "records")
 @output_option
 def selftest_command(
     scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
@@ -98,10 +98,8 @@ def selftest_command(
     Exit code: 0 when all 30 are right, else 1.
     """
     refuse_idle(
-        [
-            OptionScope(("policy",), scorer is None, "without --command: another scorer has its own"),
-            OptionScope(("timeout",), scorer is not None, "with --command COMMAND"),
-        ]
+        ("policy", scorer is None, "without --command: another scorer has its own"),
+        ("timeout", scorer is not None, "with --command COMMAND"),
     )
     if scorer is None:
         answers = pe.selftest(policy=chosen_policy(policy))
@@ -131,7 +129,7 @@ def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
         for row in rows:
             del row["error"]
     text = table(rows, form)
-    if form != "text":
+    if not shows(form, "plain"):
         return text
     sure = [answer for answer in answers if not answer.disputed]
     right = sum(answer.right for answer in sure)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS
+from planner_eval.base.formats import shows
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.drawing import (
     DrawingOptions,
@@ -25,7 +25,6 @@ from planner_eval.cli.drawing import (
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
     emit,
     format_option,
     infer_option,
@@ -33,6 +32,7 @@ from planner_eval.cli.options import (
     output_options,
     reading_options,
     refuse_idle,
+    told_by,
 )
 from planner_eval.cli.sources import (
     dataset_options,
@@ -53,17 +53,13 @@ if TYPE_CHECKING:
     from planner_eval.results.drawing.scene import Scene
 
 
-FORMATS = ("text", "boxes", *DRAWING_FORMATS)
-BINARY_FORMATS = ("png", "pdf")
-
-
 @click.command("render", cls=Command)
 @click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
 @reading_options
 @dataset_options
 @id_option("Draw only the record with this id")
 @infer_option
-@format_option(*FORMATS, help="Output format.")
+@format_option("plain", "boxes", "picture")
 @drawing_options
 @output_options(folder=True)
 def command(
@@ -84,14 +80,8 @@ def command(
     Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage error, 3 nothing could be drawn.
     """
     refuse_idle(
-        [
-            OptionScope(("deadline",), form in PICTURE_FORMATS, f"to --format {', '.join(PICTURE_FORMATS)}"),
-            OptionScope(
-                ("force",),
-                form in DRAWING_FORMATS,
-                f"to --format {', '.join(DRAWING_FORMATS)}; text lists all calls",
-            ),
-        ]
+        ("deadline", *told_by(form, "plot")),
+        ("force", *told_by(form, "picture", more="; text lists all calls")),
     )
     refuse_stdin_twice(*plans)
     refuse_runs(*plans)
@@ -105,12 +95,12 @@ def command(
     )
     if output is not None and is_folder(output):
         failed = write_folder(drawn, Path(output), form, count, inputs=_source_files(sources))
-    elif count > 1 and form != "text":
+    elif count > 1 and not shows(form, "plain"):
         raise click.UsageError(
             f"{' '.join(plans)} holds {count:,} plans, too many for one {form}: choose one with "
             "--id, or name a directory with -o"
         )
-    elif output is None and form in BINARY_FORMATS and sys.stdout.isatty():
+    elif output is None and shows(form, "binary") and sys.stdout.isatty():
         raise click.UsageError(f"{form} cannot be shown on a terminal: name a file with -o")
     else:
         failed = _write_one(drawn, output, count)

@@ -11,7 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.cli.benchmark_options import OVERRIDDEN_OPTIONS
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import OptionScope, bundle_options, emit, note, output_options, refuse_idle
+from planner_eval.cli.options import bundle_options, emit, note, output_options, refuse_idle
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
@@ -26,8 +26,6 @@ from planner_eval.cli.systems import Systems, open_systems, system_names
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.results.page.report import PageResult, PageSettings
     from planner_eval.results.report import Report
@@ -48,40 +46,40 @@ class PageOptions(NamedTuple):
     page_theme: str
 
 
-def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say what a page shows, which the command takes as ``look``."""
-    for option in (
-        click.option(
-            "--theme",
-            "page_theme",
-            type=click.Choice(["auto", "light", "dark"]),
-            default="auto",
-            show_default=True,
-            help="Colours of the page: the reader's system theme, light or dark.",
-        ),
-        click.option(
-            "--limit",
-            metavar="N",
-            type=click.IntRange(min=1),
-            help="List at most N pairs; figures cover all.",
-        ),
-        click.option("--only", type=click.Choice(["failures"]), help="List only pairs that differ."),
-        click.option(
-            "--no-texts",
-            "texts",
-            flag_value=False,
-            default=True,
-            help="Show plans without their original texts.",
-        ),
-        click.option(
-            "--query",
-            metavar="FIELD",
-            help="The field that holds the question or conversation (default: detected).",
-        ),
-        click.option("--title", metavar="TEXT", help="The page's heading (default: the names)."),
-    ):
-        command = option(command)
-    return bundle_options("look", PageOptions, PAGE_OPTION_NAMES)(command)
+page_options = bundle_options(
+    "look",
+    PageOptions,
+    PAGE_OPTION_NAMES,
+    click.option("--title", metavar="TEXT", help="The page's heading (default: the names)."),
+    click.option(
+        "--query",
+        metavar="FIELD",
+        help="The field that holds the question or conversation (default: detected).",
+    ),
+    click.option(
+        "--no-texts",
+        "texts",
+        flag_value=False,
+        default=True,
+        help="Show plans without their original texts.",
+    ),
+    click.option("--only", type=click.Choice(["failures"]), help="List only pairs that differ."),
+    click.option(
+        "--limit",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="List at most N pairs; figures cover all.",
+    ),
+    click.option(
+        "--theme",
+        "page_theme",
+        type=click.Choice(["auto", "light", "dark"]),
+        default="auto",
+        show_default=True,
+        help="Colours of the page: the reader's system theme, light or dark.",
+    ),
+)
+"""Add the options that say what a page shows, which the command takes as ``look``."""
 
 
 @click.command("report", cls=Command)
@@ -96,7 +94,7 @@ def page_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @page_options
 @work_options
-@output_options("html")
+@output_options("page")
 def command(
     systems: tuple[str, ...],
     gold: str | None,
@@ -126,10 +124,8 @@ def command(
             f"{runs[0]} is a run, which knows its files: name runs only, without files and --gold"
         )
     refuse_idle(
-        [
-            OptionScope(READING_OPTIONS, not runs, "to files of plans: a run says how it was read"),
-            OptionScope(("metrics", "causes"), not _is_diff_run(runs), "to files of plans and runs of score"),
-        ]
+        (READING_OPTIONS, not runs, "to files of plans: a run says how it was read"),
+        ("metrics causes", not _is_diff_run(runs), "to files of plans and runs of score"),
     )
     if runs:
         page = page_of_runs(runs, view, judging, running)
@@ -147,12 +143,8 @@ def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | Non
         raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
     rules = "without --benchmark, which has its own notation and questions"
     refuse_idle(
-        [
-            OptionScope((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
-            OptionScope(
-                (*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"
-            ),
-        ]
+        ((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
+        ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"),
     )
     shown = page_settings_of(look)
     if benchmark is not None:

@@ -10,11 +10,11 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.output_files import CI_FORMATS, RESULT_FORMATS, TSV
+from planner_eval.base.formats import shows
+from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
-    PAGE_FORMAT,
     BenchmarkOptions,
     benchmark_options,
     refuse_tsv,
@@ -22,7 +22,7 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    RESULT_ASPECTS,
     Threshold,
     emit,
     format_option,
@@ -31,6 +31,7 @@ from planner_eval.cli.options import (
     output_options,
     parse_threshold,
     refuse_idle,
+    told_by,
 )
 from planner_eval.cli.outcome import check_limit, emit_cases
 from planner_eval.cli.pairs import (
@@ -88,10 +89,10 @@ if TYPE_CHECKING:
 @work_options
 @store_option
 @format_option(
-    *RESULT_FORMATS,
-    CI_FORMATS[0],
-    TSV,
-    PAGE_FORMAT,
+    *RESULT_ASPECTS,
+    "annotations",
+    "result_file",
+    "page",
     help="Output format; tsv is the benchmark's own result file.",
 )
 @output_options(folder=True, into="store a run in DIR/ and resume one that is there")
@@ -141,71 +142,67 @@ def command(
         systems = systems._replace(paths=(pred,), gold=gold)
     stored_benchmark = gold is None and is_benchmark_run(pred)
     refuse_idle(
-        [
-            OptionScope(BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
-            OptionScope(
-                ("plot",),
-                named or is_benchmark_run(pred),
-                "with --benchmark NAME, whose paper's figures it draws",
-            ),
-            charted.applies,
-            OptionScope(("folder",), not named, "without --benchmark, whose GOLD is the folder itself"),
-            OptionScope(
-                ("every",), form in ("text", "md"), "to --format text and md: the others have every figure"
-            ),
-            OptionScope(
-                ("keys",), in_folder or form not in ("csv", "junit"), "to --format text, md, json and jsonl"
-            ),
-            OptionScope(
-                ("only",),
-                named or stored_benchmark or form != "csv",
-                "to other formats: --format csv has figures alone",
-            ),
-            OptionScope(
-                ("infer",),
-                named or not {"depth", "pattern"}.isdisjoint(judging.keys),
-                "with --by depth or --by pattern: no metric counts inferred edges",
-            ),
-            OptionScope(
-                OVERRIDDEN_OPTIONS,
-                not named,
-                "without --benchmark: a benchmark has its own notation and figures"
-                if wanted is not None
-                else f"to other answers: these are of {published.benchmark}, which has its own notation and "
-                "figures",
-            ),
-            OptionScope(
-                ("every", "cluster"),
-                not stored_benchmark,
-                "to runs without a benchmark, which has figures of its own",
-            ),
-            OptionScope(
-                (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
-                gold is not None,
-                "to files of plans: a run has been scored",
-            ),
-            OptionScope(
-                ("metrics",),
-                not stored_benchmark and (gold is not None or form in ("text", "md")),
-                "to files of plans, and to --format text and md of a run",
-            ),
-            OptionScope(
-                ("causes",),
-                in_folder or form not in ("junit", CI_FORMATS[0]),
-                "to other formats: JUnit has test cases alone, and github annotations",
-            ),
-            OptionScope(
-                ("gold_doubts",),
-                form in ("text", "md", "json") and not stored_benchmark,
-                "to --format text, md and json, and to runs without a benchmark",
-            ),
-            OptionScope(("store",), in_folder and not named, "to a run that is kept: -o DIR/"),
-            OptionScope(
-                ("output",), not in_folder or gold is not None, "as a file here, and DIR/ is a folder"
-            ),
-        ]
+        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        (
+            "plot",
+            named or is_benchmark_run(pred),
+            "with --benchmark NAME, whose paper's figures it draws",
+        ),
+        charted.applies,
+        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        ("every", *told_by(form, "document", more=": the others have every figure")),
+        (
+            "keys",
+            in_folder or not shows(form, "table", "cases"),
+            told_by(form, "document", "data", "records")[1],
+        ),
+        (
+            "only",
+            named or stored_benchmark or not shows(form, "table"),
+            "to other formats: --format csv has figures alone",
+        ),
+        (
+            "infer",
+            named or not {"depth", "pattern"}.isdisjoint(judging.keys),
+            "with --by depth or --by pattern: no metric counts inferred edges",
+        ),
+        (
+            OVERRIDDEN_OPTIONS,
+            not named,
+            "without --benchmark: a benchmark has its own notation and figures"
+            if wanted is not None
+            else f"to other answers: these are of {published.benchmark}, which has its own notation and "
+            "figures",
+        ),
+        (
+            "every cluster",
+            not stored_benchmark,
+            "to runs without a benchmark, which has figures of its own",
+        ),
+        (
+            (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
+            gold is not None,
+            "to files of plans: a run has been scored",
+        ),
+        (
+            "metrics",
+            not stored_benchmark and (gold is not None or shows(form, "document")),
+            "to files of plans, and to --format text and md of a run",
+        ),
+        (
+            "causes",
+            in_folder or not shows(form, "cases", "annotations"),
+            "to other formats: JUnit has test cases alone, and github annotations",
+        ),
+        (
+            "gold_doubts",
+            shows(form, "document", "data") and not stored_benchmark,
+            told_by(form, "document", "data", more=", and to runs without a benchmark")[1],
+        ),
+        ("store", in_folder and not named, "to a run that is kept: -o DIR/"),
+        ("output", not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),
     )
-    if form == PAGE_FORMAT and in_folder:
+    if shows(form, "page") and in_folder:
         raise click.UsageError(
             "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
         )
@@ -242,13 +239,13 @@ def command(
         paired = pe.pair(answers[0], golds, reading=systems.how)
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
         judging = judging._replace(metrics=judging.metrics or _counted(view, limits, in_folder=in_folder))
-        if form == PAGE_FORMAT:
+        if shows(form, "page"):
             from planner_eval.cli.report import page_of_systems, page_settings, write_page
 
             shown = page_settings(failures=only_failures)
             report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
-            folder = {"folder": output, "store": store or "jsonl"} if in_folder else {}
+            folder = {"folder": output, **({"store": store} if store else {})} if in_folder else {}
             report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
     if in_folder and gold_doubts is not None:
         again = f"planeval score {output} --gold-doubts {gold_doubts}"
@@ -270,7 +267,7 @@ def _choose_figures(
     from planner_eval.comparison.metrics import MAIN_METRICS, METRICS, choose_metrics
     from planner_eval.results.views.report import FigureView
 
-    if every or metrics or form != "text":
+    if every or metrics or not shows(form, "plain"):
         return FigureView(every=METRICS if every else metrics)
     wanted = choose_metrics([*MAIN_METRICS, *_limited_metrics(limits)])
     return FigureView(tuple(name for name in METRICS if name in wanted), brief=True)
@@ -311,7 +308,7 @@ def _report_of_run(run: str, form: str, output: str | None, cluster: str | None,
     from pathlib import Path
 
     report: Report = pe.score(Path(run), cluster=cluster)
-    if form == PAGE_FORMAT:
+    if shows(form, "page"):
         from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
         write_page(page_of_runs([run], page_settings(failures=only), Judging(cluster=cluster)), output)
@@ -338,17 +335,17 @@ def _write_report(
     ]
     about = report.about
     cases = [c.case(file=about.file) for c in checked]
-    if form == CI_FORMATS[0]:
+    if shows(form, "annotations"):
         leftovers = _left_out_cases(about)
         emit_cases(
             report_cases(report, failures=only, limits=cases, beside=leftovers),
             output,
             _state_summary(report),
             "planeval score",
-            write_report(report, "md", failures=only, view=view),
+            write_report(report, MARKDOWN.form, failures=only, view=view),
             limited=bool(limits),
         )
-    elif form != PAGE_FORMAT:
+    elif not shows(form, "page"):
         without = None
         if doubts is not None:
             from planner_eval.results.gold_doubts import leave_out_doubts
@@ -361,7 +358,9 @@ def _write_report(
         emit(pieces, output)
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(report.totals)
-    for message in left_out_figures(report, view) if form == "md" else ():
+    for message in (
+        left_out_figures(report, view) if shows(form, "document") and not shows(form, "plain") else ()
+    ):
         note(message)
     below = [c.said for c in checked if not c.met]
     for problem in below:

@@ -10,11 +10,10 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.output_files import CI_FORMATS, TSV
-from planner_eval.base.tables import table
+from planner_eval.base.formats import shows
+from planner_eval.base.tables import MARKDOWN, TEXT
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
-    PAGE_FORMAT,
     BenchmarkOptions,
     delay_garbage_collection,
     describe_benchmarks,
@@ -24,7 +23,7 @@ from planner_eval.cli.benchmark_options import (
     scoring_options,
 )
 from planner_eval.cli.drawing import ChartOptions, is_folder
-from planner_eval.cli.options import OptionScope, Threshold, emit, note, refuse_idle
+from planner_eval.cli.options import Threshold, emit, note, refuse_idle, told_by
 from planner_eval.cli.outcome import CheckedLimit, check_limit, emit_cases
 from planner_eval.cli.workers import WorkOptions
 
@@ -83,10 +82,10 @@ def score_benchmark(
     folder = output if is_folder(output) else None
     with scoring_options(bench, published) as options:
         run, judge = options["run"], options["judge"]
-        if form == TSV:
+        if shows(form, "result_file"):
             options["variants"] = ()
         unplotted = charted.plot is None
-        separate = form != PAGE_FORMAT and _can_score_separately(bench, published, form, options)
+        separate = not shows(form, "page") and _can_score_separately(bench, published, form, options)
         divisible = unplotted and separate and ids is None
         _refuse_parts(bench, divisible=divisible)
         if divisible and (running.wanted or folder is not None or _is_large(pred)):
@@ -108,7 +107,7 @@ def score_benchmark(
         if doubts is not None:
             from planner_eval.benchmarks.doubts import format_without_doubts
 
-            if form == "json":
+            if shows(form, "data"):
                 raise InputError(
                     "--gold-doubts with --benchmark: --format text or md shows the figures without them"
                 )
@@ -209,14 +208,14 @@ def write_scores(
     """
     checked = [_check_threshold(scored, limit) for limit in limits]
     cases = [c.case(file=pred) for c in checked]
-    if form == PAGE_FORMAT:
+    if shows(form, "page"):
         from planner_eval.results.page.report import PageSettings
 
         _emit_page(scored, pred, PageSettings(failures=failures), output, run)
-    elif form == CI_FORMATS[0]:
+    elif shows(form, "annotations"):
         message = f"{scored.benchmark.name}: {format_count(scored.matched.answers, 'answer')}"
         test_cases = _cases(scored, pred, cases, failures)
-        tables = _pieces(scored, pred, "md", cases, failures)
+        tables = _pieces(scored, pred, MARKDOWN.form, cases, failures)
         emit_cases(test_cases, output, message, "planeval score", tables, limited=bool(cases))
     else:
         emit([*_pieces(scored, pred, form, cases, failures), more], output)
@@ -257,11 +256,11 @@ def write_stored_run(
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
     from planner_eval.benchmarks.runs import read_stored_benchmark, score_run_again
 
-    refuse_idle([OptionScope(("only",), form != "json", "to other formats: --format json has every record")])
-    if form == TSV:
+    refuse_idle(("only", not shows(form, "data"), "to other formats: --format json has every record"))
+    if shows(form, "result_file"):
         raise click.UsageError("--format tsv applies only to answers, which a run does not keep")
     scored, pred = read_stored_benchmark(path)
-    if form == PAGE_FORMAT:  # which has records, of which a run keeps the verdicts alone
+    if shows(form, "page"):  # which has records, of which a run keeps the verdicts alone
         scored = score_run_again(path).scored
     draw = charted.write(lambda: pe.chart({_system_name(path): scored}, charted.figure))
     code = write_scores(scored, pred, limits, form, output, failures=failures)
@@ -270,23 +269,24 @@ def write_stored_run(
 
 
 def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: bool) -> Iterator[str]:
-    from planner_eval.benchmarks.score import format_score_pieces
+    from planner_eval.benchmarks.score import write_score
 
-    if form == TSV:
-        yield scored.result_file()
-    elif form == "junit":
-        from planner_eval.results.views.junit import junit
+    def cases() -> tuple[list[Case], None]:
+        return _cases(scored, pred, limits, failures), None
 
-        yield junit(_cases(scored, pred, limits, failures))
-    else:
-        yield from format_score_pieces(scored, form=form, rows=failures, failures=failures)
+    return write_score(scored, form, rows=failures, failures=failures, cases=cases)
 
 
 def _can_score_separately(
     bench: Benchmark, published: BenchmarkOptions, form: str, options: Mapping[str, Any]
 ) -> bool:
     """Whether answers are scored one by one, and nothing is wanted that needs all of them together."""
-    if form == TSV or published.details or published.judge is not None or published.tools is not None:
+    if (
+        shows(form, "result_file")
+        or published.details
+        or published.judge is not None
+        or published.tools is not None
+    ):
         return False
     settings = {name: options[name] for name in options.keys() - {"variants", "judge", "prompts", "run"}}
     return all(bench.apart(name, bench.checked(name, settings)) is not None for name in options["variants"])
@@ -299,9 +299,7 @@ def _refuse_parts(bench: Benchmark, *, divisible: bool) -> None:
         "--format tsv or --plot, nor some samples of a predict run, and not where it needs several answers "
         "together"
     )
-    refuse_idle(
-        [OptionScope(("jobs", "record_deadline", "part", "engine", "address", "quiet"), divisible, condition)]
-    )
+    refuse_idle(("jobs record_deadline part engine address quiet", divisible, condition))
     if not divisible and is_folder(click.get_current_context().params.get("output")):
         raise click.UsageError(f"-o DIR/ applies only {condition}")
 
@@ -319,19 +317,19 @@ def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> No
     refuse_idle_options(bench, published)
     more = bench.details is not None
     refuse_idle(
-        [
-            OptionScope(
-                ("details",), more, describe_benchmarks("with more tables", lambda b: b.details is not None)
-            ),
-            OptionScope(("details",), form in ("text", "md"), "to --format text and md"),
-            OptionScope(("fail_under", "only"), form != TSV, "to other formats: --format tsv has no figures"),
-            OptionScope(
-                ("official",),
-                form != TSV or published.official is not False,
-                "to other formats: --format tsv is as the published code writes it",
-            ),
-            OptionScope(("only",), form != "json", "to other formats: --format json has every record"),
-        ]
+        ("details", more, describe_benchmarks("with more tables", lambda b: b.details is not None)),
+        ("details", *told_by(form, "document")),
+        (
+            "fail_under only",
+            not shows(form, "result_file"),
+            "to other formats: --format tsv has no figures",
+        ),
+        (
+            "official",
+            not shows(form, "result_file") or published.official is not False,
+            "to other formats: --format tsv is as the published code writes it",
+        ),
+        ("only", not shows(form, "data"), "to other formats: --format json has every record"),
     )
 
 
@@ -381,9 +379,8 @@ def _unsolved_reason(row: SampleScore) -> str:
 def _details(scored: Scored, form: str, run: Any) -> str:
     from planner_eval.benchmarks.compare import details
 
-    tables = (
-        (title, table(rows, "md" if form == "md" else "text")) for title, rows in details(scored, run=run)
-    )
+    style = TEXT if shows(form, "plain") else MARKDOWN
+    tables = ((title, style.table(rows)) for title, rows in details(scored, run=run))
     return "".join(f"\n\n{title}\n\n{text}" for title, text in tables)
 
 

@@ -9,13 +9,13 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.formats import shows
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
     Seconds,
     emit,
     format_option,
@@ -96,7 +96,7 @@ _OVERRIDDEN_OPTIONS = (
     metavar="SECONDS",
     help="With --while: time limit for one run of the command; longer counts as a failure to show it.",
 )
-@format_option("text", "json", help="Output format.")
+@format_option("plain", "data")
 @output_options(folder=True, into="both plans in files of their own and shrunk.json into a directory")
 def command(
     pred: str,
@@ -161,7 +161,7 @@ def command(
     if names:
         _write_folder(output or "", shrunk, names)
     else:
-        emit(dump_indented(shrunk.to_dict()) if form == "json" else "\n".join(_lines(shrunk)), output)
+        emit(dump_indented(shrunk.to_dict()) if shows(form, "data") else "\n".join(_lines(shrunk)), output)
     for message in shrunk.notes:
         note(message)
     note(f"{shrunk.shows}: {shrunk.said}")
@@ -170,18 +170,14 @@ def command(
 
 def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
     refuse_idle(
-        [
-            OptionScope(("benchmark", "figure", "settings"), scored, "with --differs official:corrected"),
-            OptionScope(
-                _OVERRIDDEN_OPTIONS,
-                not scored,
-                "without --differs: a benchmark has its own notation and figures",
-            ),
-            OptionScope(("try_deadline",), is_option_passed("command"), "with --while COMMAND"),
-            OptionScope(
-                ("form",), not is_folder(output), "to a file or standard output: a directory gets both"
-            ),
-        ]
+        ("benchmark figure settings", scored, "with --differs official:corrected"),
+        (
+            _OVERRIDDEN_OPTIONS,
+            not scored,
+            "without --differs: a benchmark has its own notation and figures",
+        ),
+        ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
+        ("form", not is_folder(output), "to a file or standard output: a directory gets both"),
     )
 
 

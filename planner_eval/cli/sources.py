@@ -11,12 +11,14 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
+from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.options import Decorator, OptionScope, Seconds, note, refuse_idle
+from planner_eval.cli.options import Decorator, Seconds, add_options, bundle_options, note, refuse_idle
 from planner_eval.cli.terminal import Target, say_reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
+    from planner_eval.catalogs.catalog import Catalog
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.reading.files.files import PlanFile
 
@@ -206,36 +208,81 @@ def refuse_idle_places_of(files: bool, datasets: bool) -> None:
     """Refuse options on where data sets lie, or on reading files, where none was named."""
     folder = click.get_current_context().params["folder"]
     refuse_idle(
-        [
-            OptionScope(("folder", "cache"), datasets, "to data sets, not to files"),
-            OptionScope(("cache",), folder is None, f"without --source, {IN_PLACE_REASON}"),
-            OptionScope(
-                ("dialect", "id_field", "text_field", "turn"),
-                files,
-                "to files, not to data sets",
-            ),
-        ]
+        ("folder cache", datasets, "to data sets, not to files"),
+        ("cache", folder is None, f"without --source, {IN_PLACE_REASON}"),
+        (
+            "dialect id_field text_field turn",
+            files,
+            "to files, not to data sets",
+        ),
     )
 
 
 def refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> None:
     """Refuse options that name fields of records where no file holds records."""
     records = any(file.many or file.content for file in files)
-    refuse_idle([OptionScope(options, records, f"to records, and {files[-1].name} is one plan")])
+    refuse_idle((options, records, f"to records, and {files[-1].name} is one plan"))
 
 
-def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say where data sets lie: ``--source`` and ``--cache``."""
-    command = click.option(
-        "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
-    )(command)
-    return click.option(
+dataset_options = add_options(
+    click.option(
         "--source",
         "folder",
         metavar="DIR",
         type=click.Path(),
         help="Read data sets from DIR instead of the cache folder.",
-    )(command)
+    ),
+    click.option(
+        "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
+    ),
+)
+"""Add the options that say where data sets lie: ``--source`` and ``--cache``."""
+
+
+class CatalogOptions(NamedTuple):
+    """The tools that a command is given.
+
+    Args:
+        catalogs: Files, or worlds.
+        catalog_format: The files' format; recognised when left out.
+    """
+
+    catalogs: tuple[str, ...]
+    catalog_format: str | None
+
+    def read(self) -> Catalog | None:
+        """The tools as one catalog; None where none are named.
+
+        Raises:
+            UsageError: a format is named, and no catalog.
+        """
+        refuse_idle(("catalog_format", bool(self.catalogs), "to a catalog, and none is named"))
+        return pe.read_catalog(self.catalogs, self.catalog_format) if self.catalogs else None
+
+
+def catalog_options(more: str = ".") -> Decorator:
+    """Add ``--catalog`` and ``--catalog-format``; the command takes them as ``named_tools``.
+
+    Args:
+        more: What stands behind the help of the first.
+    """
+    return bundle_options(
+        "named_tools",
+        CatalogOptions,
+        CatalogOptions._fields,
+        click.option(
+            "--catalog",
+            "catalogs",
+            metavar="FILE",
+            multiple=True,
+            help=f"The tools: a file in any known format, or world:NAME; repeatable{more}",
+        ),
+        click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected)."),
+    )
+
+
+RECORD_TOOLS = " (default: the tools in each record)."
+"""What stands there where records may bring tools."""
 
 
 def id_option(what: str) -> Decorator:
@@ -291,7 +338,7 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
         what: What is in progress at a time, in words.
         silence: The option of the server's longest silence, where ``--timeout`` is another's.
     """
-    options: tuple[Decorator, ...] = (
+    return add_options(
         click.option(
             "--set",
             "settings",
@@ -320,8 +367,6 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
         ),
     )
 
-    return _combine_options(options)
-
 
 def wait_options(deadline: float, retries: int) -> Decorator:
     """Add the options that say how long a model is waited for, to a command that asks one by the way.
@@ -330,7 +375,7 @@ def wait_options(deadline: float, retries: int) -> Decorator:
         deadline: Seconds for one request in all.
         retries: How many more times to ask.
     """
-    return _combine_options(_make_wait_options("--timeout", deadline, retries))
+    return add_options(*_make_wait_options("--timeout", deadline, retries))
 
 
 def _make_wait_options(silence: str, deadline: float, retries: int) -> tuple[Decorator, ...]:
@@ -348,38 +393,28 @@ def _make_wait_options(silence: str, deadline: float, retries: int) -> tuple[Dec
     )
 
 
-def _combine_options(options: tuple[Decorator, ...]) -> Decorator:
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-def isolation_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--isolation`` and ``--timeout``: how tools are run."""
-    timeout = _seconds_option("--timeout", 10.0, "Time limit for one plan (not enforced inline).")
-    return click.option(
-        "--isolation",
-        type=click.Choice(["strict", "process", "inline"]),
-        help="Isolation of the tools (default: strict for your own, process for built-in ones).",
-    )(timeout(command))
-
-
-def binding_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--by``: how calls pass their arguments."""
-    return click.option(
-        "--by",
-        "binding",
-        type=click.Choice(["name", "position"]),
-        default="name",
-        show_default=True,
-        help="Pass arguments by name, or by position as NESTful's executor does.",
-    )(command)
-
-
 def _seconds_option(flag: str, default: float, help: str) -> Decorator:
     return click.option(
         flag, metavar="SECONDS", type=Seconds(), default=default, show_default=True, help=help
     )
+
+
+isolation_options = add_options(
+    click.option(
+        "--isolation",
+        type=click.Choice(["strict", "process", "inline"]),
+        help="Isolation of the tools (default: strict for your own, process for built-in ones).",
+    ),
+    _seconds_option("--timeout", 10.0, "Time limit for one plan (not enforced inline)."),
+)
+"""Add ``--isolation`` and ``--timeout``: how tools are run."""
+
+binding_option = click.option(
+    "--by",
+    "binding",
+    type=click.Choice(["name", "position"]),
+    default="name",
+    show_default=True,
+    help="Pass arguments by name, or by position as NESTful's executor does.",
+)
+"""Add ``--by``: how calls pass their arguments."""

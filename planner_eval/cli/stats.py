@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS, SINGLE_VALUE_FORMATS
+from planner_eval.base.formats import formats_of, shows
 from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
+    LIST_ASPECTS,
     emit,
     format_option,
     infer_option,
@@ -42,12 +42,13 @@ from planner_eval.cli.stats_views import (
     summaries_json,
     summary_blocks,
 )
-from planner_eval.cli.workers import WorkOptions, run_job, store_option, work_options
+from planner_eval.cli.workers import WorkOptions, run_job, storage_options, store_option, work_options
 from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
     from planner_eval.reading.files.record import Record
+    from planner_eval.results.runs.folder import Input
 
 
 @click.command("stats", cls=Command)
@@ -62,15 +63,15 @@ if TYPE_CHECKING:
 )
 @infer_option
 @click.option("--explain", is_flag=True, help="Explain the terms below the tables.")
-@format_option("text", *SINGLE_VALUE_FORMATS, help="Output format.")
+@format_option(*LIST_ASPECTS)
 @picture_option(
     "--plot",
-    PICTURE_FORMATS,
+    "plot",
     "Plot distributions (.svg, .png, .pdf); shapes=FILE, tools=FILE and apps=FILE draw graphs.",
 )
-@picture_option("--shapes", DRAWING_FORMATS, "Draw the commonest shapes of plans.")
-@picture_option("--tool-graph", DRAWING_FORMATS, "Draw which tools use which tools' outputs.")
-@picture_option("--app-graph", DRAWING_FORMATS, "Draw the same for apps.")
+@picture_option("--shapes", "picture", "Draw the commonest shapes of plans.")
+@picture_option("--tool-graph", "picture", "Draw which tools use which tools' outputs.")
+@picture_option("--app-graph", "picture", "Draw the same for apps.")
 @drawing_options
 @work_options
 @store_option
@@ -114,17 +115,15 @@ def command(
     sources = pe.open_sources(names, **fields, tell=note)
     refuse_idle_places(sources)
     published = any(source.dataset is not None for source in sources)
-    people = form in ("text", "md") and only != "tables"
+    people = shows(form, "document") and only != "tables"
     drawn = files.keys() - {"plot"}
     refuse_idle(
-        [
-            OptionScope(("only",), published and not each, "to data sets, without --each"),
-            OptionScope(("infer",), only != "tables", "to the structure of plans"),
-            OptionScope(("explain",), people, "to the structure of plans as --format text or md"),
-            OptionScope(("theme", "deadline"), bool(drawn), "to --plot shapes, tools and apps"),
-            OptionScope(("force",), bool(drawn - {"shapes"}), "to --plot tools and apps"),
-            OptionScope(("store",), in_folder, "to a run that is kept: -o DIR/"),
-        ]
+        ("only", published and not each, "to data sets, without --each"),
+        ("infer", only != "tables", "to the structure of plans"),
+        ("explain", people, "to the structure of plans as --format text or md"),
+        ("theme deadline", bool(drawn), "to --plot shapes, tools and apps"),
+        ("force", bool(drawn - {"shapes"}), "to --plot tools and apps"),
+        ("store", in_folder, "to a run that is kept: -o DIR/"),
     )
     pictures = Pictures(files, [source.title for source in sources], look)
     rows = each or (len(sources) == 1 and not sources[0].many)
@@ -173,13 +172,11 @@ def _storage_settings(
     names: Sequence[str], sources: Sequence[Source], output: str | None, store: str | None, *, inferred: bool
 ) -> dict[str, Any]:
     """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-    from planner_eval.results.runs.pairs import make_change_check
 
-    how: dict[str, Any] = {"unchanged": make_change_check(*(s.file for s in sources if s.file is not None))}
-    if is_folder(output):
+    def inputs() -> list[Input]:
         from planner_eval.results.runs.folder import data_input, inputs_of
 
-        inputs = [
+        return [
             entry
             for source in sources
             for entry in (
@@ -188,9 +185,12 @@ def _storage_settings(
                 else [data_input("plans", source.name, source.samples)]
             )
         ]
-        how |= {"folder": output, "store": store or "jsonl", "given": names, "inputs": inputs}
-        how["report"] = lambda results: _summary(sources, results, "json", None, inferred=inferred)
-    return how
+
+    files = [source.file for source in sources if source.file is not None]
+    return storage_options(
+        output if is_folder(output) else None, store, *files, given=names, inputs=inputs,
+        report=lambda results: _summary(sources, results, formats_of("data")[0], None, inferred=inferred),
+    )  # fmt: skip
 
 
 def _kinds(results: StatsSums) -> list[str]:
@@ -222,7 +222,7 @@ def _summary(
 ) -> str:
     cells = [_cells(source) if only != "structure" else [] for source in sources]
     summaries = [s.figures.summary(inferred=inferred) for s in results.each]
-    if form == "json":
+    if shows(form, "data"):
         return summaries_json(sources, summaries, cells)
     blocks: list[str] = []
     for source, source_cells in zip(sources, cells, strict=True):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
 from planner_eval.base.errors import RenderError
-from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS, format_of_suffix
+from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table, table_pieces
-from planner_eval.cli.options import emit, note
+from planner_eval.cli.options import emit, note, picture_format
 from planner_eval.cli.workers import Reiterable
 from planner_eval.plan.statistics import Sums, plain_figure, plain_scope
 
@@ -240,8 +240,8 @@ def each_table(
         inferred: Whether edges were inferred, and it is said how many.
     """
     rows = Reiterable(lambda: _rows(lines, form, inferred=inferred))
-    alone = list(islice(_rows(lines, "json", inferred=inferred), 2))
-    if len(alone) == 1 and form in ("text", "md") and alone[0]["error"] is None:
+    alone = list(islice(_rows(lines, formats_of("data")[0], inferred=inferred), 2))
+    if len(alone) == 1 and shows(form, "document") and alone[0]["error"] is None:
         figures = {key: value for key, value in alone[0].items() if key not in ("file", "record", "error")}
         if "scope" in figures:
             figures["scope"] = plain_scope(figures["scope"])
@@ -279,9 +279,10 @@ def _figure_keys(kind: str, form: str, inferred: bool) -> list[str]:
     if kind == UNREADABLE:
         return []
     left_out = {*["inferred"] * (not inferred), *["scope"] * (kind != "scoped")}
-    left_out |= set(_LONG_FIGURES) if form != "json" else set()
+    whole = shows(form, "data")
+    left_out |= set() if whole else set(_LONG_FIGURES)
     names = [f.name for f in fields(Stats) if f.name not in left_out]
-    return names if form == "json" else [*names, "shape"]
+    return names if whole else [*names, "shape"]
 
 
 def _value_text(value: Any) -> str:
@@ -308,7 +309,7 @@ def summaries_json(
 
 def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:
     """The figures of all sources side by side, then kinds of arguments, patterns and shapes."""
-    readable = form in ("text", "md")
+    readable = shows(form, "document")
     blocks = [table(_figure_rows(sources, summaries, readable=readable), form)]
     for kind in _COUNT_KINDS:
         rows = _count_rows(sources, summaries, kind)
@@ -395,7 +396,7 @@ def glossary_table(sums: Sums, form: str, *, summary: bool, inferred: bool) -> s
 
     Args:
         sums: What the plans of all sources come to.
-        form: ``"text"`` or ``"md"``.
+        form: A format of documents.
         summary: Whether plans are summed up; else each has a row.
         inferred: Whether edges were inferred.
     """
@@ -424,7 +425,7 @@ def paper_blocks(source: Source, cells: Sequence[Cell], form: str) -> list[str]:
         form: A format of :mod:`planner_eval.base.tables`; other than for people, a row a cell.
     """
     assert source.dataset is not None
-    if form not in ("text", "md"):
+    if not shows(form, "document"):
         rows = [{"dataset": source.name} | asdict(cell) | {"agrees": cell.agrees} for cell in cells]
         return [table(rows, form)] if rows else []
     head = f"{source.name}: {len(source):,} of {source.dataset.records:,} published records available"
@@ -499,7 +500,7 @@ class Pictures:
             theme(look.theme)  # one that there is not is told before the work
         self.files, self.titles, self.look = files, titles, look
         self.forms = {
-            kind: format_of_suffix(file, PICTURE_FORMATS if kind == "plot" else DRAWING_FORMATS) or "svg"
+            kind: picture_format(file, "plot" if kind == "plot" else "picture")
             for kind, file in files.items()
         }
         self.graphs: dict[str, ToolGraph] = {}

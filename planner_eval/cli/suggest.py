@@ -9,13 +9,13 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError, JudgeError, ParseError
+from planner_eval.base.formats import View, write_view
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.tables import table
+from planner_eval.base.tables import Style
 from planner_eval.base.text import encodable, format_count, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Number,
-    OptionScope,
     emit,
     format_option,
     note,
@@ -23,7 +23,14 @@ from planner_eval.cli.options import (
     reading_options,
     refuse_idle,
 )
-from planner_eval.cli.sources import dataset_options, read_plans, wait_options
+from planner_eval.cli.sources import (
+    RECORD_TOOLS,
+    CatalogOptions,
+    catalog_options,
+    dataset_options,
+    read_plans,
+    wait_options,
+)
 from planner_eval.cli.terminal import Target, count_items
 from planner_eval.reading.files.record import format_record_name
 
@@ -45,15 +52,7 @@ _DEADLINE, _RETRIES = 60.0, 2
 
 @click.command("suggest", cls=Command)
 @click.argument("plans", metavar="PRED|DATASET")
-@click.option(
-    "--catalog",
-    "catalogs",
-    metavar="FILE",
-    multiple=True,
-    help="The tools: a file in any known format, or world:NAME; repeatable (default: the tools "
-    "in each record).",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected).")
+@catalog_options(RECORD_TOOLS)
 @click.option(
     "--query",
     metavar="FIELD",
@@ -94,12 +93,11 @@ _DEADLINE, _RETRIES = 60.0, 2
 @wait_options(_DEADLINE, _RETRIES)
 @reading_options
 @dataset_options
-@format_option("text", "md", "json", "jsonl", help="Output format.")
+@format_option("document", "data", "records")
 @output_option
 def command(
     plans: str,
-    catalogs: tuple[str, ...],
-    catalog_format: str | None,
+    named_tools: CatalogOptions,
     query: str | None,
     most: int,
     least: float,
@@ -125,20 +123,13 @@ def command(
     """
     with_model, waits = model is not None, ("timeout", "deadline", "retries")
     refuse_idle(
-        [
-            OptionScope(
-                ("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"
-            ),
-            OptionScope(
-                ("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"
-            ),
-            OptionScope(("form",), not patch, "without --patch, which writes JSON"),
-            OptionScope(("catalog_format",), bool(catalogs), "to a catalog, and none is named"),
-        ]
+        (("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"),
+        (("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"),
+        ("form", not patch, "without --patch, which writes JSON"),
     )
     source = read_plans([plans], **fields)[0]
-    offered = _OfferedTools(catalogs, catalog_format)
-    if not catalogs and not any(offered.given(record) for record in source.records):
+    offered = _OfferedTools(named_tools)
+    if not named_tools.catalogs and not any(offered.given(record) for record in source.records):
         raise click.UsageError(f"{source.name} has no tools: name them with --catalog")
     patience = {"timeout": timeout, "deadline": deadline, "retries": retries}
     judge = (
@@ -155,7 +146,7 @@ def command(
     if patch:
         emit(_patches(rows, many=many), output, plain=True)
     else:
-        emit(_format_rows(rows, form, many=many), output)
+        emit(write_view(_view(rows, many=many), form), output)
     _say_summary(rows)
     code = (
         1
@@ -170,14 +161,15 @@ def command(
 class _OfferedTools:
     """The tools of each record: those that the user names, else those that the record brings."""
 
-    def __init__(self, named: tuple[str, ...], format: str | None) -> None:
+    def __init__(self, named: CatalogOptions) -> None:
         from planner_eval.curation.suggest.suggest import index_tools, pooling_warnings
 
         self._make = index_tools
-        self._all = index_tools(pe.read_catalog(named, format)) if named else None
+        catalog = named.read()
+        self._all = None if catalog is None else index_tools(catalog)
         self._last: tuple[Any, Any] = (None, None)
         if self._all is not None:
-            for message in pooling_warnings(named, self._all.catalog):
+            for message in pooling_warnings(named.catalogs, self._all.catalog):
                 note(message)
 
     def given(self, record: Record) -> Any:
@@ -325,14 +317,14 @@ def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
     return "\n".join(encodable(json.dumps(line, ensure_ascii=False)) for line in lines)
 
 
-def _format_rows(rows: list[dict[str, Any]], form: str, *, many: bool) -> str:
-    if form == "jsonl":
-        return "\n".join(encodable(json.dumps(row, ensure_ascii=False)) for row in rows)
-    if form == "json":
-        return dump_indented(rows if many else rows[0])
-    if form == "md":
-        return table([line for row in rows for line in _table_rows(row)], "md")
-    return "\n".join(line for row in rows for line in _lines(row, many=many))
+def _view(rows: list[dict[str, Any]], *, many: bool) -> View:
+    def document(style: Style) -> Iterator[str]:
+        if style.markup:
+            yield style.table(line for row in rows for line in _table_rows(row))
+        else:
+            yield "\n".join(line for row in rows for line in _lines(row, many=many))
+
+    return View(document, data=lambda: rows if many else rows[0], records=lambda: rows)
 
 
 def _table_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.output_files import TABLE_FORMATS
 from planner_eval.cli.benchmark_options import (
     BenchmarkOptions,
     benchmark_options,
@@ -20,7 +19,6 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    OptionScope,
     cluster_option,
     emit,
     format_option,
@@ -28,6 +26,7 @@ from planner_eval.cli.options import (
     output_option,
     refuse_idle,
     seed_option,
+    told_by,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 @seed_option
 @benchmark_options
 @chart_options
-@format_option(*TABLE_FORMATS)
+@format_option("document", "table", "sketch", "paper")
 @output_option
 def command(
     runs: tuple[str, ...],
@@ -74,11 +73,9 @@ def command(
     Exit code: 0 made, 1 runs have different samples, 2 usage error, 3 no figure could be made.
     """
     refuse_idle(
-        [
-            OptionScope(("by", "metrics"), layout is None, "without --layout, which says what is shown"),
-            charted.applies,
-            OptionScope(("bare",), form in ("text", "md", "tex"), "to --format text, md and tex"),
-        ]
+        ("by metrics", layout is None, "without --layout, which says what is shown"),
+        charted.applies,
+        ("bare", *told_by(form, "document", "paper")),
     )
     from planner_eval.models.table_sources import read_table_run
 
@@ -89,10 +86,8 @@ def command(
     asking = any(r.predicted is not None for r in all_runs)
     condition = "to runs of predict: the others are scored already"
     refuse_idle(
-        [
-            OptionScope(BenchmarkOptions._fields[3:], asking, condition),
-            OptionScope(("gold",), asking or bench is not None, condition),
-        ]
+        (BenchmarkOptions._fields[3:], asking, condition),
+        ("gold", asking or bench is not None, condition),
     )
     shared: dict[str, Any] = {
         "layout": layout,
@@ -136,7 +131,7 @@ def _benchmark(form: str | None, published: BenchmarkOptions) -> Benchmark | Non
     if published.benchmark is not None and published.benchmark != form:
         bench = benchmark(published.benchmark)
         raise click.UsageError(f"--benchmark {bench.name}: the runs are of {form or 'tasks of your own'}")
-    refuse_idle([OptionScope(BenchmarkOptions._fields[1:], form is not None, "to runs of a benchmark")])
+    refuse_idle((BenchmarkOptions._fields[1:], form is not None, "to runs of a benchmark"))
     return None if form is None else benchmark(form)
 
 

@@ -12,15 +12,8 @@ from typing import Any, TypeVar
 import click
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.output_files import (
-    DRAWING_FORMATS,
-    RESULT_FORMATS,
-    SUFFIX_FORMATS,
-    ensure_final_newline,
-    find_write_problem,
-    format_of_suffix,
-    silence,
-)
+from planner_eval.base.formats import DEFAULT, FORMATS, SUFFIXES, format_of_suffix, formats_of, shows
+from planner_eval.base.output_files import ensure_final_newline, find_write_problem, silence
 from planner_eval.base.text import one_line, printable
 
 # ----------------------------------------------------------------------
@@ -238,13 +231,9 @@ def color_output(pieces: Iterable[str], output: str | None) -> Iterable[str]:
     context = click.get_current_context(silent=True)
     if context is None or not is_colored(output):
         return pieces
-    form = (
-        context.params.get("form")
-        or format_of_suffix(output, (*RESULT_FORMATS, *DRAWING_FORMATS, "html"))
-        or "text"
-    )
+    form = context.params.get("form") or format_of_suffix(output, FORMATS) or DEFAULT
     paint = COLOR_FUNCTIONS.get(context.command_path.partition(" ")[2])
-    if paint is None or form != "text":
+    if paint is None or not shows(form, "plain"):
         return pieces
     return map(
         paint, map(printable, whole_lines(pieces) if paint in LINE_COLOR_FUNCTIONS else ["".join(pieces)])
@@ -447,15 +436,15 @@ class Target(click.ParamType):  # type: ignore[type-arg]  # click takes none bef
     Args:
         folder: Whether it may be a directory.
         unless: An option with which the file is only read.
-        forms: The suffixes of what is written, where a file named as anything else is refused.
+        aspects: What is written, where a file named as another format than shows that is refused.
     """
 
     name = "file"
 
-    def __init__(self, *, folder: bool = False, unless: str = "", forms: Collection[str] = ()) -> None:
+    def __init__(self, *aspects: str, folder: bool = False, unless: str = "") -> None:
         self.folder = folder
         self.unless = unless
-        self.forms = forms
+        self.forms = formats_of(*aspects)
 
 
 def refuse_targets(context: click.Context) -> None:
@@ -482,7 +471,7 @@ def refuse_targets(context: click.Context) -> None:
         if os.path.exists(file) and _is_settings(file):
             raise InputError(f"{flag}: {file} is the project's settings file: name another file")
         named = (
-            format_of_suffix(file, SUFFIX_FORMATS)
+            format_of_suffix(file, SUFFIXES)
             if target.forms and not format_of_suffix(file, target.forms)
             else None
         )
@@ -509,7 +498,7 @@ def format_of_file(file: str | None, forms: Collection[str], context: click.Cont
         UsageError: it names one, and the command does not write it.
     """
     form = format_of_suffix(file, forms)
-    other = format_of_suffix(file, SUFFIX_FORMATS) if form is None else None
+    other = format_of_suffix(file, SUFFIXES) if form is None else None
     if other is not None:
         message = f"{file} has the suffix of {other}, but {context.command.name} writes {', '.join(forms)}"
         if "form" in {option.name for option in context.command.params}:

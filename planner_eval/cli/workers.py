@@ -16,6 +16,7 @@ from planner_eval.cli.terminal import Counter, count_items, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile
+    from planner_eval.results.runs.folder import Input
     from planner_eval.results.runs.pairs import Job, Pairs
 
 
@@ -68,40 +69,37 @@ DEFAULT_WORK_OPTIONS = WorkOptions(None, None, None, None, None, quiet=False)
 """As the size of the input says."""
 
 
-def work_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add ``--jobs`` and others, which the command takes as ``work_options``, a `WorkOptions`."""
-    for option in (
-        click.option(
-            "--address", metavar="HOST:PORT", help="The Ray cluster (default: one on this machine)."
-        ),
-        click.option(
-            "--engine",
-            type=click.Choice(["ray"]),
-            help="Run on a Ray cluster instead of local processes.",
-        ),
-        click.option("--quiet", is_flag=True, help="Show no progress."),
-        click.option(
-            "--part",
-            metavar="RECORDS",
-            type=click.IntRange(min=1),
-            help="Records per batch; results do not depend on it.",
-        ),
-        click.option(
-            "--record-deadline",
-            metavar="SECONDS",
-            type=Seconds(),
-            help="Time limit per record (default for large inputs: 60); longer is an error.",
-        ),
-        click.option(
-            "--jobs",
-            metavar="N",
-            type=click.IntRange(min=1),
-            help="Worker processes, at most 4 per core (default for large inputs: all cores).",
-        ),
-    ):
-        command = option(command)
-    return bundle_options("running", WorkOptions, WorkOptions._fields)(command)
-
+work_options = bundle_options(
+    "running",
+    WorkOptions,
+    WorkOptions._fields,
+    click.option(
+        "--jobs",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Worker processes, at most 4 per core (default for large inputs: all cores).",
+    ),
+    click.option(
+        "--record-deadline",
+        metavar="SECONDS",
+        type=Seconds(),
+        help="Time limit per record (default for large inputs: 60); longer is an error.",
+    ),
+    click.option(
+        "--part",
+        metavar="RECORDS",
+        type=click.IntRange(min=1),
+        help="Records per batch; results do not depend on it.",
+    ),
+    click.option("--quiet", is_flag=True, help="Show no progress."),
+    click.option(
+        "--engine",
+        type=click.Choice(["ray"]),
+        help="Run on a Ray cluster instead of local processes.",
+    ),
+    click.option("--address", metavar="HOST:PORT", help="The Ray cluster (default: one on this machine)."),
+)
+"""Add ``--jobs`` and others, which the command takes as ``running``, a `WorkOptions`."""
 
 store_option = click.option(
     "--store",
@@ -223,6 +221,35 @@ def _column_lines(rows: str, job: Any) -> Iterator[str]:
         yield json.dumps(data, ensure_ascii=False)
 
 
+def storage_options(
+    folder: str | None,
+    store: str | None,
+    *files: PlanFile,
+    given: Sequence[str],
+    inputs: Callable[[], Sequence[Input]],
+    report: Callable[[Any], str],
+    used: Sequence[str] = (),
+) -> dict[str, Any]:
+    """How a run is kept: in a folder with what tells its files from others, or nowhere.
+
+    Args:
+        folder: The folder; None for nowhere.
+        store: In what it keeps the rows; None for the usual.
+        files: The files of records.
+        given: What the user named, so that it is told alike again.
+        inputs: Gives the files behind the records.
+        report: Makes the text of the report from the sums.
+        used: Files of code and of what it knows.
+    """
+    from planner_eval.results.runs.pairs import make_change_check
+
+    options: dict[str, Any] = {"unchanged": make_change_check(*files, used=used)}
+    if folder is not None:
+        options |= {"folder": folder, "given": given, "inputs": inputs(), "report": report}
+        options |= {} if store is None else {"store": store}
+    return options
+
+
 class PlansJob:
     """A job over plans of which no run is kept."""
 
@@ -272,15 +299,3 @@ class _Lines:
         with open(self.file, encoding="utf-8", newline="\n") as stream:
             for line in stream:
                 yield line.removesuffix("\n")
-
-
-def join_lines(pieces: Iterable[str]) -> Iterator[str]:
-    r"""The pieces with a line end between two.
-
-    >>> "".join(join_lines(["a", "b"]))
-    'a\nb'
-    """
-    lead = ""
-    for piece in pieces:
-        yield lead + piece
-        lead = "\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import table
+from planner_eval.base.tables import Style
 from planner_eval.base.text import format_count
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.reading.files.costs import COST_NAMES
@@ -207,13 +207,12 @@ def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> 
             yield ", ".join(clauses)
 
 
-def conversation_blocks(sums: ConversationSums | None, form: str, verdict: str = "") -> list[str]:
-    """Turns and costs as blocks of text or Markdown; none where there is nothing to report."""
+def conversation_blocks(sums: ConversationSums | None, style: Style, verdict: str = "") -> list[str]:
+    """Turns and costs as blocks of a document; none where there is nothing to report."""
     if sums is None:
         return []
-    lines = [f"- {line}" if form == "md" else line for line in turn_lines(sums)]
-    rows = cost_rows(sums, verdict)
-    return [*([table(rows, form)] if rows else []), *(["\n".join(lines)] if lines else [])]
+    blocks = style.table(cost_rows(sums, verdict)), style.lines(turn_lines(sums))
+    return [*filter(None, blocks)]
 
 
 def conversation_data(sums: ConversationSums) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import table
+from planner_eval.base.tables import Style
 from planner_eval.base.text import format_count, lazy_pattern, one_line
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import JUDGED_STATES
@@ -393,12 +393,12 @@ def _interval_text(interval: Interval | None) -> str | None:
     return None if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
 
 
-def trial_blocks(report: TrialReport | None, form: str, right_text: str = "the same as gold") -> list[str]:
-    """Trials as blocks of text or Markdown; none where there is nothing to report."""
+def trial_blocks(report: TrialReport | None, style: Style, right_text: str = "the same as gold") -> list[str]:
+    """Trials as blocks of a document; none where there is nothing to report."""
     if report is None:
         return []
-    lines = "\n".join(f"- {line}" if form == "md" else line for line in trial_lines(report, right_text))
-    return [*([table(trial_rows(report), form)] if report.passes else []), lines]
+    tables = [style.table(trial_rows(report))] if report.passes else []
+    return [*tables, style.lines(trial_lines(report, right_text))]
 
 
 def trial_data(report: TrialReport) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from planner_eval.base.errors import LIST, SECONDS, ArgumentKind, InputError, RenderError, expect
-from planner_eval.base.output_files import DRAWING_FORMATS, PICTURE_FORMATS
+from planner_eval.base.formats import LISTING, formats_of, load_writer, shows
 from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.results.drawing.overlay import diff_scene, plan_scene
 from planner_eval.results.drawing.scene import Scene, condense
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from planner_eval.results.drawing.themes import Theme
 
 
-FORMATS = (*DRAWING_FORMATS, "text", "boxes")
+FORMATS = (*formats_of("picture"), *formats_of("plain", "boxes"))
 """The formats that :func:`render` knows; the first three need Graphviz."""
 
-PNG_DPI = 144
+DPI = {"png": 144}
 
 Drawable: TypeAlias = "Plan | Diff | Scene"
 
@@ -112,7 +112,7 @@ def render_many(
     expect(LIST, things=things)
     expect(SECONDS, deadline=deadline)
     look = get_theme(theme)
-    if format not in PICTURE_FORMATS:
+    if not shows(format, "plot"):
         yield from (_draw_without_layout(thing, format, look, force=force, color=color) for thing in things)
         return
     from planner_eval.results.drawing.dot import to_dot
@@ -124,7 +124,7 @@ def render_many(
         for thing in things:
             scene, diagnostics = _fit_scene(thing, force)
             notes.append(diagnostics)
-            yield to_dot(scene, look, dpi=PNG_DPI if format == "png" else None)
+            yield to_dot(scene, look, dpi=DPI.get(format))
 
     for drawing in draw_many(sources(), format, deadline=deadline):
         diagnostics = notes.popleft()
@@ -159,27 +159,16 @@ def _draw_without_layout(thing: Drawable, format: str, theme: Theme, *, force: b
     """A drawing that needs no layout of Graphviz."""
     from planner_eval.results.drawing.layout import Drawing
 
-    if format == "text":
-        from planner_eval.results.drawing.terminal import to_text
+    plain = shows(format, "plain")
+    drawn = shows(format, "picture")
+    scene, diagnostics = _fit_scene(thing, force) if drawn else (scene_of(thing), ())
+    write = load_writer(LISTING if plain else format)
+    try:
+        text: str = write(scene, theme, color=color) if plain else write(scene, theme)
+    except RenderError as error:
+        return Drawing(error=str(error))
+    if format == "mermaid":
+        from planner_eval.results.drawing.mermaid import size_diagnostics
 
-        return Drawing(_encode(to_text(scene_of(thing), theme, color=color)))
-    if format == "boxes":
-        from planner_eval.results.drawing.terminal import to_boxes
-
-        try:
-            return Drawing(_encode(to_boxes(scene_of(thing), theme)))
-        except RenderError as error:
-            return Drawing(error=str(error))
-    scene, diagnostics = _fit_scene(thing, force)
-    if format == "dot":
-        from planner_eval.results.drawing.dot import to_dot
-
-        return Drawing(_encode(to_dot(scene, theme)), diagnostics)
-    from planner_eval.results.drawing.mermaid import size_diagnostics, to_mermaid
-
-    text = to_mermaid(scene, theme)
-    return Drawing(_encode(text), (*diagnostics, *size_diagnostics(text, len(scene.arrows))))
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8")
+        diagnostics = (*diagnostics, *size_diagnostics(text, len(scene.arrows)))
+    return Drawing(text.encode("utf-8"), diagnostics)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError, RenderError
-from planner_eval.base.output_files import PICTURE_FORMATS
 from planner_eval.base.resources import folder
 from planner_eval.base.text import shorten
 from planner_eval.results.drawing.scene import visible_text
@@ -36,8 +35,8 @@ SYSTEM_STYLES = (
 
 FILE_METADATA: Mapping[str, Any] = {
     "svg": {"Date": None},
-    "pdf": {"CreationDate": None},
     "png": {"Software": None},
+    "pdf": {"CreationDate": None},
 }
 """What files say of themselves: not when they were made."""
 
@@ -134,8 +133,8 @@ class Chart(NamedTuple):
 
 
 def _render_chart(chart: Chart, format: str, columns: int) -> bytes:
-    if format not in PICTURE_FORMATS:
-        raise InputError(f"unknown chart format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
+    if format not in FILE_METADATA:
+        raise InputError(f"unknown chart format {format!r}: expected one of {', '.join(FILE_METADATA)}")
     if columns not in WIDTHS:
         raise InputError(f"a chart is 1 or 2 columns wide, not {columns}")
     with apply_style():
@@ -410,7 +409,7 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
 
     Args:
         panels: What to draw; the data sets have one colour and one hatching in all of them.
-        format: One of :data:`~planner_eval.base.output_files.PICTURE_FORMATS`.
+        format: One of :data:`FILE_METADATA`.
         columns: Panels side by side.
 
     Returns:
@@ -423,8 +422,8 @@ def plot(panels: Sequence[Panel], *, format: str = "svg", columns: int = 3) -> b
     >>> plot([Panel("depth", "plans", {"mine": {1: 3, 2: 5}})])[:5]
     b'<?xml'
     """
-    if format not in PICTURE_FORMATS:
-        raise InputError(f"unknown plot format {format!r}: expected one of {', '.join(PICTURE_FORMATS)}")
+    if format not in FILE_METADATA:
+        raise InputError(f"unknown plot format {format!r}: expected one of {', '.join(FILE_METADATA)}")
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     if not names:
         raise InputError("there is nothing to plot")

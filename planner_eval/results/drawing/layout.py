@@ -322,7 +322,7 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
 
     Args:
         sources: Graphs in DOT.
-        form: One of :data:`~planner_eval.base.output_files.PICTURE_FORMATS`.
+        form: A format that Graphviz draws.
         deadline: Seconds for the layout of each.
 
     Yields:

@@ -218,7 +218,8 @@ def _restore_integers(value: Any) -> Any:
 
 # ----------------------------------------------------------------------
 # The file of all rows of a run: JSON lines or Parquet, written from the parts and held against them.
-STORES = {"jsonl": "rows.jsonl", "parquet": "rows.parquet"}
+LINES, COLUMNS = "jsonl", "parquet"
+STORES = {LINES: "rows.jsonl", COLUMNS: "rows.parquet"}
 """The file of all rows, by the store's name."""
 
 _CHUNK = 1 << 20
@@ -236,7 +237,7 @@ def refuse_store(store: str, job: Job) -> None:
     """
     if store not in STORES:
         raise InputError(f"unknown store {store!r}, expected one of {', '.join(STORES)}")
-    if store == "parquet":
+    if store == COLUMNS:
         refuse_missing_pyarrow()
         if not hasattr(job, "columns"):
             raise InputError(f"the rows of a {job.kind} have no columns: expected the store jsonl")
@@ -270,7 +271,7 @@ def write_all_rows(
     chunks = list(chunks)
     try:
         with open(temporary, "wb") as out:
-            if store == "parquet":
+            if store == COLUMNS:
                 columns: Any = job
                 write_rows(_lines(folder, chunks, check), columns.columns(), out)
             else:
@@ -280,7 +281,7 @@ def write_all_rows(
                         shutil.copyfileobj(stream, out, _CHUNK)
                     if remove:
                         os.unlink(rows_file(folder, chunk))
-        if store == "parquet":
+        if store == COLUMNS:
             _write_digests(temporary, folder, chunks)
         os.replace(temporary, rows)
     except OSError as error:
@@ -303,7 +304,7 @@ def verified_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -
         Changed: the file, or a mark, is not as the run left it.
         OSError: the file cannot be read.
     """
-    if store == "parquet":
+    if store == COLUMNS:
         sealed = _compute_digests(rows, folder, chunks := list(chunks))
         if sealed is None or sealed != _read_digests(folder):
             raise RowsChanged

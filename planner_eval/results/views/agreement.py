@@ -1,47 +1,48 @@
-"""An agreement in writing: for people, as JSON, CSV, Markdown or JUnit."""
+"""An agreement in writing: what each format shows of one."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from planner_eval.base.tables import md_cell, table
+from planner_eval.base.formats import DEFAULT, View, write_view
+from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import format_count, one_line
 from planner_eval.results.agreement import Agreement
-from planner_eval.results.views.junit import Case, junit, outcome
+from planner_eval.results.views.junit import Case, outcome
 
 _MAX_NAMED = 5
 _MAX_LINE_LENGTH = 10_000
 """Characters of one line beside the tables."""
 
 
-def write_agreement(agreement: Agreement, form: str = "text", *, limits: Sequence[Case] = ()) -> str:
-    """An agreement as text, ``md``, ``json``, ``jsonl`` (a record a line), ``csv`` (a figure) or ``junit``.
+def write_agreement(agreement: Agreement, form: str = DEFAULT, *, limits: Sequence[Case] = ()) -> str:
+    """An agreement in a format: records a line, a row a figure, a test case a record.
 
     Args:
         agreement: The agreement.
         form: The format.
-        limits: Thresholds as test cases: where there are some they decide in JUnit.
+        limits: Thresholds as test cases: where there are some they decide.
     """
-    if form == "json":
-        return json.dumps(
-            {"schema": "planeval.agreement/1", **_data(agreement)}, ensure_ascii=False, indent=1
-        )
-    if form == "jsonl":
-        return table([row._asdict() for row in agreement.rows], form)
-    if form == "junit":
-        return junit([*limits, *_cases(agreement, limited=bool(limits))])
-    if form == "csv":
-        return table(list(_figure_rows(agreement)), form)
+    view = View(
+        document=lambda style: _document(agreement, style),
+        data=lambda: {"schema": "planeval.agreement/1", **_data(agreement)},
+        records=lambda: (row._asdict() for row in agreement.rows),
+        table=lambda: _figure_rows(agreement),
+        cases=lambda: ([*limits, *_cases(agreement, limited=bool(limits))], None),
+    )
+    return "".join(write_view(view, form))
+
+
+def _document(agreement: Agreement, style: Style) -> Iterator[str]:
     first, second = agreement.names
     head = f"{first} against {second}: {format_count(agreement.n, 'record')} with both verdicts"
     tables = (_figure_rows(agreement), _cell_rows(agreement), _shift_rows(agreement))
     lines = (*_disagreement_lines(agreement), agreement.made)
-    clipped = [md_cell(line) if form == "md" else one_line(line, _MAX_LINE_LENGTH) for line in lines]
-    blocks = [head, *(table(list(rows), form) for rows in tables), "\n".join(clipped)]
-    return "\n\n".join(block for block in blocks if block)
+    clipped = [md_cell(line) if style.markup else one_line(line, _MAX_LINE_LENGTH) for line in lines]
+    blocks = [head, *(style.table(rows) for rows in tables), "\n".join(clipped)]
+    yield "\n\n".join(filter(None, blocks))
 
 
 def _data(agreement: Agreement) -> dict[str, Any]:

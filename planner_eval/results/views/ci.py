@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import CODES
-from planner_eval.base.tables import table_head, table_line
+from planner_eval.base.tables import MARKDOWN, table_head, table_line
 from planner_eval.base.text import format_count, one_line, printable
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
@@ -152,9 +152,9 @@ def _location_text(finding: Finding) -> str:
 
 
 def _rows(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    yield from table_head(head, "md")
+    yield from table_head(head, MARKDOWN.form)
     for row in rows:
-        yield table_line(list(row), "md")
+        yield table_line(list(row), MARKDOWN.form)
 
 
 def _escape_data(text: str) -> str:

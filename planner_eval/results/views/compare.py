@@ -1,16 +1,16 @@
-"""Systems compared, in writing: for people, as JSON, CSV, Markdown or JUnit."""
+"""Systems compared, in writing: what each format shows of a comparison."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
+from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.ratios import gap_text, round_ratio
-from planner_eval.base.tables import table
+from planner_eval.base.tables import MARKDOWN, Style, table
 from planner_eval.base.text import format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.reading.files.costs import COST_NAMES
@@ -28,7 +28,7 @@ from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_se
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
 from planner_eval.results.totals import Records, record_rows
-from planner_eval.results.views.junit import Case, junit
+from planner_eval.results.views.junit import Case
 from planner_eval.results.views.report import left_out_lines
 
 # ----------------------------------------------------------------------
@@ -244,7 +244,7 @@ def _round_value(value: float | None) -> float | None:
 
 
 # ----------------------------------------------------------------------
-# Systems compared, in writing: for people, as JSON, CSV, Markdown or JUnit.
+# Systems compared, in writing.
 TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
@@ -278,7 +278,7 @@ def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
         raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
     expect_or_none(NAMES, names=names)
     if names is None:
-        names = [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(systems))]
+        names = letter_names(len(systems))
     if len(names) != len(systems):
         raise InputError(f"there are {len(names)} names for {len(systems)} systems")
     return free_names(names)
@@ -286,60 +286,71 @@ def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
 
 def write_comparison(
     comparison: Comparison,
-    form: str = "text",
+    form: str = DEFAULT,
     *,
     flips: int = 10,
     every: Collection[str] = (),
     limits: Sequence[Case] = (),
     without: WithoutDoubts | None = None,
 ) -> str:
-    """A comparison as text, ``json``, ``jsonl`` (a line a sample), ``csv``, ``md`` or ``junit``.
+    """A comparison in a format; records are samples, a row is of a figure, a test case of a sample.
 
-    JSON of two systems is a contrast; of more a list of contrasts, each with the first.
+    Data of two systems are a contrast; of more a list of contrasts, each with the first.
 
     Args:
         comparison: The comparison.
         form: The format.
-        flips: How many ids of flipped samples text names on each side; JSON names all.
-        every: Metrics whose figures text and ``md`` show although they do not exist.
-        limits: What the user allows as test cases: where there are some they decide in JUnit.
-        without: The comparison without the records of doubtful gold, for text, ``md`` and ``json``.
+        flips: How many ids of flipped samples text names on each side; data have all.
+        every: Metrics whose figures documents show although they do not exist.
+        limits: What the user allows as test cases: where there are some they decide.
+        without: The comparison without the records of doubtful gold, for documents and data.
     """
-    if form == "json":
-        data = comparison_data(comparison)
-        if without is not None:
-            data["without_gold_doubts"] = doubt_data(comparison, without)
-        return json.dumps(data, ensure_ascii=False, indent=1)
-    if form == "jsonl":
-        return "\n".join(json.dumps(sample, ensure_ascii=False) for sample in _samples(comparison))
-    if form == "junit":
-        return junit([*limits, *compare_cases(comparison, limited=bool(limits))])
-    selected = [
-        index
-        for index, line in enumerate(comparison.contrasts[0].lines)
-        if _has_value(comparison, index, every)
+    names, lines = comparison.names, comparison.contrasts[0].lines
+    selected = [i for i, _ in enumerate(lines) if _has_value(comparison, i, every)]
+
+    def document(style: Style) -> Iterator[str]:
+        if style.markup:
+            yield _markdown(comparison, selected, without)
+            return
+        text = _text(comparison, selected, names, flips, without)
+        if max(map(len, text.tables.splitlines()), default=0) > TERMINAL_WIDTH:
+            letters = letter_names(len(names))
+            legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, names, strict=True))
+            yield f"{legend}\n\n"
+            text = _text(comparison, selected, letters, flips, without)
+        yield text.whole
+
+    view = View(
+        document=document,
+        data=lambda: (
+            comparison_data(comparison)
+            | ({} if without is None else {"without_gold_doubts": doubt_data(comparison, without)})
+        ),
+        records=lambda: _samples(comparison),
+        table=lambda: flat_rows(comparison, range(len(lines)), names),
+        cases=lambda: ([*limits, *compare_cases(comparison, limited=bool(limits))], None),
+    )
+    return "".join(write_view(view, form))
+
+
+def letter_names(count: int) -> list[str]:
+    """Short names of so many systems: A, B and so on.
+
+    >>> letter_names(27)[-2:]
+    ['Z', 'S27']
+    """
+    return [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(count)]
+
+
+def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutDoubts | None) -> str:
+    names = comparison.names
+    tables = [
+        flat_rows(comparison, selected, names),
+        *conversation_rows(comparison, names),
+        *(breakdown_rows(comparison, key, names) for key in comparison.contrasts[0].breakdown),
     ]
-    if form == "csv":
-        return table(flat_rows(comparison, range(len(comparison.contrasts[0].lines)), comparison.names), form)
-    if form == "md":
-        keys = comparison.contrasts[0].breakdown
-        more = [table(rows, form) for rows in conversation_rows(comparison, comparison.names)]
-        more += [table(breakdown_rows(comparison, key, comparison.names), form) for key in keys]
-        return "\n\n".join(
-            [
-                *_opening_lines(comparison, without),
-                table(flat_rows(comparison, selected, comparison.names), form),
-                *filter(None, more),
-            ]
-        )
-    text = _text(comparison, selected, comparison.names, flips, without)
-    if max(map(len, text.tables.splitlines()), default=0) <= TERMINAL_WIDTH:
-        return text.whole
-    letters = [
-        chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(comparison.names))
-    ]
-    legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, comparison.names, strict=True))
-    return f"{legend}\n\n{_text(comparison, selected, letters, flips, without).whole}"
+    blocks = [*_opening_lines(comparison, without), *map(MARKDOWN.table, tables)]
+    return "\n\n".join(filter(None, blocks))
 
 
 class _Text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 _NON_XML_CHARACTER = "[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+SUITE = "planeval"
+"""The suite's name, which the class names begin with."""
+
 NON_FILE_NAMES = ("standard input", "predictions", "gold", "plans", "the text")
 """What records are called that come from no file."""
 
@@ -89,16 +92,16 @@ def limit_case(name: str, *, met: bool, said: str, file: str | None = None) -> C
     return Case(name, "failure", "threshold", said, file=file, group="thresholds")
 
 
-def junit(cases: Iterable[Case], *, suite: str = "planeval") -> str:
-    """A JUnit XML report.
+def write_cases(make: Callable[[], tuple[Iterable[Case], Mapping[str, int] | None]]) -> Iterator[str]:
+    """A JUnit XML report, in pieces.
 
     No case has a time: the same input gives the same bytes, and seconds are never the same.
 
     Args:
-        cases: The test cases.
-        suite: The suite's name, which the class names begin with.
+        make: Gives the cases, and how many of them have which outcome, where that is known before.
 
-    >>> print(junit([Case("a", "failure", "call.missing", "gold's f is missing", file="p.jsonl", line=3)]))
+    >>> case = Case("a", "failure", "call.missing", "gold's f is missing", file="p.jsonl", line=3)
+    >>> print("".join(write_cases(lambda: ([case], None))))
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites tests="1" failures="1" errors="0">
       <testsuite name="planeval" tests="1" failures="1" errors="0" skipped="0">
@@ -108,19 +111,19 @@ def junit(cases: Iterable[Case], *, suite: str = "planeval") -> str:
       </testsuite>
     </testsuites>
     """
-    all_cases = list(cases)
-    return "".join(junit_pieces(all_cases, Counter(case.outcome for case in all_cases), suite=suite))
+    cases, outcomes = make()
+    if outcomes is None:
+        cases = list(cases)
+        outcomes = Counter(case.outcome for case in cases)
+    return junit_pieces(cases, outcomes)
 
 
-def junit_pieces(
-    cases: Iterable[Case], outcomes: Mapping[str, int], *, suite: str = "planeval"
-) -> Iterator[str]:
-    """A JUnit XML report as it is made: the same as :func:`junit` gives in one piece.
+def junit_pieces(cases: Iterable[Case], outcomes: Mapping[str, int]) -> Iterator[str]:
+    """A JUnit XML report as it is made.
 
     Args:
         cases: The test cases.
         outcomes: How many of them have which outcome, which stands before them.
-        suite: The suite's name, which the class names begin with.
     """
     from xml.etree.ElementTree import Element, indent, tostring
 
@@ -130,20 +133,20 @@ def junit_pieces(
     counts = {"tests": str(sum(outcomes.values()))}
     counts |= {f"{kind}s": str(outcomes.get(kind, 0)) for kind in ("failure", "error")}
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n{start("testsuites", counts)}>\n  '
-    yield start("testsuite", {"name": suite} | counts | {"skipped": str(outcomes.get("skipped", 0))})
+    yield start("testsuite", {"name": SUITE} | counts | {"skipped": str(outcomes.get("skipped", 0))})
     empty = True
     for case in cases:
-        element = _element(case, suite)
+        element = _element(case)
         indent(element, level=2)
         yield f"{'>' * empty}\n    {tostring(element, encoding='unicode')}"
         empty = False
     yield (" />" if empty else "\n  </testsuite>") + "\n</testsuites>"
 
 
-def _element(case: Case, suite: str) -> Element:
+def _element(case: Case) -> Element:
     from xml.etree.ElementTree import Element, SubElement
 
-    group = f"{suite}.{case.group}" if case.group else suite
+    group = f"{SUITE}.{case.group}" if case.group else SUITE
     element = Element("testcase", name=_xml_line(case.name), classname=_xml_line(group))
     if case.file is not None and case.file not in NON_FILE_NAMES:
         element.set("file", _xml_line(case.file))

@@ -1,4 +1,4 @@
-"""Reports in writing: for people, as JSON, CSV, Markdown or JUnit."""
+"""Reports in writing: what each format shows of one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import table
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.tables import TEXT, Style, table_pieces
+from planner_eval.base.text import format_count, join_pieces, one_line
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts
@@ -27,7 +28,7 @@ from planner_eval.results.conversations import (
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_blocks, trial_data, trial_lines, trial_rows
-from planner_eval.results.views.junit import Case, junit_pieces, outcome
+from planner_eval.results.views.junit import Case, outcome
 
 if TYPE_CHECKING:
     from planner_eval.results.gold_doubts import WithoutDoubts
@@ -93,7 +94,7 @@ def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
 
 
 # ----------------------------------------------------------------------
-# Reports in writing: for people, as JSON, CSV, Markdown or JUnit.
+# Reports in writing.
 def figure_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
     """Figures as rows of a table."""
     rows = []
@@ -121,7 +122,7 @@ def _round_value(value: float | None) -> float | None:
 
 def write_report(
     report: Report,
-    form: str = "text",
+    form: str = DEFAULT,
     *,
     failures: bool = False,
     view: FigureView = ALL_FIGURES,
@@ -129,56 +130,72 @@ def write_report(
     beside: Sequence[Case] = (),
     without: WithoutDoubts | None = None,
 ) -> Iterator[str]:
-    """A report as text, ``json``, ``jsonl`` (a line a pair), ``csv``, ``md`` or ``junit``.
+    """A report in a format. Documents leave out figures that do not exist; others have each, as null.
 
-    Text and ``md`` leave out figures that do not exist; the formats for programs have each, as null. ``csv``
-    has the figures, or what root causes cost, where that was asked for.
+    A table has the figures, or what root causes cost, where that was asked for.
 
     Args:
         report: The report.
         form: The format.
-        failures: List only pairs that are not the same; as text and ``md`` list them at all.
-        view: Which figures text and ``md`` show.
-        limits: Thresholds as test cases: where there are some they decide in JUnit, and a pair may differ.
+        failures: List only pairs that are not the same; documents list them at all.
+        view: Which figures documents show.
+        limits: Thresholds as test cases: where there are some they decide, and a pair may differ.
         beside: What is no pair, as test cases: records that were left out.
-        without: The figures without the records of doubtful gold, which text, ``md`` and ``json`` show too.
+        without: The figures without the records of doubtful gold, which documents and data show too.
 
     Returns:
         The text in pieces, without a last line end; pairs are asked for as they are written.
     """
     rows = (row for row in report.rows if not failures or row.state != "same")
-    if form == "json":
-        return _json_pieces(report, rows, without)
-    if form == "jsonl":
-        return join_pieces("\n", (json.dumps(row_data(row), ensure_ascii=False) for row in rows))
-    if form == "junit":
+    listed = rows if failures and report.totals.pairs > report.totals.states["same"] else None
+
+    def cases() -> tuple[Iterable[Case], Mapping[str, int]]:
         limited = bool(limits)
-        beside = [*_task_cases(report, failures=failures, limited=limited), *beside]
-        cases = report_cases(report, failures=failures, limits=limits, beside=beside)
-        outcomes = Counter(case.outcome for case in (*limits, *beside))
+        others = [*_task_cases(report, failures=failures, limited=limited), *beside]
+        outcomes = Counter(case.outcome for case in (*limits, *others))
         for state, count in report.states().items():
             outcomes[outcome(state, limited=limited)] += count * (not failures or state != "same")
-        return junit_pieces(cases, outcomes)
-    causes = report.causes
-    if form == "csv":
-        if causes is None:
-            return iter([table(figure_rows(report.figures), form)])
+        return report_cases(report, failures=failures, limits=limits, beside=others), outcomes
 
-        return iter([table(cause_rows(causes.rows), form)])
+    causes = report.causes
+    return write_view(
+        View(
+            document=lambda style: _document(report, style, listed, view, without),
+            data=lambda: _json_pieces(report, rows, without),
+            records=lambda: map(row_data, rows),
+            table=lambda: figure_rows(report.figures) if causes is None else cause_rows(causes.rows),
+            cases=cases,
+        ),
+        form,
+    )
+
+
+def _document(
+    report: Report,
+    style: Style,
+    listed: Iterable[ScoredRow] | None,
+    view: FigureView,
+    without: WithoutDoubts | None,
+) -> Iterator[str]:
+    """What people are shown: pairs, where they are listed, tables, and as text what is said below them."""
     selected = existing_figures(view.figures(report), view.every)
-    listed = failures and report.totals.pairs > report.totals.states["same"]
-    if form == "md":
-        blocks = [
-            table(figure_rows(selected), form),
-            *_trial_blocks(report, form),
-            *_breakdowns(report, selected, form),
-            *_cause_blocks(report, form),
-            *_doubt_blocks(report, selected, without, form),
-        ]
-        return _blocks(_table_lines(rows) if listed else None, blocks)
-    *tables, lines = _text(report, selected, view)
-    blocks = [*tables, *_doubt_blocks(report, selected, without, form), lines]
-    return _blocks(_lines(rows, report.totals.width) if listed else None, blocks)
+    blocks = [
+        style.table(figure_rows(selected)),
+        *_trial_blocks(report, style),
+        *_breakdowns(report, selected, style),
+        *([] if report.causes is None else [causes_text(report.causes, style)]),
+        *_doubt_blocks(report, selected, without, style),
+        *([] if style.markup else ["\n".join(_remarks(report, view))]),
+    ]
+    text = "\n\n".join(filter(None, blocks))
+    if listed is not None:
+        if style.markup:
+            rows = ({"id": r.id, "state": r.state.replace("_", " "), "reason": r.reason} for r in listed)
+            yield from table_pieces(rows, style.form)
+        else:
+            yield from join_pieces(_lines(listed, report.totals.width))
+        text = text and f"\n\n{text}"
+    yield text
 
 
 def report_cases(
@@ -200,18 +217,6 @@ def _task_cases(report: Report, *, failures: bool, limited: bool) -> Iterator[Ca
             yield Case(name, outcome(state, limited=limited), code, said, said, group="tasks")
 
 
-def join_pieces(between: str, pieces: Iterable[str]) -> Iterator[str]:
-    """Pieces of a text with something between them, as they come.
-
-    >>> "".join(join_pieces(", ", ["a", "b"]))
-    'a, b'
-    """
-    lead = ""
-    for piece in pieces:
-        yield lead + piece
-        lead = between
-
-
 def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoubts | None) -> Iterator[str]:
     """The whole as ``json.dumps`` writes it, whose last key is the rows."""
     data = report_data(report, ())
@@ -230,29 +235,11 @@ def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoub
     yield "[]\n}" if empty else "\n ]\n}"
 
 
-def _blocks(listed: Iterator[str] | None, blocks: Iterable[str]) -> Iterator[str]:
-    """The lines of pairs, where there are some, then what else there is, an empty line between."""
-    if listed is not None:
-        yield from join_pieces("\n", listed)
-    text = "\n\n".join(block for block in blocks if block)
-    yield text if listed is None or not text else f"\n\n{text}"
-
-
 def _lines(rows: Iterable[ScoredRow], width: int) -> Iterator[str]:
     for row in rows:
         first = row.reason.partition("\n")[0]
         text = f"{row.state.replace('_', ' ')}: {causes_head(row.codes)}{first}"
         yield one_line(f"{row.id.ljust(width)}  {text}", 200)
-
-
-def _table_lines(rows: Iterable[ScoredRow]) -> Iterator[str]:
-    """A Markdown table of pairs, line by line."""
-    head = True
-    for row in rows:
-        fields = {"id": row.id, "state": row.state.replace("_", " "), "reason": row.reason}
-        text = table([fields], "md")
-        yield text if head else text.rpartition("\n")[2]
-        head = False
 
 
 def _case(row: ScoredRow, *, limited: bool) -> Case:
@@ -267,8 +254,8 @@ def _case(row: ScoredRow, *, limited: bool) -> Case:
     )
 
 
-def _text(report: Report, selected: Sequence[Estimate], view: FigureView) -> list[str]:
-    """What a report says to people below the pairs, in blocks."""
+def _remarks(report: Report, view: FigureView) -> list[str]:
+    """What text says below the tables."""
     totals = report.totals
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
     pairs = f"{totals.pairs} pair{'s' * (totals.pairs != 1)}"
@@ -294,13 +281,7 @@ def _text(report: Report, selected: Sequence[Estimate], view: FigureView) -> lis
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
     lines += left_out_figures(report, view)
     lines += ["--metric all shows all figures and causes"] if view.brief else []
-    tables = [
-        table(figure_rows(selected)),
-        *_trial_blocks(report, "text"),
-        *_breakdowns(report, selected, "text"),
-        *_cause_blocks(report, "text"),
-    ]
-    return [*tables, "\n".join([*lines, report.signature])]
+    return [*lines, report.signature]
 
 
 _MAX_CAUSES_SHOWN = 3
@@ -327,12 +308,12 @@ def _percent_text(ratio: float) -> str:
     return f"{100 * round_ratio(ratio, 2):.10g} %"
 
 
-def _trial_blocks(report: Report, form: str) -> list[str]:
+def _trial_blocks(report: Report, style: Style) -> list[str]:
     """Trials of tasks and recorded verdicts, where there are any."""
     verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
     return [
-        *trial_blocks(report.trials, form),
-        *conversation_blocks(report.totals.conversations, form, verdict),
+        *trial_blocks(report.trials, style),
+        *conversation_blocks(report.totals.conversations, style, verdict),
     ]
 
 
@@ -368,7 +349,7 @@ def beside_cards(report: Report) -> list[dict[str, Any]]:
 
 
 def _doubt_blocks(
-    report: Report, selected: Sequence[Estimate], without: WithoutDoubts | None, form: str
+    report: Report, selected: Sequence[Estimate], without: WithoutDoubts | None, style: Style
 ) -> list[str]:
     """The figures without the records of doubtful gold, where that was asked for."""
     if without is None:
@@ -376,41 +357,26 @@ def _doubt_blocks(
     from planner_eval.results.gold_doubts import doubt_rows
 
     rows = doubt_rows(report, without, [figure.name for figure in selected])
-    return [f"{without.message}{chr(10) * (1 + (form == 'md'))}{table(rows, form)}"]
-
-
-def _cause_blocks(report: Report, form: str) -> list[str]:
-    """What root causes cost, where that was asked for."""
-    if report.causes is None:
-        return []
-
-    return [causes_text(report.causes, form)]
-
-
-def _attribution(report: Report) -> dict[str, Any]:
-    if report.causes is None:
-        return {}
-
-    return {"attribution": causes_data(report.causes)}
+    return [style.join([without.message, style.table(rows)])]
 
 
 def left_out_figures(report: Report, view: FigureView = ALL_FIGURES) -> list[str]:
-    """Which figures text and ``md`` leave out, and why, as one line; none where nothing is left out."""
+    """Which figures documents leave out, and why, as one line; none where nothing is left out."""
     figures = view.figures(report)
     selected = existing_figures(figures, view.every)
     return left_out_lines([figure.name for figure in figures if figure not in selected], report.lacks)
 
 
-def _breakdowns(report: Report, selected: Sequence[Estimate], form: str) -> list[str]:
+def _breakdowns(report: Report, selected: Sequence[Estimate], style: Style) -> list[str]:
     """A table a key of the breakdown, of the first figures."""
     names = [figure.name for figure in selected][:8]
     tables = []
     for key, groups in report.breakdown.items():
-        if key == "scope" and form in ("text", "md"):
+        if key == "scope":
             groups = {plain_scope(value): estimates for value, estimates in groups.items()}
-        without, between = report.totals.without(key), "\n" if form == "text" else "\n\n"
-        note = f"{between}{without} of {report.judged} gold plans have no {key}" if without else ""
-        tables.append(table(_breakdown_rows(key, groups, names), form) + note)
+        without = report.totals.without(key)
+        remark = [f"{without} of {report.judged} gold plans have no {key}"] if without else []
+        tables.append(style.join([style.table(_breakdown_rows(key, groups, names)), *remark]))
     return tables
 
 
@@ -462,7 +428,7 @@ def report_data(report: Report, rows: Iterable[ScoredRow]) -> dict[str, Any]:
         },
         **({"without": without} if (without := _count_ungrouped(report)) else {}),
         "causes": report.codes(),
-        **_attribution(report),
+        **({} if report.causes is None else {"attribution": causes_data(report.causes)}),
         **_trial_data(report),
         "rows": [row_data(row) for row in rows],
     }
@@ -474,8 +440,8 @@ _MAX_GROUPS_SHOWN = 3
 """Groups of a kind that are shown to people; programs get all."""
 
 
-def causes_text(causes: Causes, form: str = "text") -> str:
-    """What people are told of root causes, as text or ``md``, without a last line end."""
+def causes_text(causes: Causes, style: Style = TEXT) -> str:
+    """What people are told of root causes, without a last line end."""
     if not causes.rows:
         return "root causes: nothing is wrong" if causes.pairs else "root causes: no pair could be judged"
     selected = [row for kind in KINDS for row in causes.of(kind)[:_MAX_GROUPS_SHOWN]]
@@ -487,8 +453,7 @@ def causes_text(causes: Causes, form: str = "text") -> str:
     losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
     over = f"(means over {format_count(causes.pairs, 'pair')})"
     head = f"root causes cost {losses[0]} of exact and {losses[1]} of similarity {over}"
-    blocks = [head, table(rows, form), "\n".join(lines)]
-    return "\n\n".join(blocks) if form == "md" else "\n".join(blocks)
+    return style.join([head, style.table(rows), "\n".join(lines)])
 
 
 def cause_rows(sums: Sequence[CauseSum]) -> list[dict[str, Any]]:

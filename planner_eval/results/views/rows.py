@@ -1,4 +1,4 @@
-"""Compared pairs in writing: one in full, or many row by row; for people, as JSON, CSV, Markdown or JUnit."""
+"""Compared pairs in writing: one in full, or many row by row."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, groupby
 from typing import Any
 
+from planner_eval.base.formats import DEFAULT, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.output_files import CI_FORMATS
-from planner_eval.base.text import encodable, one_line, printable
+from planner_eval.base.text import encodable, join_pieces, one_line, printable
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred
 from planner_eval.comparison.explanation.edits import Edit, Place
@@ -324,9 +324,9 @@ def row_case(row: Row, record: Record | None) -> Case:
 
 
 # ----------------------------------------------------------------------
-# Many compared pairs in writing, row by row: for people, as JSON, CSV, Markdown, JUnit or repairs.
-PATCH = "patch"
-"""The form of repairs: what ``planeval convert --patch`` takes."""
+# Many compared pairs in writing, row by row, or their repairs.
+PATCH, ROW_FORMAT = "patch", formats_of("records")[0]
+"""The form of repairs, which ``planeval convert --patch`` takes; the format of a run's own rows."""
 
 COLUMNS = tuple(flat_row(Row("", "absent")))
 """The columns of a table of pairs."""
@@ -342,15 +342,14 @@ class RowSettings(NamedTuple):
     """How compared pairs are told.
 
     Args:
-        form: One of :data:`~planner_eval.base.output_files.RESULT_FORMATS` or
-            :data:`~planner_eval.base.output_files.CI_FORMATS`, or :data:`PATCH`; "" tells nothing.
+        form: A format, or :data:`PATCH`; "" tells nothing.
         many: False for one pair, which is told in full instead of on one line.
         places: Tell line and column of each edit of one pair as well.
         structure: Tell, as text of one pair or as JSON, how the structure differs, call by call.
         each: Tell all edits of one pair, each on a line.
     """
 
-    form: str = "text"
+    form: str = DEFAULT
     many: bool = True
     places: bool = False
     structure: bool = False
@@ -359,7 +358,7 @@ class RowSettings(NamedTuple):
     @property
     def by_line(self) -> bool:
         """Whether the result is a line of JSON a pair."""
-        return self.form == "jsonl" or (self.form == PATCH and self.many)
+        return shows(self.form, "records") or (self.form == PATCH and self.many)
 
 
 def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
@@ -370,30 +369,31 @@ def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
         record: The record that it is about, for JUnit.
         settings: How it is told.
     """
-    if not settings.form:
+    form, many = settings.form, settings.many
+    if not form:
         return ""
     if settings.by_line:
         return _encode_json(_data(row, settings))
-    if settings.form == "text" and settings.many:  # no more of either is shown
+    if shows(form, "plain") and many:  # no more of either is shown
         return _encode_json(
             [row.id[: _MAX_LINE_LENGTH + 1], printable(summary_line(row)[: _MAX_LINE_LENGTH + 1])]
         )
-    if settings.form == "junit":
+    if shows(form, "cases"):
         return _encode_json(row_case(row, record))
-    if settings.form in CI_FORMATS:
+    if shows(form, "findings", "annotations"):
         from planner_eval.results.findings import findings_of
 
-        return _encode_json(findings_of(row, record, many=settings.many))
+        return _encode_json(findings_of(row, record, many=many))
     return _encode_json(encodable(_format_pair(row, settings)))
 
 
 def _format_pair(row: Row, settings: RowSettings) -> str:
     """What stands of one pair in the result."""
-    if settings.form == "text":
+    if shows(settings.form, "plain"):
         return explanation(
             row, places=settings.places, structure=settings.structure, named=True, each=settings.each
         )
-    if settings.form in ("csv", "md"):
+    if shows(settings.form, "rows"):
         from planner_eval.base.tables import table_line
 
         return table_line(list(flat_row(row).values()), settings.form)
@@ -408,26 +408,26 @@ def format_rows(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> 
         settings: How they are told.
         sums: The sums over all of them.
     """
-    lines = filter(None, lines)
+    lines, form = filter(None, lines), settings.form
     if settings.by_line:
-        return _join_pieces(lines, "\n")
+        return join_pieces(lines)
     rows: Iterator[Any] = map(json.loads, lines)
-    if settings.form == "text" and settings.many:
+    if shows(form, "plain") and settings.many:
         width = min(sums.width, _MAX_LINE_LENGTH + 1)
         short_lines = (one_line(f"{id.ljust(width)}  {short}", _MAX_LINE_LENGTH) + "\n" for id, short in rows)
         return chain(short_lines, [sums.said])
-    if settings.form == "json" and (settings.many or sums.pairs != 1):
+    if shows(form, "data") and (settings.many or sums.pairs != 1):
         from planner_eval.base.tables import json_array
 
         return json_array(rows)
-    if settings.form == "junit":
+    if shows(form, "cases"):
         return junit_pieces(map(Case._make, rows), sums.outcomes)
-    if settings.form in ("csv", "md") and sums.shown:
+    if shows(form, "rows") and sums.shown:
         from planner_eval.base.tables import table_head
 
         ran = EFFECT_COLUMNS if sums.effects else ()
-        rows = chain(table_head((*COLUMNS, *ran), settings.form), rows)
-    return _join_pieces(rows, "\n")
+        rows = chain(table_head((*COLUMNS, *ran), form), rows)
+    return join_pieces(rows)
 
 
 def _data(row: Row, settings: RowSettings) -> dict[str, Any]:
@@ -443,10 +443,3 @@ def _data(row: Row, settings: RowSettings) -> dict[str, Any]:
 
 def _encode_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False)
-
-
-def _join_pieces(pieces: Iterable[str], between: str) -> Iterator[str]:
-    lead = ""
-    for piece in pieces:
-        yield lead + piece
-        lead = between

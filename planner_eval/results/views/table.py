@@ -1,4 +1,4 @@
-"""Tables of systems in writing: for people, as Markdown, LaTeX, CSV or a drawing.
+"""Tables of systems in writing: for people, for papers, for programs, and drawn.
 
 Names of systems are foreign text: each format writes them so that they stay a text there.
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from typing import Any
 from xml.sax.saxutils import escape
 
+from planner_eval.base.formats import DEFAULT, View, shows, write_view
 from planner_eval.base.tables import table as plain_table
-from planner_eval.base.tables import table_head, table_line
 from planner_eval.base.text import one_line, shorten
 from planner_eval.results.drawing.scene import text_width, visible_text
-from planner_eval.results.table import Cell, ColumnHead, Row, Table, number_text
-from planner_eval.results.views.compare import free_names
+from planner_eval.results.table import Cell, ColumnHead, Table, number_text
+from planner_eval.results.views.compare import TERMINAL_WIDTH, free_names, letter_names
 
 # ----------------------------------------------------------------------
 # Tables of systems drawn: in each cell the figure, and below it where it and its interval lie.
@@ -148,10 +149,7 @@ def _svg_document(elements: list[str], across: float, down: float) -> str:
 
 
 # ----------------------------------------------------------------------
-# Tables of systems in writing: for people, as Markdown, LaTeX, CSV or a drawing.
-TERMINAL_WIDTH = 100
-"""A terminal's width: where names of systems make the table wider they are letters, with a legend."""
-
+# Tables of systems in writing.
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]<>|$~&#])")
 _LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
@@ -162,12 +160,13 @@ _LATEX_ESCAPES = {
 _FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_table(table: Table, form: str = "text", *, intervals: bool = True) -> str:
-    r"""A table as text, ``md``, ``tex``, ``csv`` or ``svg``; the same bytes for the same table.
+def write_table(table: Table, form: str = DEFAULT, *, intervals: bool = True) -> str:
+    r"""A table in a format; the same bytes for the same table.
 
     Args:
         table: The table.
-        form: The format; text has a row a figure, the others a row a system, and ``csv`` one a cell.
+        form: The format; text has a row a figure, the others a row a system, and tables of programs one a
+            cell.
         intervals: Whether figures have their intervals beside them.
 
     >>> from planner_eval.results.table import MeasuredFigure, make_table
@@ -175,15 +174,14 @@ def write_table(table: Table, form: str = "text", *, intervals: bool = True) -> 
     >>> print(write_table(table, "md").splitlines()[2])
     | a\|b | 0.500 |
     """
-    if form == "csv":
-        return _csv(table)
-    if form == "md":
-        return _markdown(table, intervals)
-    if form == "tex":
-        return _latex(table, intervals)
-    if form == "svg":
+    if shows(form, "sketch"):
         return draw_table(table)
-    return _text(table, intervals)
+    view = View(
+        document=lambda style: [(_markdown if style.markup else _text)(table, intervals)],
+        paper=lambda: _latex(table, intervals),
+        table=lambda: _cell_rows(table),
+    )
+    return "".join(write_view(view, form))
 
 
 def interval_text(cell: Cell, head: ColumnHead, between: str = "–") -> str:
@@ -207,7 +205,7 @@ def plain_cell(
 # ---------------------------------------------------------------- for people
 def _text(table: Table, intervals: bool) -> str:
     names = _unique_names([one_line(row.name, 40) for row in table.rows])
-    letters = [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(len(names))]
+    letters = letter_names(len(names))
     body = _columns(table, names, intervals)
     legend = ""
     if max(map(len, body.splitlines()), default=0) > TERMINAL_WIDTH and len(names) > 1:
@@ -314,35 +312,25 @@ def _latex_groups(heads: Sequence[ColumnHead]) -> list[str]:
 
 
 # ---------------------------------------------------------------- programs
-CSV_COLUMNS = (
-    "system", "group", "column", "figure", "unit", "value", "low", "high", "samples", "best", "p", "worse",
-    "run",
-)  # fmt: skip
-"""The columns of a cell in CSV."""
-
-
-def _csv(table: Table) -> str:
-    lines = [
-        *table_head(CSV_COLUMNS, "csv"),
-        *(line for row in table.rows for line in _csv_rows(row, table.heads)),
-    ]
-    return "\n".join(lines)
-
-
-def _csv_rows(row: Row, heads: Sequence[ColumnHead]) -> Iterator[str]:
-    for cell, head in zip(row.cells, heads, strict=True):
-        texts = [row.name, head.group, head.name, head.figure, head.unit]
-        flags = ["yes" if flag else "" for flag in (cell.best, cell.worse)]
-        numbers = [cell.value, cell.low, cell.high, cell.n]
-        values = [
-            *map(_escape_formula, texts),
-            *numbers,
-            flags[0],
-            cell.p,
-            flags[1],
-            _escape_formula(cell.run),
-        ]
-        yield table_line(values, "csv")
+def _cell_rows(table: Table) -> Iterator[dict[str, Any]]:
+    """A row a cell, for programs."""
+    for row in table.rows:
+        for cell, head in zip(row.cells, table.heads, strict=True):
+            yield {
+                "system": _escape_formula(row.name),
+                "group": _escape_formula(head.group),
+                "column": _escape_formula(head.name),
+                "figure": _escape_formula(head.figure),
+                "unit": _escape_formula(head.unit),
+                "value": cell.value,
+                "low": cell.low,
+                "high": cell.high,
+                "samples": cell.n,
+                "best": "yes" if cell.best else "",
+                "p": cell.p,
+                "worse": "yes" if cell.worse else "",
+                "run": _escape_formula(cell.run),
+            }
 
 
 def _escape_formula(text: str) -> str:
