@@ -387,9 +387,15 @@ def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
         }
         for n in range(3)
     ]
+    rows[2] |= {"cost": -1, "latency": float("nan")}
     file = lines(tmp_path / "p.jsonl", rows)
     done = planeval("score", file, file, "--format", "json")
-    assert json.loads(done.stdout)["costs"]["input_tokens"] == {
+    assert (data := json.loads(done.stdout))["unusable_costs"] == 1
+    assert (
+        "1 record with a recorded cost that is negative or no number" in planeval("score", file, file).stdout
+    )
+    assert data["costs"].keys() == {"calls", "input_tokens", "tokens"}
+    assert data["costs"]["input_tokens"] == {
         "sum": 90,
         "records": 3,
         "mean": 30,

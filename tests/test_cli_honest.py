@@ -53,11 +53,13 @@ def test_a_patch_a_pair_and_each_plan_takes_that_of_its_id(many: tuple[str, str]
 def test_plans_without_a_patch_and_patches_without_a_plan(many: tuple[str, str], tmp_path: Path) -> None:
     made = loaded(planeval("diff", *many, "--patch").stdout)
     patches = lines(tmp_path / "p.jsonl", [made[1], made[3] | {"id": "elsewhere"}])
-    done = planeval("convert", lines(tmp_path / "two.jsonl", same_call("q1", "q3")), "--patch", patches)
+    two = [{**row, "question": "q", "text": "t"} for row in same_call("q1", "q3")]
+    done = planeval("convert", lines(tmp_path / "two.jsonl", two), "--patch", patches, "--field", "text=plan")
     assert (done.returncode, "1 patches match no plan" in done.stderr) == (1, True)
     assert "elsewhere" in done.stderr
     first, second = loaded(done.stdout)
-    assert ('"x": 1' in first["text"], '"x": -1' in second["text"]) == (True, True)
+    assert ('"x": 1' in first["plan"], '"x": -1' in second["plan"]) == (True, True)
+    assert (first["question"], first["text"]) == ("q", "t")
     assert "has no patch of this id" in second["note"]
 
 

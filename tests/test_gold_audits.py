@@ -342,6 +342,8 @@ def test_models_that_agree_with_each_other_outvote_gold() -> None:
     assert not voted(RUNS, confidence="high").doubts
     assert not voted(RUNS, ignore=["gold.outvoted"]).doubts
     assert not voted({}).doubts
+    of_one = {name: [row | {"model": "small"} for row in rows] for name, rows in RUNS.items()}
+    assert "3 runs of one model agree" in voted(of_one).doubts[0].found.message
     odd = voted(RUNS, [{**GIVEN[0], "alternatives": 17}])
     assert not odd.doubts
     assert "the accepted alternatives of 1 record cannot be read: the runs do not vote there" in odd.notes

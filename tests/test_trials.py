@@ -74,6 +74,7 @@ def test_each_way_to_write_trials_gives_the_same_figures(make: Any, tmp_path: Pa
     pred, gold = make(tmp_path)
     done = planeval("score", pred, *([] if pred == gold else [gold]), "--format", "json")
     assert done.returncode == 0, done.stderr
+    assert make is not fields_of_trials or "given twice" not in planeval("stats", pred).stderr
     data = json.loads(done.stdout)
     assert (data["pairs"], data["trials"]["shares"]) == (9, {"always": 1, "sometimes": 1, "never": 1})
     figures = [(p["k"], p["pass^k"], p["pass@k"], p["tasks"]) for p in data["trials"]["passes"]]

@@ -154,7 +154,8 @@ def _doubt_locations(doubt: GoldDoubt) -> list[str]:
         column = f", column {location.column}" if location.column is not None else ""
         phrases.append(f"line {location.line}{column}")
     if finding.call is not None:
-        phrases.append(f"call {finding.call + 1} ({location.about})")
+        about = f" ({location.about})" if location.about else ""
+        phrases.append(f"call {finding.call + 1}{about}")
     return phrases
 
 

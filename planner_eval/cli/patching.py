@@ -51,7 +51,8 @@ def write_patched(
     if isinstance(patched, Plan):
         emit(pe.write(patched, target), output)
         return 0
-    rows = [_row(record, result, target) for record, result in zip(source.records, patched, strict=True)]
+    pairs = zip(source.records, patched, strict=True)
+    rows = [_row(record, source.content, result, target) for record, result in pairs]
     emit("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), output)
     unmatched = 0 if wanted else _say_unmatched(patches, source)
     written = sum("text" in row for row in rows)
@@ -59,14 +60,17 @@ def write_patched(
     return 3 if not written else int(written < len(rows) or bool(unmatched) or bool(patches.broken))
 
 
-def _row(record: Record, patched: PatchResult, target: str) -> dict[str, Any]:
+def _row(record: Record, content: str | None, patched: PatchResult, target: str) -> dict[str, Any]:
+    """The record with the patched plan in the place of its own: its question and tools stay with it."""
     if patched.plan is None:
         return {"id": patched.id, "error": patched.error}
     try:
         text = pe.write(patched.plan, target)
     except WriteError as error:
         return {"id": patched.id, "error": f"{record.where}: {str(error).splitlines()[0]}"}
-    return {"id": patched.id, "text": text} | ({"note": patched.note} if patched.note is not None else {})
+    others = {name: value for name, value in record.fields.items() if name not in (content, "id")}
+    note = {"note": patched.note} if patched.note is not None else {}
+    return {"id": patched.id, content if content and "text" in others else "text": text, **others, **note}
 
 
 def _say_unmatched(patches: Patches, source: PlanFile) -> int:

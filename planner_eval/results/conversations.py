@@ -11,7 +11,7 @@ from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import Style
 from planner_eval.base.text import format_count
 from planner_eval.comparison.rows import JUDGED_STATES
-from planner_eval.reading.files.costs import COST_NAMES
+from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
 from planner_eval.results.trials import RIGHT_FROM
 
 if TYPE_CHECKING:
@@ -180,12 +180,15 @@ def round_cost(value: float | None) -> float | None:
 
 
 def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> Iterator[str]:
-    """What people are told of turns, a sentence a line.
+    """What people are told of turns, and of costs that do not count, a sentence a line.
 
     Args:
         sums: The sums.
         right_text: What the conversations are in which nothing is wrong.
     """
+    if unusable := sums.costs.get(UNUSABLE):
+        records = format_count(unusable.records, "record")
+        yield f"{records} with a recorded cost that is negative or no number: such costs do not count"
     for unit, counts in sums.first.items():
         total, right = counts.total(), counts[NOWHERE]
         yield (
@@ -218,7 +221,7 @@ def conversation_blocks(sums: ConversationSums | None, style: Style, verdict: st
 def conversation_data(sums: ConversationSums) -> dict[str, Any]:
     """Turns and costs as JSON data."""
     data: dict[str, Any] = {}
-    if sums.costs:
+    if sums.spent:
         data["costs"] = {
             name: {
                 "sum": cost.total, "records": cost.records, "mean": cost.mean, "per_right": cost.per_right,
@@ -226,6 +229,8 @@ def conversation_data(sums: ConversationSums) -> dict[str, Any]:
             }
             for name, cost in sums.spent.items()
         }  # fmt: skip
+    if unusable := sums.costs.get(UNUSABLE):
+        data["unusable_costs"] = unusable.records
     if sums.first:
         data["turns"] = {
             unit: {

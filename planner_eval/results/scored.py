@@ -19,7 +19,7 @@ from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
 from planner_eval.comparison.turns import TurnComparison, turns_of
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
-from planner_eval.reading.files.costs import COST_NAMES
+from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
 from planner_eval.reading.files.trials import RecordedVerdict
 
 if TYPE_CHECKING:
@@ -329,7 +329,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
             **dict.fromkeys(("total", "late", "first"), int),
             **{name: [int] for name in ("wrong", "follow")},
         },
-        "costs": dict.fromkeys(COST_NAMES, float),
+        "costs": dict.fromkeys((*COST_NAMES, UNUSABLE), float),
     }
 
 

@@ -30,9 +30,9 @@ from planner_eval.benchmarks.datasets.published import (
 )
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import list_files, read_path
+from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
@@ -194,7 +194,8 @@ def open_sources(
             continue
         file = read_path(name, id_field=id_field, text_field=text_field, role="alone").of_turn(turn)
         hidden = hides_dataset(name)
-        for message in (*file.notes, *format_repeated_ids(file.records), *([hidden] if hidden else [])):
+        repeated = format_ids_repeated_beyond_trials(file.records)
+        for message in (*file.notes, *repeated, *([hidden] if hidden else [])):
             tell(message)
         sources.append(Source(file.name, "", file.many, file))
     for source, title in zip(sources, short_names([source.name for source in sources]), strict=True):

@@ -16,11 +16,15 @@ CODES = ("gold.disagreeing",)
 
 
 class _Accepted(NamedTuple):
-    """What a record accepts: of each call its arguments, each with the values that are right."""
+    """What a record accepts: of each call its arguments, each with the values that are right.
+
+    A value's key is without regard to case and blanks.
+    """
 
     number: int
     record: str
-    calls: tuple[dict[str, frozenset[str]], ...]
+    tool: str
+    calls: tuple[dict[str, dict[str, str]], ...]
 
 
 class DisagreementFinder:
@@ -28,11 +32,11 @@ class DisagreementFinder:
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> finder = DisagreementFinder()
-    >>> for number, city in enumerate(("rome", "roma")):
+    >>> for number, city in enumerate(("Rome", "Roma")):
     ...     finder.add(number, AuditedRecord(f"q{number}", parse(f"book(city='{city}')"), "A room in Rome"))
     >>> for _, finding in finder.found(): print(finding.message)
-    city is "rome" here and "roma" in q1, of the same question
-    city is "roma" here and "rome" in q0, of the same question
+    city of book is "Rome" here and "Roma" in q1, of the same question
+    city of book is "Roma" here and "Rome" in q0, of the same question
     """
 
     def __init__(self) -> None:
@@ -42,7 +46,7 @@ class DisagreementFinder:
         """Look at one more record; `number` is its position."""
         if subject.query is None or len({call.tool for call in subject.plan.calls}) != 1:
             return  # of several tools one may return what another is given
-        calls = sorted(subject.plan.calls, key=lambda call: call.tool)
+        calls = subject.plan.calls
         declared = repr([find_tool(call, subject.catalog) for call in calls] if subject.catalog else None)
         key = (
             declared,
@@ -55,7 +59,9 @@ class DisagreementFinder:
             if not any(contains_kind(value, (Ref, Template, Unresolved)) for _, value in call.arguments)
         )
         if len(accepted) == len(calls):
-            self._groups.setdefault(key, []).append(_Accepted(number, subject.record, accepted))
+            self._groups.setdefault(key, []).append(
+                _Accepted(number, subject.record, calls[0].tool, accepted)
+            )
 
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record, held against the first that differs."""
@@ -68,17 +74,18 @@ class DisagreementFinder:
                     yield record.number, finding
 
 
-def _freeze(call: dict[str, frozenset[str]]) -> frozenset[tuple[str, frozenset[str]]]:
-    return frozenset(call.items())
+def _freeze(call: dict[str, dict[str, str]]) -> frozenset[tuple[str, frozenset[str]]]:
+    return frozenset((name, frozenset(values)) for name, values in call.items())
 
 
-def _spell_all(value: Value, call: str, name: str, subject: AuditedRecord) -> frozenset[str]:
-    """All values of an argument that are right, each as a text without regard to case and blanks."""
+def _spell_all(value: Value, call: str, name: str, subject: AuditedRecord) -> dict[str, str]:
+    """All values of an argument that are right, as they are written, by what tells them apart."""
     values = [value]
     if subject.open_values is not None:
         values += subject.open_values.values(call, name)
         values += [""] if subject.open_values.is_omittable(call, name) else []
-    return frozenset(_spell(value) for value in values)
+    texts = [_spell(value) for value in values]
+    return {" ".join(text.split()).casefold(): text for text in reversed(texts)}
 
 
 def _spell(value: Any) -> str:
@@ -86,7 +93,7 @@ def _spell(value: Any) -> str:
         value = int(value)
     if isinstance(value, tuple):
         value = list(value)
-    return " ".join(one_line_json(value, 500).split()).casefold()
+    return one_line_json(value, 500)
 
 
 def _compare(record: _Accepted, other: _Accepted) -> GoldFinding | None:
@@ -94,14 +101,16 @@ def _compare(record: _Accepted, other: _Accepted) -> GoldFinding | None:
     for position, (call, other_call) in enumerate(zip(record.calls, other.calls, strict=True)):
         for name, values in call.items():
             other_values = other_call.get(name)
-            if other_values is None or values == other_values:
+            if other_values is None or values.keys() == other_values.keys():
                 continue
-            apart = values.isdisjoint(other_values)
-            here, there = (min(values - other_values, default=""), min(other_values - values, default=""))
-            message = (
-                f"{name} is {here} here and {there} in {other.record}, of the same question" if apart
-                else f"{name} accepts {here or 'no more'} here and {there or 'no more'} in {other.record}, "
-                "of the same question"
-            )  # fmt: skip
+            here, there = _first_beyond(values, other_values), _first_beyond(other_values, values)
+            verb = "is" if values.keys().isdisjoint(other_values) else "accepts"
+            comparison = f"{here} here and {there} in {other.record}"
+            message = f"{name} of {record.tool} {verb} {comparison}, of the same question"
             return GoldFinding("gold.disagreeing", message, "medium", position, name, (other.record,))
     return None
+
+
+def _first_beyond(values: dict[str, str], other_values: dict[str, str]) -> str:
+    """A value that only one of two records accepts."""
+    return values[min(values.keys() - other_values.keys())] if values.keys() - other_values else "no more"

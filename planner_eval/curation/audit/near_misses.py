@@ -133,8 +133,9 @@ def _differs_by_a_letter(left: str, right: str) -> bool:
 def _find_near_word(value: str, question: Question, texts: Iterable[str]) -> NearMiss | None:
     """A word that a question says and a value spells with another letter, where the question's is right.
 
-    It is where the tools' descriptions write it so and not the other way, or where it is a month, a day or a
-    known name; else either may be the slip. A plural is another word.
+    It is where the tools' descriptions write it so and not the other way, where it is a month, a day or a
+    known name, or where it is one word of a name of several, as people's are; else either may be the slip. A
+    plural is another word.
     """
     unsaid = [word for word in _WORD.findall(value)[:5] if word.casefold() not in question.text.casefold()]
     if not unsaid or len(value.split()) > 4:
@@ -146,6 +147,9 @@ def _find_near_word(value: str, question: Question, texts: Iterable[str]) -> Nea
         if is_misspelling(low, other) and low.removesuffix("s") != other.removesuffix("s"):
             written = " ".join(texts).casefold() if written is None else written
             is_written = _has_word(written, other) and not _has_word(written, low)
+            full_name = value.replace(left, right)
+            if _is_name_of_several(value, left) and full_name in question.spaced:
+                return NearMiss(full_name, "differs by one letter", "medium", True)
             if is_written or other in _CALENDAR_WORDS or (right[0].isupper() and _is_name_of(right, left)):
                 return NearMiss(right, "differs by one letter", "medium", left == value)
     for left, name in product(unsaid, _CALENDAR_WORDS):
@@ -153,6 +157,12 @@ def _find_near_word(value: str, question: Question, texts: Iterable[str]) -> Nea
         if short is not None and is_misspelling(left.casefold(), name):
             return NearMiss(short[0], f"differs by one letter from {name.title()!r}", "medium")
     return None
+
+
+def _is_name_of_several(value: str, word: str) -> bool:
+    """Whether a value is a name of several words, of which one is no known name."""
+    is_name = " " in value and all(part[0].isupper() for part in value.split())
+    return is_name and stem(word) not in name_words()
 
 
 def _is_name_of(word: str, other: str) -> bool:

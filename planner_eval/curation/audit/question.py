@@ -327,13 +327,26 @@ class Question:
         matter = ([word for word in value_words if word.plain not in FUNCTION_WORDS] or list(value_words))[
             :_MAX_VALUE_WORDS
         ]
-        spans = [span for word in matter if (span := self._word(word)) is not None]
+        times = self._stated_times(text)
+        spans = [span for word in matter if (span := times.get(word.span[0]) or self._word(word)) is not None]
         if not spans or 2 * len(spans) < len(matter):
             place = _CITY_AND_STATE.fullmatch(text)
             ground = self._text(place[1]) if place is not None else None
             return None if ground is None else ground._replace(how="part")
         hull = (min(span[0] for span in spans), max(span[1] for span in spans))
         return Ground("words" if len(spans) == len(matter) else "part", hull)
+
+    def _stated_times(self, text: str) -> dict[int, Span]:
+        """Where the question says the times of day of a text in another form, by the text's offset: "3pm"."""
+        stated = {t: clock.span for clock in self.moments.clocks[:MAX_MENTIONS] for t in clock.times}
+        clocks = moments(text, written=True).clocks[:MAX_MENTIONS] if stated else ()
+        return {
+            offset: stated[time]
+            for clock in clocks
+            for time in clock.times
+            if time in stated
+            for offset in range(*clock.span)
+        }
 
     def _initials(self, text: str, value_words: Sequence[Word]) -> Span | None:
         """Where a name stands in short (LA, KLIA, ATL), or what a short name stands for."""

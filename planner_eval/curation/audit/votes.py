@@ -361,7 +361,10 @@ class _Voter:
         self._said += 1
         plan = self._plan(pred)
         self._unread += plan is None
-        return Answer(self._name, plan, self._given.model or self._name)
+        named = pred.fields.get("model")
+        return Answer(
+            self._name, plan, self._given.model or (named if isinstance(named, str) else self._name)
+        )
 
     def _plan(self, record: Record) -> Plan | None:
         how = self._given.reading

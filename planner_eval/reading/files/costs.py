@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 from planner_eval.base.errors import PlanevalError
@@ -14,6 +14,8 @@ from planner_eval.reading.files.record import Record
 
 COST_NAMES = ("calls", "input_tokens", "output_tokens", "tokens", "seconds", "cost", "user_cost")
 """The figures in the order in which they are shown: calls are the prediction's, the others are recorded."""
+UNUSABLE = "unusable"
+"""In the place of a figure's name: figures are negative or no numbers (NaN), and do not count."""
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "input_tokens": (
@@ -99,8 +101,9 @@ def recorded_costs(record: Record) -> dict[str, float]:
     answers = _sum_costs([_costs_in(answer, 0) for answer in _source_values(record.source)])
     costs = {} if _TELLING_KEYS.isdisjoint(record.fields) else _costs_in(record.fields, 0, record=True)
     costs |= {name: value for name, value in answers.items() if name not in costs}
-    if "tokens" not in costs and ("input_tokens" in costs or "output_tokens" in costs):
-        costs["tokens"] = costs.get("input_tokens", 0) + costs.get("output_tokens", 0)
+    tokens = [costs[name] for name in ("input_tokens", "output_tokens") if name in costs]
+    if tokens and "tokens" not in costs and UNUSABLE not in costs:
+        costs["tokens"] = sum(tokens)
     return costs
 
 
@@ -206,8 +209,10 @@ def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         usage.append({str(item.get("key")): _attribute(item.get("value")) for item in items})
     for name, keys in _KEYS.items():
         places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
-        numbers = (_number_of(place, key) for place, names in places for key in names)
-        value = next((number for number in numbers if number is not None), None)
+        numbers = [_number_of(place, key) for place, names in places for key in names if key in place]
+        value = next((number for number in numbers if number is not None and isfinite(number)), None)
+        if value is None and any(number is not None for number in numbers):
+            yield UNUSABLE, 1
         if name == "seconds" and value is None:
             value = _seconds(data)
         if value is not None:
@@ -224,7 +229,7 @@ def _attribute(value: Any) -> Any:
 
 def _seconds(data: Mapping[str, Any]) -> float | None:
     for key in _MILLISECOND_KEYS:
-        if (number := _number(data.get(key))) is not None:
+        if (number := _number(data.get(key))) is not None and isfinite(number):
             return number / 1000
     for begin, end in _TIME_KEYS:
         start, stop = _moment(data.get(begin)), _moment(data.get(end))
@@ -259,7 +264,9 @@ def _number_of(place: Mapping[str, Any], key: str) -> float | None:
 
 
 def _number(value: Any) -> float | None:
-    """A number from 0 on that is one; None for anything else."""
-    if type(value) not in (int, float) or not 0 <= value < 1e15 or not isfinite(value):
+    """A number from 0 on; NaN for another, and None for what is no number."""
+    if type(value) not in (int, float):
         return None
+    if not 0 <= value < 1e15:
+        return nan
     return float(value) if type(value) is float else int(value)
