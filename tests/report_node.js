@@ -4,7 +4,7 @@ const vm = require("node:vm");
 const page = readFileSync(process.argv[2], "utf8");
 const texts = new Map([...page.matchAll(/<script type="[^"]*" id="([^"]*)">([^<]*)<\/script>/g)].map(m => [m[1], m[2]]));
 const context = vm.createContext({
-  byId: id => ({ textContent: texts.get(id) }), shellWord: word => word, atob, Blob, Response, DecompressionStream, Uint8Array, Map, JSON,
+  meanings: {}, byId: id => ({ textContent: texts.get(id) }), shellWord: word => word, atob, Blob, Response, DecompressionStream, Uint8Array, Map, JSON,
 });
 const script = readFileSync(`${__dirname}/../viz/report/data.js`, "utf8");
 vm.runInContext(`${script}\nthis.planeval = { head, index, detail };`, context);

@@ -177,7 +177,7 @@ def test_what_a_wrong_call_was_answered_makes_later_turns_follow(tmp_path: Path)
     assert (turns["first"], turns["wrong"], turns["follow"]) == (1, [1, 2, 3], [2])
     file = tmp_path / "talks.jsonl"
     assert (
-        'first wrong turn: 1 of 3 ("Find a flight."); turn 2 follows from it; turn 3 is wrong by itself'
+        'first wrong turn: 1 of 3 ("Find a flight."); turn 2 follows from it; turn 3 is wrong on its own'
         in planeval("diff", file, file, "--id", "a").stdout
     )
 

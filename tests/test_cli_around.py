@@ -78,7 +78,7 @@ def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(comm
             continue
         done = called([*call, "-o", f"x.{odd}"])
         assert (done.code, done.out, done.files) == (2, "", "")
-        assert f"x.{odd} is named as {odd}" in done.err
+        assert f"x.{odd} has the suffix of {odd}" in done.err
         assert ", ".join(known) in done.err
         if known:
             won = called([*call, "--format", known[0], "-o", f"x.{odd}"])

@@ -148,7 +148,7 @@ def test_to_make_follows_its_schema(tmp_path: Path) -> None:
     packed = tmp_path / "make.json.gz"
     done = planeval("data", "coverage", gold, "--to-make", str(packed))
     assert (done.returncode, packed.exists()) == (2, False)
-    assert "is named as gz, and json is written" in done.stderr
+    assert "has the suffix of gz, but json is written" in done.stderr
 
 
 def test_plans_that_cannot_be_read_are_told(tmp_path: Path) -> None:

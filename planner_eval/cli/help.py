@@ -82,7 +82,7 @@ _GROUP_HELP = {
     "--run": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
     "--field": (
         "KEY=NAME",
-        "Name the fields of the records: KEY is {fields}{gold}; NAME may be a path, such as a.b.0.",
+        "Name the fields of the records; keys: {fields}{gold}. NAME may be a path, such as a.b.0.",
     ),
     "--want": (
         "KEY=VALUE",
@@ -190,7 +190,7 @@ class Command(click.Command):
                 options[flag].hidden = True
             if group in self.made:
                 metavar, text = _GROUP_HELP[group]
-                gold = ", or gold.text or gold.id for gold records" if "gold.text" in members else ""
+                gold = ", gold.id, gold.text" if "gold.text" in members else ""
                 first_key = f"{next(iter(members))}=…"
                 fields = ", ".join(
                     _FIELD_WORDS.get(key, key) for key in members if not key.startswith("gold.")

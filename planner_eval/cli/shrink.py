@@ -125,7 +125,7 @@ def command(
     values are removed, and the rest simplified, on both sides or on one. Every pair tried is written and
     read again. No single such step can make the result smaller.
     Exit code: 0 smallest pair, 1 stopped before, or the command's answers vary, 2 usage error, 3 the pair
-    does not fail so, 130 interrupted; the smallest pair so far is written in any case.
+    does not fail this way, 130 interrupted; the smallest pair so far is written in any case.
     """
     from planner_eval.results.runs.worker import InterruptOnSignal
 

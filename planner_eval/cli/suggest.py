@@ -394,7 +394,7 @@ def _say_summary(rows: list[dict[str, Any]]) -> None:
     if faults:
         left = sum(row["left"] for row in read)
         message += f"; {format_count(len(faults), 'fault')}, {mended:,} with suggestions"
-        message += f", {left:,} not fixed by the likeliest ones"
+        message += f", {left:,} left after the likeliest fixes"
     empty, unread = sum("empty" in row for row in read), len(rows) - len(read)
     repaired = sum("repaired" in row for row in read)
     message += f"; {empty:,} without calls" if empty else ""

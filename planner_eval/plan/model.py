@@ -189,7 +189,7 @@ def no_call_remark(why: str) -> Diagnostic:
     >>> no_call_remark("an empty list").message, no_call_remark("the text calls no tool").message
     ('no call: an empty list', 'the text calls no tool')
     """
-    lead = "" if why.endswith("calls no tool") else "no call: "
+    lead = "" if "calls no tool" in why else "no call: "
     return Diagnostic("plan.no_call", f"{lead}{why}", "info")
 
 

@@ -26,6 +26,9 @@ GLOSSARY = "docs/glossary.md"
 _PAGE_FAMILY, _COLUMN_FAMILIES = "Page", ("Plans", "Scores and runs", "Tables")
 """The terms that are headings of the page, and those that are heads of its columns."""
 
+_RECORDED = re.compile(r"(?!pass)\w+?([@^]k| tasks)")
+"""A figure of recorded verdicts, which has the name of their field."""
+
 _KIND_FOR_KIND = re.compile(r"(?:text|number|boolean|list) for (?:text|number|boolean|list)")
 
 
@@ -137,6 +140,8 @@ def find_codes(name: str) -> list[CodeEntry]:
     name = name.strip(" []:,")
     if _KIND_FOR_KIND.fullmatch(name):
         name = "number for text"
+    elif recorded := _RECORDED.fullmatch(name):
+        name = f"reward{recorded[1]}"
     terms = [entry for entry in term_entries() if entry.code == name]
     if code := next((code for code in (name, name.replace(" ", "_")) if code in entries), None):
         return [entries[code], *terms]

@@ -167,7 +167,7 @@ def cost_rows(sums: ConversationSums, verdict: str = "") -> list[dict[str, Any]]
             "per right answer": round_cost(cost.per_right),
         }
         if verdict and cost.recorded:
-            row[f"per {verdict}"] = round_cost(cost.per_recorded_right)
+            row["per recorded right answer"] = round_cost(cost.per_recorded_right)
         rows.append(row | {"n": cost.records})
     return rows
 

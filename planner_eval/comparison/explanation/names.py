@@ -297,4 +297,6 @@ def no_call_suffix(pred: Plan, gold: Plan) -> str:
     why = [note.message for note in pred.diagnostics if note.code == "plan.no_call"][:1]
     doubts = (n for n in pred.diagnostics if n.code in ("find.text", "find.unread"))
     warnings = [n.message for n in doubts if n.severity == "warning"][:1]
-    return f"; the prediction holds {'; '.join([*(why or ['no call']), *warnings])}"
+    reason = next(iter(why), "no call")
+    lead = "calls no tool" if reason.endswith("calls no tool") else f"holds {reason}"
+    return f"; the prediction {'; '.join([lead, *warnings])}"
