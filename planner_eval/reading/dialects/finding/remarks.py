@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Set
+from typing import TypeAlias
 
 from planner_eval.base.json_text import decode, decode_whole
 from planner_eval.base.limits import Span
@@ -206,7 +207,7 @@ _MENTION_BEFORE_CALL = lazy_pattern(
 _NAME_BEFORE_OBJECT = lazy_pattern(
     rf"(?:(?<=[\s*`|(])|^)({_COMPOUND_TOOL_NAME})(?:\*\*|__|`)?[ \t]*+"
     rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
-    rf"[ \t]*+`?\{{\s*+\\?[\"'{_CURLY_QUOTES}]\w"
+    rf"[ \t]*+`?\{{\s*+(?:\\?[\"'{_CURLY_QUOTES}]\w|[^\W\d]\w*+:)"
 )
 """A tool's name and an object on one line."""
 
@@ -217,12 +218,13 @@ _NAME_ABOVE_FENCE = lazy_pattern(
 )
 """A tool's name that ends a line, and an object in the fence below."""
 
+_ANY_QUOTE = rf"(?:\\?[\"'{_CURLY_QUOTES}])?"
 _UNQUOTED_KEY_CALL = lazy_pattern(
-    rf"\{{\s*+(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+"
-    rf"(?:\\?[\"'{_CURLY_QUOTES}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
-    rf"(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
+    rf"(?:\{{\s*+(?!\")|(?m:^)[ \t]*+){_ANY_QUOTE}(?:{'|'.join(NAME_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+"
+    rf"{_ANY_QUOTE}[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"{_ANY_QUOTE}(?:{'|'.join(ARGUMENT_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
 )
-"""An object of a call whose keys have no quotes, or quotes that are not JSON's."""
+"""An object of a call whose keys have no quotes, or not JSON's; its brackets may be missing."""
 
 _DEFINITION_WORDS = r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b"
 _TOOL_DEFINITION = lazy_pattern(_DEFINITION_WORDS)
@@ -245,6 +247,74 @@ _TAG_CALL = lazy_pattern(
     r"\s*+(?:<([a-zA-Z_]\w*+)>[^<>]*+</\2>\s*+)++</\1>"
 )
 """A tag named as a tool is, and nothing in it but a tag for each argument."""
+
+
+_LONG_WORD = lazy_pattern(r"[A-Z._](?<=\w.)[a-z]")
+_LONG_NAME = rf"(?P<tool>(?=[^\W\d]\w{{1,60}}?(?:[._][^\W\d_]{{2}}|[a-z][A-Z][a-z])){_TOOL_NAME})"
+_TYPE_NAME = r"(?i:int|float|str|bool|num|list|dict|any|opt|arr|obj|tup|set|bytes|none|union|\w++\[)"
+_LooseRows: TypeAlias = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
+_LOOSE_CALLS: _LooseRows = (
+    # get_weather city=Rome, get_weather[city=Rome], get_weather with city = "Rome", get_weather(city=Rome)
+    (("=", "->"), lazy_pattern(
+        rf"(?<![\w.\-/\\]){_LONG_NAME}(?:[\s:|,;(\[{{<?%>*`\"\-=]|/\*[^*\n]*+\*/"
+        r"|\b(?:with|and|arguments?|args|inputs?|param(?:eter)?s?)\b){1,16}?"
+        r"(?<=\W)[^\W\d]\w*+\s*+(?:=(?![=>])|:=|=>|->)\s*+[^\s=]"
+    )),
+    (("(",), lazy_pattern(
+        rf"(?<![\w.\-\\]){_LONG_NAME}\(\s*+[^\W\d]\w*+\s*+:\s*+(?!{_TYPE_NAME})\w"
+    )),
+    ((" with ",), lazy_pattern(
+        rf"(?i:call|use|invoke|run)(?:ing)?\s++(?:the\s++)?[`*\"]*+{_LONG_NAME}[`*\"]*+\s++with\b"
+    )),
+    # get_weather[Rome] on a line of its own, (get_weather :city "Rome"), <get_weather city="Rome"/>
+    (("[",), lazy_pattern(rf"(?m)^[ \t]*+{_LONG_NAME}\[[\"'A-Za-z][^\]\n]*+\][ \t]*+$")),
+    (("(",), lazy_pattern(rf"\({_LONG_NAME}\s++(?::\w|\w++:\s*+[\"'\d]|[\"'])")),
+    (("<",), lazy_pattern(rf"<{_LONG_NAME}\s++[\w\-]++=[\"']")),
+)  # fmt: skip
+"""Signs and what stands where one is: a tool's name and an argument, in no notation that is read."""
+
+_LOOSE_LINES: _LooseRows = (
+    # as of a shell: get_weather --city Rome, /get_weather Rome, get_weather "Rome"
+    (("-", "=", '"', "'"), lazy_pattern(
+        rf"(?m)^[ \t>$*`\-]*+{_LONG_NAME}[ \t]++"
+        r"(?:--?[a-z]|[^\W\d]\w*+=[^\s=]|([\"'])[^\"'\n]*+\2[ \t]*+$)"
+    )),
+    (("/", "!", "%", "~"), lazy_pattern(rf"(?m)^[ \t]*+[/!%~]{_LONG_NAME}[ \t]++\w")),
+    # as in YAML and TOML: a line that names a tool, and an argument on the next
+    ((":",), lazy_pattern(
+        rf"(?m)^[ \t\-]*+`?{_LONG_NAME}`?:[ \t]*+\n[ \t]++[^\W\d][\w\-]*+:[ \t]*+\S"
+    )),
+    ((":", "\uff1a"), lazy_pattern(
+        r"(?m)^[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?\**+[ \t]*+"
+        rf"{_COLON}\**+[ \t]*+`?{_LONG_NAME}`?[ \t]*+\n[ \t>*#\-]*+[^\W\d]\w*+[ \t]*+{_COLON}[ \t]*+\S"
+    )),
+    (("[",), lazy_pattern(rf"(?m)^\[{_LONG_NAME}\][ \t]*+\n\s*+[^\W\d]\w*+\s*+=")),
+    # as in other languages: {getWeather: {city: 'Rome'}}, CALL get_weather('Rome'), getWeather<Weather>({
+    (("{",), lazy_pattern(
+        rf"(?m)^\s*+\{{\s*+(?:[\"'](?=[^\W\d_]++[_.])|(?![\"'])){_LONG_NAME}[\"']?\s*+:\s*+\{{\s*+[\"']?[^\W\d]"
+    )),
+    (("CALL", ":=", "await"), lazy_pattern(
+        rf"(?:(?m:^)[ \t]*+CALL\s++|:=\s*+|await\s++){_LONG_NAME}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
+    )),
+)  # fmt: skip
+"""The same on lines of their own, which may stand in a fence."""
+
+_SHORT_CALLS: _LooseRows = (
+    # [f x=1], x[city="Rome"] and <weather city="Rome"/> on lines of their own; the last is no tag of HTML's
+    (("[",), lazy_pattern(rf"(?<![\w\])])\[\s*+(?P<tool>{_TOOL_NAME})[ \t]++[^\W\d]\w*+=[^\s=]")),
+    (("[",), lazy_pattern(
+        rf"(?m)^[ \t]*+(?P<tool>{_TOOL_NAME})\[\w++\s*+=\s*+[\"'\w][^\]\n]*+\][ \t]*+$"
+    )),
+    (("/>",), lazy_pattern(
+        r"(?m)^[ \t]*+<(?!(?:img|input|br|hr|meta|link|path|circle|rect|line|use|source|area|base)\b)"
+        r"(?P<tool>[a-z]\w++)(?:\s++\w++=(?:\"[^\"\n]*+\"|'[^'\n]*+'))++\s*+/>[ \t]*+$"
+    )),
+    (("curl ", " /", " http"), lazy_pattern(
+        r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
+        r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
+    )),
+)  # fmt: skip
+"""The same with a name of any kind."""
 
 
 def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | None:
@@ -280,6 +350,8 @@ def _find_program_call(text: str, own_names: Set[str]) -> Span | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     places = PlacedTree(tree, text)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    own_names = own_names - {node.name for node in walk(tree) if isinstance(node, functions)}
     for node in walk(tree):
         if isinstance(node, ast.Call) and node.keywords:
             start, end = places.span(node)
@@ -390,6 +462,34 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         yield from (m for m in _OBJECT_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
     if "(" in outside and "=" in outside:
         yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
+    yield from _find_loose_calls(text, outside, own_names)
+
+
+def _find_loose_calls(text: str, outside: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
+    """Calls in no notation that is read; names of several words are searched for where some stand."""
+    tables: list[tuple[_LooseRows, str, Span]] = [(_SHORT_CALLS, text, (0, len(text)))]
+    for lines in _lines_of_long_names(text):
+        tables += [(_LOOSE_CALLS, outside, lines), (_LOOSE_LINES, text, lines)]
+    for rows, searched, (start, end) in tables:
+        for signs, pattern in rows:
+            if any(searched.find(sign, start, end) >= 0 for sign in signs):
+                matches = pattern.finditer(searched, start, end)
+                yield from (m for m in matches if _is_tool_call(text, m, own_names))
+
+
+def _lines_of_long_names(text: str) -> Iterator[Span]:
+    """The lines in which names of several words stand, each with the next one."""
+    start = end = 0
+    for name in _LONG_WORD.finditer(text):
+        if name.start() >= end:
+            if end:
+                yield start, end
+            start = text.rfind("\n", 0, name.start()) + 1
+        if name.end() >= end or text.find("\n", name.end(), end) < 0:
+            following = text.find("\n", text.find("\n", name.end()) + 1 or len(text))
+            end = len(text) if following < 0 else following
+    if end:
+        yield start, end
 
 
 def _blank_fences(text: str) -> str:
@@ -403,11 +503,12 @@ def _blank_fences(text: str) -> str:
 
 def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
     """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
-    root = match[1].partition(".")[0]
-    if root in own_names or match[1] in own_names or root in SELF_NAMES or root in KNOWN_PACKAGES:
+    name = match["tool"] if "tool" in match.re.groupindex else match[1]
+    root = name.partition(".")[0]
+    if root in SELF_NAMES and "class " in text:
         return False
-    own = root in BUILTINS or match[1] in DISPLAY_FUNCTIONS
-    return not own and not is_mention(text, *match.span())
+    own = root in own_names or name in own_names or root in BUILTINS or name in DISPLAY_FUNCTIONS
+    return not (own or root in KNOWN_PACKAGES or is_mention(text, *match.span()))
 
 
 def is_mention(text: str, start: int, end: int) -> bool:
