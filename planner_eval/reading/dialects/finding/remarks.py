@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Set
-from typing import TypeAlias
+from typing import Any
 
 from planner_eval.base.json_text import decode, decode_whole
 from planner_eval.base.limits import Span
@@ -252,54 +252,38 @@ _TAG_CALL = lazy_pattern(
 _LONG_WORD = lazy_pattern(r"[A-Z._](?<=\w.)[a-z]")
 _LONG_NAME = rf"(?P<tool>(?=[^\W\d]\w{{1,60}}?(?:[._][^\W\d_]{{2}}|[a-z][A-Z][a-z])){_TOOL_NAME})"
 _TYPE_NAME = r"(?i:int|float|str|bool|num|list|dict|any|opt|arr|obj|tup|set|bytes|none|union|\w++\[)"
-_LooseRows: TypeAlias = tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]
-_LOOSE_CALLS: _LooseRows = (
-    # get_weather city=Rome, get_weather[city=Rome], get_weather with city = "Rome", get_weather(city=Rome)
-    (("=", "->"), lazy_pattern(
-        rf"(?<![\w.\-/\\]){_LONG_NAME}(?:[\s:|,;(\[{{<?%>*`\"\-=]|/\*[^*\n]*+\*/"
+_LOOSE_CALLS = (
+    # get_weather city=Rome, get_weather[city=Rome], <get_weather city="Rome"/>, get_weather with city = Rome,
+    # get_weather(city=Rome), get_weather(city: Rome), (get_weather :city "Rome")
+    (("=", "->", ":"), lazy_pattern(
+        rf"(?<![\w.\-/\\]){_LONG_NAME}(?:(?:[\s:|,;(\[{{<?%>*`\"\-=]|/\*[^*\n]*+\*/"
         r"|\b(?:with|and|arguments?|args|inputs?|param(?:eter)?s?)\b){1,16}?"
         r"(?<=\W)[^\W\d]\w*+\s*+(?:=(?![=>])|:=|=>|->)\s*+[^\s=]"
-    )),
-    (("(",), lazy_pattern(
-        rf"(?<![\w.\-\\]){_LONG_NAME}\(\s*+[^\W\d]\w*+\s*+:\s*+(?!{_TYPE_NAME})\w"
+        rf"|\(\s*+[^\W\d]\w*+\s*+:\s*+(?!{_TYPE_NAME})\w|\s++:[a-z]\w*+\s)"
     )),
     ((" with ",), lazy_pattern(
         rf"(?i:call|use|invoke|run)(?:ing)?\s++(?:the\s++)?[`*\"]*+{_LONG_NAME}[`*\"]*+\s++with\b"
     )),
-    # get_weather[Rome] on a line of its own, (get_weather :city "Rome"), <get_weather city="Rome"/>
-    (("[",), lazy_pattern(rf"(?m)^[ \t]*+{_LONG_NAME}\[[\"'A-Za-z][^\]\n]*+\][ \t]*+$")),
-    (("(",), lazy_pattern(rf"\({_LONG_NAME}\s++(?::\w|\w++:\s*+[\"'\d]|[\"'])")),
-    (("<",), lazy_pattern(rf"<{_LONG_NAME}\s++[\w\-]++=[\"']")),
 )  # fmt: skip
 """Signs and what stands where one is: a tool's name and an argument, in no notation that is read."""
 
-_LOOSE_LINES: _LooseRows = (
-    # as of a shell: get_weather --city Rome, /get_weather Rome, get_weather "Rome"
-    (("-", "=", '"', "'"), lazy_pattern(
-        rf"(?m)^[ \t>$*`\-]*+{_LONG_NAME}[ \t]++"
-        r"(?:--?[a-z]|[^\W\d]\w*+=[^\s=]|([\"'])[^\"'\n]*+\2[ \t]*+$)"
-    )),
-    (("/", "!", "%", "~"), lazy_pattern(rf"(?m)^[ \t]*+[/!%~]{_LONG_NAME}[ \t]++\w")),
+_LOOSE_LINES = (((" ", "\n", "[", "("), lazy_pattern(
+    r"(?m)^[ \t>$*`\-]*+(?P<sigil>[/!%~])?+(?P<bracket>[\[{][ \t]*+[\"']?)?+(?P<call>CALL[ \t]++)?+"
+    r"(?P<label>(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?\**+[ \t]*+"
+    rf"{_COLON}\**+[ \t]*+`?)?+{_LONG_NAME}(?:"
+    # as of a shell: get_weather --city Rome, /get_weather Rome, get_weather "Rome"; and get_weather[Rome]
+    r"[ \t]++(?:--?[a-z]|[^\W\d]\w*+=[^\s=]|(?P<quote>[\"'])[^\"'\n]*+(?P=quote)[ \t]*+$|(?(sigil)\w|(?!)))"
+    r"|\[[\"'A-Za-z][^\]\n]*+\][ \t]*+$"
     # as in YAML and TOML: a line that names a tool, and an argument on the next
-    ((":",), lazy_pattern(
-        rf"(?m)^[ \t\-]*+`?{_LONG_NAME}`?:[ \t]*+\n[ \t]++[^\W\d][\w\-]*+:[ \t]*+\S"
-    )),
-    ((":", "\uff1a"), lazy_pattern(
-        r"(?m)^[ \t>*#\-]*+(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?\**+[ \t]*+"
-        rf"{_COLON}\**+[ \t]*+`?{_LONG_NAME}`?[ \t]*+\n[ \t>*#\-]*+[^\W\d]\w*+[ \t]*+{_COLON}[ \t]*+\S"
-    )),
-    (("[",), lazy_pattern(rf"(?m)^\[{_LONG_NAME}\][ \t]*+\n\s*+[^\W\d]\w*+\s*+=")),
-    # as in other languages: {getWeather: {city: 'Rome'}}, CALL get_weather('Rome'), getWeather<Weather>({
-    (("{",), lazy_pattern(
-        rf"(?m)^\s*+\{{\s*+(?:[\"'](?=[^\W\d_]++[_.])|(?![\"'])){_LONG_NAME}[\"']?\s*+:\s*+\{{\s*+[\"']?[^\W\d]"
-    )),
-    (("CALL", ":=", "await"), lazy_pattern(
-        rf"(?:(?m:^)[ \t]*+CALL\s++|:=\s*+|await\s++){_LONG_NAME}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
-    )),
-)  # fmt: skip
+    r"|`?:[ \t]*+\n[ \t]++[^\W\d][\w\-]*+:[ \t]*+\S"
+    rf"|(?(label)`?[ \t]*+\n[ \t>*#\-]*+[^\W\d]\w*+[ \t]*+{_COLON}[ \t]*+\S|(?!))"
+    # as in other languages: {get_weather: {city: 'Rome'}}, CALL get_weather('Rome')
+    r"|(?(bracket)\][ \t]*+\n\s*+[^\W\d]\w*+\s*+=|(?!))"
+    r"|(?(bracket)[\"']?\s*+:\s*+\{\s*+[\"']?[^\W\d]|(?!))|(?(call)\([\"'\d{]|(?!)))"
+)),)  # fmt: skip
 """The same on lines of their own, which may stand in a fence."""
 
-_SHORT_CALLS: _LooseRows = (
+_SHORT_CALLS = (
     # [f x=1], x[city="Rome"] and <weather city="Rome"/> on lines of their own; the last is no tag of HTML's
     (("[",), lazy_pattern(rf"(?<![\w\])])\[\s*+(?P<tool>{_TOOL_NAME})[ \t]++[^\W\d]\w*+=[^\s=]")),
     (("[",), lazy_pattern(
@@ -312,6 +296,9 @@ _SHORT_CALLS: _LooseRows = (
     (("curl ", " /", " http"), lazy_pattern(
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
+    )),
+    ((":= ", "await "), lazy_pattern(
+        rf"(?::=|await)[ \t]++(?P<tool>{_TOOL_NAME})(?:<[\w\s,.]*+>)?\([\"'\d{{]"
     )),
 )  # fmt: skip
 """The same with a name of any kind."""
@@ -427,15 +414,22 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
         if text.find(sign, start, stop) >= 0
     )
     match = next(filter(None, matches), None)
+    if match is None:
+        loose = _find_loose_calls(text, text, own_names, (start, stop))
+        match = next((m for m in loose if not _stands_outside(text, m["tool"], start, end)), None)
     if match is None or _NO_LOST_CALL.search(text, start, stop) or TOOL_ANSWER.search(text, start, stop):
         return None
     if match.re.groups:  # a call, which may have been read elsewhere
-        call = match.group()
-        is_told = text.find(call, 0, start) >= 0 or text.find(call, end) >= 0
+        is_told = _stands_outside(text, match.group(), start, end)
         if is_told or not _is_tool_call(text, match, own_names):
             return None
     line = text.find("\n", match.end(), end)
     return match.start(), end if line < 0 else line
+
+
+def _stands_outside(text: str, words: str, start: int, end: int) -> bool:
+    """Whether something stands in a text outside of [start, end), too."""
+    return text.find(words, 0, start) >= 0 or text.find(words, end) >= 0
 
 
 def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
@@ -462,13 +456,15 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         yield from (m for m in _OBJECT_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
     if "(" in outside and "=" in outside:
         yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
-    yield from _find_loose_calls(text, outside, own_names)
+    yield from _find_loose_calls(text, outside, own_names, (0, len(text)))
 
 
-def _find_loose_calls(text: str, outside: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
+def _find_loose_calls(text: str, outside: str, own_names: Set[str], span: Span) -> Iterator[re.Match[str]]:
     """Calls in no notation that is read; names of several words are searched for where some stand."""
-    tables: list[tuple[_LooseRows, str, Span]] = [(_SHORT_CALLS, text, (0, len(text)))]
-    for lines in _lines_of_long_names(text):
+    if text.find("description", *span) >= 0 or text.find("properties", *span) >= 0:
+        return  # tools are described there
+    tables: list[Any] = [(_SHORT_CALLS, text, span)]
+    for lines in _lines_of_long_names(text, *span):
         tables += [(_LOOSE_CALLS, outside, lines), (_LOOSE_LINES, text, lines)]
     for rows, searched, (start, end) in tables:
         for signs, pattern in rows:
@@ -477,18 +473,18 @@ def _find_loose_calls(text: str, outside: str, own_names: Set[str]) -> Iterator[
                 yield from (m for m in matches if _is_tool_call(text, m, own_names))
 
 
-def _lines_of_long_names(text: str) -> Iterator[Span]:
-    """The lines in which names of several words stand, each with the next one."""
-    start = end = 0
-    for name in _LONG_WORD.finditer(text):
+def _lines_of_long_names(text: str, begin: int, stop: int) -> Iterator[Span]:
+    """The lines in [begin, stop) in which names of several words stand, each with the next one."""
+    start = end = begin
+    for name in _LONG_WORD.finditer(text, begin, stop):
         if name.start() >= end:
-            if end:
+            if end > start:
                 yield start, end
-            start = text.rfind("\n", 0, name.start()) + 1
+            start = max(text.rfind("\n", begin, name.start()) + 1, begin)
         if name.end() >= end or text.find("\n", name.end(), end) < 0:
-            following = text.find("\n", text.find("\n", name.end()) + 1 or len(text))
-            end = len(text) if following < 0 else following
-    if end:
+            following = text.find("\n", text.find("\n", name.end(), stop) + 1 or stop, stop)
+            end = stop if following < 0 else following
+    if end > start:
         yield start, end
 
 
