@@ -43,6 +43,12 @@ def test_words_are_an_answer_without_a_doubt(text: str) -> None:
     assert not doubted(text)
 
 
+@pytest.mark.parametrize("text", TABLES["LOOSE"])
+def test_a_call_in_no_notation_is_doubted(text: str) -> None:
+    assert not parse(text).calls
+    assert doubted(text)
+
+
 def test_no_text_of_which_calls_were_read_is_doubted() -> None:
     read = [one for one in (split(path)[2] for path in CASES) if "\nc1 " in one]
     assert len(read) > 300

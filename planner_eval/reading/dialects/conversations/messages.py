@@ -235,7 +235,7 @@ def find_call_candidates(data: Any) -> CallCandidates:
     [{'name': 'f'}]
     """
     if not isinstance(data, list) or not any(isinstance(item, dict) for item in data):
-        return CallCandidates(data, [])
+        return CallCandidates(data, [*note_unlisted_calls(data)] if isinstance(data, dict) else [])
     words = [item for item in data if isinstance(item, str) and not _CALL_START.search(item)]
     steps = [item for item in data if isinstance(item, dict) and "step" in item and calls_no_tool(item)]
     flags = [step["tool"] for step in steps if _is_flag(step.get("tool"))]
@@ -252,6 +252,29 @@ def find_call_candidates(data: Any) -> CallCandidates:
         return CallCandidates(data, [])
     passed = {id(item) for item in (*words, *steps)}
     return CallCandidates([item for item in data if id(item) not in passed], notes)
+
+
+def holds_call(value: Any) -> bool:
+    """Whether a value is a call, or a list that begins with one."""
+    return is_call(value[0] if isinstance(value, list) and value else value)
+
+
+def note_unlisted_calls(message: dict[str, Any]) -> Iterator[Diagnostic]:
+    """A note on calls that stand beside a message's list of calls, and are none of it."""
+    listed = next((message[key] for key in CALL_LIST_KEYS if message.get(key)), None)
+    if not isinstance(listed, list) or len(message) < 2:
+        return
+    names = [_called_name(item) for item in listed if isinstance(item, dict)]
+    for key, value in message.items():
+        if value is not listed and holds_call(value) and _called_name(value) not in names:
+            text = f"the calls under {key!r} beside the list of calls were not read"
+            yield Diagnostic("shape.ignored", text, "warning")
+
+
+def _called_name(value: Any) -> Any:
+    item = value[0] if isinstance(value, list) else value
+    inner = next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
+    return inner.get(find_name_key(inner) or "")
 
 
 _CALL_START = lazy_pattern(r"(?m)^\s*+[\[(]?+[^\W\d][\w.]*+\(\s*+\w++\s*+=")

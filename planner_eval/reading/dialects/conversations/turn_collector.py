@@ -21,7 +21,7 @@ from planner_eval.reading.dialects.conversations.answer_states import (
     refusal_state,
     stop_reason_state,
 )
-from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS
+from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, note_unlisted_calls
 from planner_eval.reading.dialects.conversations.spans import messages_of, refuse_several_runs
 from planner_eval.reading.dialects.conversations.wrappers import (
     MARKER_KEYS,
@@ -203,6 +203,7 @@ class TurnCollector:
         turn = self.turns[-1]
         turn.state = turn.state or state
         turn.items.append(_normalize_call_lists(message))
+        self.notes += note_unlisted_calls(message)
         turn.words += texts_of(content)
 
 

@@ -409,6 +409,8 @@ KINDS = tuple(itertools.starmap(WrapperKind, (
      lambda item: _speaks(item) and "content" in item, take_framework),
     ("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item",
      lambda item: isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS, take_item),
+    ("type", "OpenAI Responses: a message without its role",
+     lambda item: item["type"] == "message" and "content" in item, take_alone),
     ("choices", "OpenAI ChatCompletion, and what answers like it", _has_type_at(list, "choices"),
      take_choices),
     ("candidates", "Gemini, in both spellings of its keys", _has_type_at(list, "candidates"),

@@ -179,6 +179,7 @@ class BlockReader(PieceReader):
 
     def _yaml(self, view: TextView) -> list[ReadCalls]:
         """The calls of a text of YAML."""
+        self.notes += map(view.place_note, callnavi.note_octals(view.text))
         try:
             return self._kept(self.data([callnavi.yaml_data(view.text, self.limits)], view, located=False))
         except ParseError as error:

@@ -26,7 +26,7 @@ from planner_eval.base.limits import Limits
 from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import find_call_candidates
+from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
 from planner_eval.reading.dialects.conversations.turn_collector import Conversation, read_conversation
 from planner_eval.reading.dialects.conversations.turns import (
     ConversationSource,
@@ -188,7 +188,8 @@ class PieceReader(ABC):
             return empty
         if isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value)):
             return self.texts([value] if isinstance(value, str) else value, view)
-        talk = read_conversation(value)
+        parts = {"role": "assistant", "content": value if isinstance(value, list) else [value]}
+        talk = read_conversation(value if part_texts(value) is None else parts)
         if talk is not None:
             return self.talk(talk, view)
         refuse_loose_json_calls(value, view.text)

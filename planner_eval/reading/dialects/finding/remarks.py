@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Set
+from typing import Any
 
 from planner_eval.base.json_text import decode, decode_whole
 from planner_eval.base.limits import Span
@@ -212,7 +213,7 @@ _MENTION_BEFORE_CALL = lazy_pattern(
 _NAME_BEFORE_OBJECT = lazy_pattern(
     rf"(?:(?<=[\s*`|(])|^)({_COMPOUND_TOOL_NAME})(?:\*\*|__|`)?[ \t]*+"
     rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
-    rf"[ \t]*+`?\{{\s*+\\?[\"'{_CURLY_QUOTES}]\w"
+    rf"[ \t]*+`?\{{\s*+(?:\\?[\"'{_CURLY_QUOTES}]\w|[^\W\d]\w*+:)"
 )
 """A tool's name and an object on one line."""
 
@@ -224,12 +225,13 @@ _NAME_ABOVE_FENCE = lazy_pattern(
 )
 """A tool's name that ends a line, and an object in the fence below."""
 
+_ANY_QUOTE = rf"(?:\\?[\"'{_CURLY_QUOTES}])?"
 _UNQUOTED_KEY_CALL = lazy_pattern(
-    rf"\{{\s*+(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(NAME_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+"
-    rf"(?:\\?[\"'{_CURLY_QUOTES}])?[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
-    rf"(?:\\[\"']|[{_CURLY_QUOTES}])?(?:{'|'.join(ARGUMENT_KEYS)})(?:\\[\"']|[{_CURLY_QUOTES}])?\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
+    rf"(?:\{{\s*+(?!\")|(?m:^)[ \t]*+){_ANY_QUOTE}(?:{'|'.join(NAME_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+"
+    rf"{_ANY_QUOTE}[^\W\d][^{{}}]{{0,200}}?[,;\s]\s*+"
+    rf"{_ANY_QUOTE}(?:{'|'.join(ARGUMENT_KEYS)}){_ANY_QUOTE}\s*+[:=]\s*+[{{\\\"'\[{_CURLY_QUOTES}]"
 )
-"""An object of a call whose keys have no quotes, or quotes that are not JSON's."""
+"""An object of a call whose keys have no quotes, or not JSON's; its brackets may be missing."""
 
 _DEFINITION_WORDS = r"\bproperties\b|\bdescription\b|\btype\\?[\"']?\s*+:\s*+\\?[\"']?(?:object|string)\b"
 _TOOL_DEFINITION = lazy_pattern(_DEFINITION_WORDS)
@@ -252,6 +254,61 @@ _TAG_CALL = lazy_pattern(
     r"\s*+(?:<([a-zA-Z_]\w*+)>[^<>]*+</\2>\s*+)++</\1>"
 )
 """A tag named as a tool is, and nothing in it but a tag for each argument."""
+
+
+_LONG_WORD = lazy_pattern(r"[A-Z._](?<=\w.)[a-z]")
+_LONG_NAME = rf"(?P<tool>(?=[^\W\d]\w{{1,60}}?(?:[._][^\W\d_]{{2}}|[a-z][A-Z][a-z])){_TOOL_NAME})"
+_TYPE_NAME = r"(?i:int|float|str|bool|num|list|dict|any|opt|arr|obj|tup|set|bytes|none|union|\w++\[)"
+_LOOSE_CALLS = (
+    # get_weather city=Rome, get_weather[city=Rome], <get_weather city="Rome"/>, get_weather with city = Rome,
+    # get_weather(city=Rome), get_weather(city: Rome), (get_weather :city "Rome")
+    (("=", "->", ":"), lazy_pattern(
+        rf"(?<![\w.\-/\\]){_LONG_NAME}(?:(?:[\s:|,;(\[{{<?%>*`\"\-=]|/\*[^*\n]*+\*/"
+        r"|\b(?:with|and|arguments?|args|inputs?|param(?:eter)?s?)\b){1,16}?"
+        r"(?<=\W)[^\W\d]\w*+\s*+(?:=(?![=>])|:=|=>|->)\s*+[^\s=]"
+        rf"|\(\s*+[^\W\d]\w*+\s*+:\s*+(?!{_TYPE_NAME})\w|\s++:[a-z]\w*+\s)"
+    )),
+    ((" with ",), lazy_pattern(
+        rf"(?i:call|use|invoke|run)(?:ing)?\s++(?:the\s++)?[`*\"]*+{_LONG_NAME}[`*\"]*+\s++with\b"
+    )),
+)  # fmt: skip
+"""Signs and what stands where one is: a tool's name and an argument, in no notation that is read."""
+
+_LOOSE_LINES = (((" ", "\n", "[", "("), lazy_pattern(
+    r"(?m)^[ \t>$*`\-]*+(?P<sigil>[/!%~])?+(?P<bracket>[\[{][ \t]*+[\"']?)?+(?P<call>CALL[ \t]++)?+"
+    r"(?P<label>(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?\**+[ \t]*+"
+    rf"{_COLON}\**+[ \t]*+`?)?+{_LONG_NAME}(?:"
+    # as of a shell: get_weather --city Rome, /get_weather Rome, get_weather "Rome"; and get_weather[Rome]
+    r"[ \t]++(?:--?[a-z]|[^\W\d]\w*+=[^\s=]|(?P<quote>[\"'])[^\"'\n]*+(?P=quote)[ \t]*+$|(?(sigil)\w|(?!)))"
+    r"|\[[\"'A-Za-z][^\]\n]*+\][ \t]*+$"
+    # as in YAML and TOML: a line that names a tool, and an argument on the next
+    r"|`?:[ \t]*+\n[ \t]++[^\W\d][\w\-]*+:[ \t]*+\S"
+    rf"|(?(label)`?[ \t]*+\n[ \t>*#\-]*+[^\W\d]\w*+[ \t]*+{_COLON}[ \t]*+\S|(?!))"
+    # as in other languages: {get_weather: {city: 'Rome'}}, CALL get_weather('Rome')
+    r"|(?(bracket)\][ \t]*+\n\s*+[^\W\d]\w*+\s*+=|(?!))"
+    r"|(?(bracket)[\"']?\s*+:\s*+\{\s*+[\"']?[^\W\d]|(?!))|(?(call)\([\"'\d{]|(?!)))"
+)),)  # fmt: skip
+"""The same on lines of their own, which may stand in a fence."""
+
+_SHORT_CALLS = (
+    # [f x=1], x[city="Rome"] and <weather city="Rome"/> on lines of their own; the last is no tag of HTML's
+    (("[",), lazy_pattern(rf"(?<![\w\])])\[\s*+(?P<tool>{_TOOL_NAME})[ \t]++[^\W\d]\w*+=[^\s=]")),
+    (("[",), lazy_pattern(
+        rf"(?m)^[ \t]*+(?P<tool>{_TOOL_NAME})\[\w++\s*+=\s*+[\"'\w][^\]\n]*+\][ \t]*+$"
+    )),
+    (("/>",), lazy_pattern(
+        r"(?m)^[ \t]*+<(?!(?:img|input|br|hr|meta|link|path|circle|rect|line|use|source|area|base)\b)"
+        r"(?P<tool>[a-z]\w++)(?:\s++\w++=(?:\"[^\"\n]*+\"|'[^'\n]*+'))++\s*+/>[ \t]*+$"
+    )),
+    (("curl ", " /", " http"), lazy_pattern(
+        r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
+        r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
+    )),
+    ((":= ", "await "), lazy_pattern(
+        rf"(?::=|await)[ \t]++(?P<tool>{_TOOL_NAME})(?:<[\w\s,.]*+>)?\([\"'\d{{]"
+    )),
+)  # fmt: skip
+"""The same with a name of any kind."""
 
 
 def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | None:
@@ -288,6 +345,8 @@ def _find_program_call(text: str, own_names: Set[str]) -> Span | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     places = PlacedTree(tree, text)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    own_names = own_names - {node.name for node in walk(tree) if isinstance(node, functions)}
     for node in walk(tree):
         if isinstance(node, ast.Call) and node.keywords:
             start, end = places.span(node)
@@ -363,15 +422,22 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
         if text.find(sign, start, stop) >= 0
     )
     match = next(filter(None, matches), None)
+    if match is None:
+        loose = _find_loose_calls(text, text, own_names, (start, stop))
+        match = next((m for m in loose if not _stands_outside(text, m["tool"], start, end)), None)
     if match is None or _NO_LOST_CALL.search(text, start, stop) or TOOL_ANSWER.search(text, start, stop):
         return None
     if match.re.groups:  # a call, which may have been read elsewhere
-        call = match.group()
-        is_told = text.find(call, 0, start) >= 0 or text.find(call, end) >= 0
+        is_told = _stands_outside(text, match.group(), start, end)
         if is_told or not _is_tool_call(text, match, own_names):
             return None
     line = text.find("\n", match.end(), end)
     return match.start(), end if line < 0 else line
+
+
+def _stands_outside(text: str, words: str, start: int, end: int) -> bool:
+    """Whether something stands in a text outside of [start, end), too."""
+    return text.find(words, 0, start) >= 0 or text.find(words, end) >= 0
 
 
 def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
@@ -398,6 +464,36 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         yield from (m for m in _OBJECT_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
     if _NAMED_ARGUMENT.search(outside):
         yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
+    yield from _find_loose_calls(text, outside, own_names, (0, len(text)))
+
+
+def _find_loose_calls(text: str, outside: str, own_names: Set[str], span: Span) -> Iterator[re.Match[str]]:
+    """Calls in no notation that is read; names of several words are searched for where some stand."""
+    if text.find("description", *span) >= 0 or text.find("properties", *span) >= 0:
+        return  # tools are described there
+    tables: list[Any] = [(_SHORT_CALLS, text, span)]
+    for lines in _lines_of_long_names(text, *span):
+        tables += [(_LOOSE_CALLS, outside, lines), (_LOOSE_LINES, text, lines)]
+    for rows, searched, (start, end) in tables:
+        for signs, pattern in rows:
+            if any(searched.find(sign, start, end) >= 0 for sign in signs):
+                matches = pattern.finditer(searched, start, end)
+                yield from (m for m in matches if _is_tool_call(text, m, own_names))
+
+
+def _lines_of_long_names(text: str, begin: int, stop: int) -> Iterator[Span]:
+    """The lines in [begin, stop) in which names of several words stand, each with the next one."""
+    start = end = begin
+    for name in _LONG_WORD.finditer(text, begin, stop):
+        if name.start() >= end:
+            if end > start:
+                yield start, end
+            start = max(text.rfind("\n", begin, name.start()) + 1, begin)
+        if name.end() >= end or text.find("\n", name.end(), end) < 0:
+            following = text.find("\n", text.find("\n", name.end(), stop) + 1 or stop, stop)
+            end = stop if following < 0 else following
+    if end > start:
+        yield start, end
 
 
 def _blank_fences(text: str) -> str:
@@ -411,11 +507,12 @@ def _blank_fences(text: str) -> str:
 
 def _is_tool_call(text: str, match: re.Match[str], own_names: Set[str]) -> bool:
     """Whether what looks like a call is of a tool, and no sentence says that it is not made, or of others."""
-    root = match[1].partition(".")[0]
-    if root in own_names or match[1] in own_names or root in SELF_NAMES or root in KNOWN_PACKAGES:
+    name = match["tool"] if "tool" in match.re.groupindex else match[1]
+    root = name.partition(".")[0]
+    if root in SELF_NAMES and "class " in text:
         return False
-    own = root in BUILTINS or match[1] in DISPLAY_FUNCTIONS
-    return not own and not is_mention(text, *match.span())
+    own = root in own_names or name in own_names or root in BUILTINS or name in DISPLAY_FUNCTIONS
+    return not (own or root in KNOWN_PACKAGES or is_mention(text, *match.span()))
 
 
 def is_mention(text: str, start: int, end: int) -> bool:

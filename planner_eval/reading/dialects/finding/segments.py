@@ -219,6 +219,7 @@ _DEFINITION = lazy_pattern(
     r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
     r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
 )
+_STUB_START = lazy_pattern(r"[^:]*+:[^\n]*?:?\s*+(?:\.\.\.|pass\b|raise NotImpl|[rRuU]?[\"'])")
 _DEFINITION_END = lazy_pattern(r"\n(?=[^\s#)])")
 _IMPORT = lazy_pattern(
     r"(?m)^[ \t]*+(?:import[ \t]++([\w.]++)(?:[ \t]++as[ \t]++(\w++))?+(?P<end>[ \t]*+(?:[,#\r\n]|\Z))?+"
@@ -249,6 +250,8 @@ def own_names(text: str) -> set[str]:
 
 def _begins_stub(text: str, definition: re.Match[str]) -> bool:
     """Whether a definition of Python's has no body: it only says what a tool takes."""
+    if _STUB_START.match(text, definition.end()) is None:
+        return False
     end = _DEFINITION_END.search(text, definition.end())
     try:
         tree = parse_quietly(text[definition.start() : end.start() if end else len(text)].strip())

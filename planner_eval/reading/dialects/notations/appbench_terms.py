@@ -6,8 +6,9 @@ import re
 from functools import cache
 from typing import Any
 
-from planner_eval.plan.model import RawRef
+from planner_eval.plan.model import RawComputed, RawRef
 from planner_eval.reading.dialects.dialect import Data
+from planner_eval.reading.dialects.programs.literals import has_leading_zero
 
 LETTERS = r"a-zA-Z0-9_\w"
 """As ``\\w`` alone; of the letters that it names no table of Unicode is asked, which takes a third longer."""
@@ -29,6 +30,8 @@ def word_value(word: str) -> Any:
     if word.isidentifier() and word.isascii():  # as most are
         return RawRef(word)
     if NUMBER.fullmatch(word) and len(word) < 4000:
+        if has_leading_zero(word):
+            return RawComputed(word)
         return int(word) if word.lstrip("+-").isdigit() else float(word)
     if NAME.fullmatch(word):
         first, *fields = word.split(".")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
@@ -17,6 +18,7 @@ from planner_eval.base.limits import Limits, check_calls, long_integer_error
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.messages import format_value
 from planner_eval.reading.dialects.dialect import Data, Dialect
+from planner_eval.reading.dialects.programs.literals import has_leading_zero
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
@@ -104,7 +106,8 @@ def read_yaml(text: str, limits: Limits) -> RawPlan:
         ParseError: it is no YAML, or not of CallNavi's form.
     """
     try:
-        return read_data(yaml_data(text, limits), limits)
+        raw = read_data(yaml_data(text, limits), limits)
+        return raw._replace(notes=(*raw.notes, *note_octals(text)))
     except ParseError as error:
         error.text = error.text or text
         raise
@@ -151,6 +154,16 @@ def yaml_data(text: str, limits: Limits) -> Any:
         return _to_json_data(data)
     except ValueError:  # an integer, as a key or as a value, that Python cannot write
         raise long_integer_error(text) from None
+
+
+_OCTAL = re.compile(r"(?m)(?<=[:\-,\[] )[ \t]*+([+-]?0[0-7]++)(?=[ \t]*+(?:[,}\]]|$))")
+
+
+def note_octals(text: str) -> Iterator[Diagnostic]:
+    """A note on each number with a zero before it, which YAML takes for octal."""
+    for match in filter(lambda match: has_leading_zero(match[1]), _OCTAL.finditer(text)):
+        message = f"{match[1]} is read as {int(match[1], 8)}: YAML takes it for octal; a code needs quotes"
+        yield Diagnostic("value.computed", message, "warning", None, None, match.span(1))
 
 
 def _to_json_data(value: Any) -> Any:

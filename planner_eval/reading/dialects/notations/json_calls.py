@@ -22,6 +22,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     WRAPPER_KEYS,
     call_items,
     find_name_key,
+    holds_call,
     is_call,
     is_plain_call,
     plain_call_label,
@@ -202,7 +203,8 @@ def _note_ignored(
     ignored = [key for key in inner if key not in CALL_METADATA_KEYS and key not in read]
     if ignored and (ignored := [key for key in ignored if inner[key] is not None]):
         message = f"call {position + 1} has other keys, not read: {', '.join(map(repr, ignored))}"
-        notes.append(Diagnostic("shape.ignored", message, "info", position))
+        is_loss = any(key in ARGUMENT_KEYS or holds_call(inner[key]) for key in ignored)
+        notes.append(Diagnostic("shape.ignored", message, "warning" if is_loss else "info", position))
 
 
 def _note_repeats(

@@ -542,6 +542,8 @@ class Machine(PlacedTree):
         for name_key, node, span in given:
             key = str(position) if name_key is None else name_key
             position += name_key is None
+            if name_key is None and isinstance(node, ast.NamedExpr):
+                self.fail(f"found ':=' in an argument of {call.name!r}, expected '='", span[0])
             value = self.value(node)
             if not isinstance(value, NotKnown) and self.changes.any:
                 value = self.changes.current(value)

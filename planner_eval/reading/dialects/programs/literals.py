@@ -16,6 +16,16 @@ _DEPTH_LIMITS = Limits(depth=90)
 """Python's own parser reads few brackets in brackets."""
 
 
+def has_leading_zero(number: str) -> bool:
+    """Whether an integer has a zero before it, which languages refuse or take for octal: it may be a code.
+
+    >>> has_leading_zero("02134"), has_leading_zero("-07"), has_leading_zero("0"), has_leading_zero("0.5")
+    (True, True, False, False)
+    """
+    digits = number.lstrip("+-")
+    return digits[:1] == "0" and digits.isdigit() and digits.strip("0") != ""
+
+
 class NotDataError(Exception):
     """Something that is no literal of JSON's kind stands there."""
 

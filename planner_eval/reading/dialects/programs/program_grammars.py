@@ -12,6 +12,7 @@ from lark import Token, Transformer
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import RawComputed
+from planner_eval.reading.dialects.programs.literals import has_leading_zero
 from planner_eval.reading.dialects.programs.syntax import (
     CallNode,
     ComputedTemplate,
@@ -69,10 +70,8 @@ def read_scalar(text: str) -> Any:
 
 
 def _read_number(text: str) -> Any:
-    """A number; of one with a zero before it, which no language has, the text: it may be a code."""
-    digits = text.lstrip("+-")
-    is_code = digits[:1] == "0" and digits.isdigit() and digits.strip("0")
-    return RawComputed(str(text)) if is_code else read_scalar(text)
+    """A number; of one with a zero before it the text."""
+    return RawComputed(str(text)) if has_leading_zero(text) else read_scalar(text)
 
 
 def token_span(token: Token) -> Span:
