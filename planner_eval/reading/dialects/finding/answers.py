@@ -208,6 +208,8 @@ THOUGHT = lazy_pattern(
 )
 """A model's thoughts; one that is never closed goes on to the end."""
 
+_THOUGHT_STARTS = ("<th", "<reason", "<scratch", "<|thought", "<|channel", "[think")
+"""Of which one, in small letters, begins each thought: a look for them is cheap."""
 _THOUGHT_END = lazy_pattern(r"(?:</\w++>|thought_end\|>|\[/THINK\])\Z", re.I)
 TOKEN = lazy_pattern(
     r"<\|(?:im_start|im_end|im_sep|endoftext|eot_id|eom_id|begin_of_text|end_of_text|"
@@ -273,7 +275,8 @@ def blank_non_answer_text(source: str) -> AnswerText:
         end = text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT)
         text = blank(text[:end]) + text[end:]
         notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", None, None, (0, end)))
-    thoughts = list(THOUGHT.finditer(text)) if tagged or "[T" in text or "[t" in text else []
+    thoughtful = any(map(text.lower().__contains__, _THOUGHT_STARTS))
+    thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"
         notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
