@@ -19,11 +19,10 @@ from planner_eval.plan.arithmetic import MAX_EXPRESSION_CHARS, MAX_EXPRESSION_DE
 from planner_eval.plan.linking import MAX_DEPTH
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.files import frames
+from planner_eval.reading.files import fields
 from planner_eval.reading.files.broken_json import _MAX_ATTEMPTS, elements
-from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, id_text
+from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, id_text, table_rows
 from planner_eval.reading.files.files import read_data, read_file
-from planner_eval.reading.files.frames import table_rows
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.several import read_path
@@ -200,7 +199,7 @@ def test_numbers_are_ids_as_far_as_every_digit_is_kept() -> None:
 
 
 def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "MAX_ROWS", 3)
+    monkeypatch.setattr(fields, "MAX_ROWS", 3)
     assert table_rows(iter("abc")) == ["a", "b", "c"]
     with pytest.raises(InputError, match="more than 3 records"):
         table_rows(iter("abcd"))

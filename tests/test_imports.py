@@ -56,7 +56,7 @@ DEFERRED: dict[str, str] = {
     "only traces need them: 4 ms": "reading.trace_times reading.trace_findings",
     "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
         "plan.inference catalogs.record_tools "
-        "reading.dialects.notations.plan reading.dialects.conversations.prompts "
+        "reading.dialects.notations.plan "
         "reading.dialects.reference_reading reading.dialects.round_trip",
     "they are made with Lark, which takes 17 ms; errors and places alone need it":
         "base.grammar reading.dialects.programs.grammars base.json_places "

@@ -467,12 +467,12 @@ def test_a_table_in_memory_is_a_list_of_records(kind: str) -> None:
 
 
 def test_tables_that_are_several_or_without_end_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    from planner_eval.reading.files import frames
+    from planner_eval.reading.files import fields
 
     splits = {"train": FakeDataset(PREDS), "test": FakeDataset(PREDS)}
     with pytest.raises(pe.PlanevalError, match="holds several tables: take one of 'train', 'test'"):
         pe.read(splits)
-    monkeypatch.setattr(frames, "MAX_ROWS", 1000)
+    monkeypatch.setattr(fields, "MAX_ROWS", 1000)
     with pytest.raises(pe.PlanevalError, match="gives more than 1,000 records"):
         pe.stats(one for _ in iter(int, 1) for one in PREDS)
 

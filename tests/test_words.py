@@ -85,8 +85,8 @@ TABLES = {
     FILES + "fields.ANSWER_FIELDS": ('[{"id": 1, "•": "f()"}]', '[{"id": 1, "•": "f()", "outputs": "g()"}]'),
     FILES + "fields.GOLD_FIELDS": ('[{"id": 1, "•": "f(a=1)", "output": "g()"}]',),
     FILES + "fields.CONVERSATION_FIELDS": ('[{"id": 1, "•": []}]',),
-    FILES + "message_parts._TEXT_PART_KEYS": ('[{"type": "output_text", "text": "f(a=1)", "•": []}]',),
-    FILES + "message_parts._SILENT_TYPES": (
+    FILES + "shapes._TEXT_PART_KEYS": ('[{"type": "output_text", "text": "f(a=1)", "•": []}]',),
+    FILES + "shapes._SILENT_TYPES": (
         '[{"type": "•", "text": "x"}, {"type": "text", "text": "f(a=1)"}]',
     ),
     FILES + "shapes.FINAL_ANSWER_FIELDS": (

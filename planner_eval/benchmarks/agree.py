@@ -12,8 +12,7 @@ from planner_eval.base.text import one_line
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import JUDGED_STATES
-from planner_eval.reading.files.fields import ABSENT, choose_id, has_field, id_text, value_at
-from planner_eval.reading.files.frames import table_rows
+from planner_eval.reading.files.fields import ABSENT, choose_id, has_field, id_text, table_rows, value_at
 from planner_eval.reading.files.opening import open_path, read_content
 from planner_eval.reading.files.shapes import Item
 from planner_eval.reading.files.trials import VERDICT_FIELDS as RECORDED_FIELDS

@@ -17,9 +17,9 @@ from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.encoding import decode_text, invalid_byte_error
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.files import PlanFile, read_plan
+from planner_eval.reading.files.items import decode_text, invalid_byte_error
 from planner_eval.reading.files.opening import open_path
 from planner_eval.reading.files.pairing import refuse_unknown_ids
 from planner_eval.reading.files.record import Record

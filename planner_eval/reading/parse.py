@@ -26,9 +26,8 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read as door
 from planner_eval.reading.dialects.read import TurnChoice, check_turn, to_json_data, write
 from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
-from planner_eval.reading.files.fields import PLAN_FIELDS, Role
+from planner_eval.reading.files.fields import PLAN_FIELDS, Role, is_table, table_rows
 from planner_eval.reading.files.files import PlanFile, read_data, read_plan
-from planner_eval.reading.files.frames import is_table, table_rows
 from planner_eval.reading.files.items import split_json_value
 from planner_eval.reading.files.record import DEFAULT_STORE, GOLD_COMPANION_FIELDS, Record, Store
 from planner_eval.reading.files.several import read_path

@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import Call, Diagnostic, Plan, Value
-from planner_eval.reading.conversation_findings import find_conversation_findings
+from planner_eval.reading.conversation import find_conversation_findings
 from planner_eval.reading.critical_path import MAX_SHOWN_LENGTH, describe_critical_path, find_trace_defects
 from planner_eval.reading.trace_times import Run, Span
 

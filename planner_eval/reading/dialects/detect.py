@@ -23,6 +23,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     call_items,
     format_value,
     is_call,
+    is_plain_call,
     is_tool_definition,
 )
 from planner_eval.reading.dialects.dialect import SHAPES, Data, dialect
@@ -266,10 +267,8 @@ _MAX_KEPT_TEXT_LENGTH = 20_000
 @lru_cache(4)
 def _find_present_patterns(text: str, own: tuple[Wrapper, ...]) -> tuple[str, ...]:
     openers = _token_table(own)
-    words, angled = openers.words
-    if not (any(map(text.__contains__, words)) or ("<" in text and any(map(text.__contains__, angled)))):
-        return ()
-    return tuple([pattern for word, pattern in openers.patterns if word in text])
+    patterns = openers.patterns if "<" in text else openers.plain
+    return tuple([pattern for word, pattern in patterns if word in text])
 
 
 @lru_cache(256)
@@ -281,15 +280,14 @@ class _TokenTable(NamedTuple):
     """Patterns for all rows' opening tokens, and each row's tokens, as they are and without blanks.
 
     Args:
-        words: Words of which one stands wherever a pattern finds something, for which a look is cheap;
-            those with an angle bracket apart.
         patterns: What finds each token, the longest first, with a word that stands wherever it does.
+        plain: Those without an angle bracket in the word.
         rows: Each row's tokens.
         bracketed: The words of tokens with a bracket.
     """
 
-    words: tuple[tuple[str, ...], tuple[str, ...]]
     patterns: tuple[tuple[str, str], ...]
+    plain: tuple[tuple[str, str], ...]
     rows: tuple[tuple[Wrapper, tuple[tuple[str, str], ...]], ...]
     bracketed: tuple[str, ...]
 
@@ -305,13 +303,9 @@ def _token_table(_own: tuple[Wrapper, ...]) -> _TokenTable:
     patterns = tuple(
         (_longest_fixed_text(token), _opening_token_regex(token, following)) for token, following in longest
     )
-    words = {word for word, _ in patterns}
-    least = sorted(word for word in words if not any(other in word for other in words - {word}))
-    words_by_kind = tuple(
-        tuple(word for word in least if ("<" in word) is angled) for angled in (False, True)
-    )
+    plain = tuple(item for item in patterns if "<" not in item[0])
     bracketed = tuple({_longest_fixed_text(token) for token, _ in longest if "[" in token})
-    return _TokenTable((words_by_kind[0], words_by_kind[1]), patterns, rows, bracketed)
+    return _TokenTable(patterns, plain, rows, bracketed)
 
 
 def _longest_fixed_text(token: str) -> str:
@@ -350,6 +344,10 @@ def detect_data(data: Any, text: str = "") -> Candidate:
     >>> detect_data([{"name": "f", "label": "v1", "arguments": {}}]).dialect
     'nestful'
     """
+    if text and isinstance(data, list) and data and all(map(is_plain_call, data)):
+        recognised = dialects.recognise_plain(Data(data, data, data, text))
+        if recognised is not None:
+            return Candidate(*recognised)
     seen = inspect_data(data, text)
     return next(_data_candidates(seen), None) or _match_template(seen)
 

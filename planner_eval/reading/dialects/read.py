@@ -368,7 +368,7 @@ def _read_named_dialect(
     dialect: Dialect, source: str, limits: Limits, *, repair: bool, located: bool
 ) -> RawPlan:
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
-    from planner_eval.reading.dialects.conversations.prompts import blank_other_turns
+    from planner_eval.reading.dialects.finding.answers import blank_other_turns
 
     read = _reader(dialect, source, located=located)
     answer_text, notes = blank_other_turns(source)
@@ -394,7 +394,7 @@ def _read_named_dialect(
 
 def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan | None:
     """The calls of a text that begins with its prompt, where a value of them holds a token of it."""
-    from planner_eval.reading.dialects.conversations.prompts import blank_other_turns
+    from planner_eval.reading.dialects.finding.answers import blank_other_turns
     from planner_eval.reading.dialects.finding.embedded_tokens import read_embedded_tags, tags
 
     settled_text = read_embedded_tags(

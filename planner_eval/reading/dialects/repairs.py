@@ -18,14 +18,6 @@ from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_patte
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.finding.edited_text import BRACKET_PAIRS, TextEdit, TextView, tokens
 
-
-class RepairEdit(NamedTuple):
-    """One named edit."""
-
-    name: str
-    edit: TextEdit
-
-
 REPAIR_MEANINGS = {
     "quotes": "wrong quotation marks, or quotes around a tool's name",
     "python_literals": "True, False or None in JSON",
@@ -52,12 +44,12 @@ _LOOSE_JSON_TOKENS = (
     JSON_STRING,
     Branch("single", r"'(?:[^'\\]++|\\.|'(?!\s*+(?:[,)\]}:]|\Z)))*+'", "'"),
     Branch("curly", r"[“”](?:[^“”\\]++|\\.)*+[“”]", "“”"),
-    Branch("reference", r"""\$[A-Za-z_]\w*+(?:\.[^\s$.,\[\]{}"']++|\[\d++\])*+\$"""),
-    Branch("word", r"\b(?:True|False|None)\b"),
-    Branch("trailing", r",(?=\s*+[\]}])"),
-    Branch("key", r"(?<!\w)[A-Za-z_]\w*+(?=\s*+:)"),
+    Branch("unquoted_reference", r"""\$[A-Za-z_]\w*+(?:\.[^\s$.,\[\]{}"']++|\[\d++\])*+\$"""),
+    Branch("python_literals", r"\b(?:True|False|None)\b"),
+    Branch("trailing_comma", r",(?=\s*+[\]}])"),
+    Branch("unquoted_key", r"(?<!\w)[A-Za-z_]\w*+(?=\s*+:)"),
     Branch("comment", r"//[^\n]*+|\#[^\n]*+"),
-    Branch("gap", r"\}(?=\s*+\{)"),
+    Branch("missing_comma", r"\}(?=\s*+\{)"),
 )
 _ESCAPES = lazy_pattern(r"\\(.)|\"|\n|\t", re.S)
 _CONTROL = lazy_pattern(r"[\n\t\r]")
@@ -125,12 +117,12 @@ def repairs(view: TextView) -> Iterator[RepairedText]:
             yield RepairedText(current, notes)
 
 
-def _apply(view: TextView, fixes: list[RepairEdit], notes: tuple[Diagnostic, ...]) -> RepairedText | None:
+def _apply(view: TextView, fixes: list[TextEdit], notes: tuple[Diagnostic, ...]) -> RepairedText | None:
     if not fixes:
         return None
     edits_by_name: dict[str, list[TextEdit]] = {}
     for fix in fixes:
-        edits_by_name.setdefault(fix.name, []).append(fix.edit)
+        edits_by_name.setdefault(fix.repair, []).append(fix)
     new_notes = tuple(
         Diagnostic(
             f"repair.{name}",
@@ -142,7 +134,7 @@ def _apply(view: TextView, fixes: list[RepairEdit], notes: tuple[Diagnostic, ...
         )
         for name, edits in edits_by_name.items()
     )
-    return RepairedText(view.edit(fix.edit for fix in fixes), (*notes, *new_notes))
+    return RepairedText(view.edit(fixes), (*notes, *new_notes))
 
 
 _JSON_LITERALS = {"True": "true", "False": "false", "None": "null"}
@@ -167,14 +159,14 @@ def _words(text: str) -> list[str]:
     )
 
 
-def _may_change_words(text: str, fixes: list[RepairEdit]) -> bool:
+def _may_change_words(text: str, fixes: list[TextEdit]) -> bool:
     """Whether edits may change a word, or join two: one sign for another, or one more, does not."""
     if "#" in text or "//" in text:  # what was a comment may be none afterwards
         return True
     return any(
         (not new or new not in _SIGNS or (end > start and text[start:end] not in _SIGNS))
         and (new or text[start:end] != "\\")
-        for _, (start, end, new) in fixes
+        for start, end, new, _ in fixes
     )
 
 
@@ -182,25 +174,22 @@ _SIGNS = frozenset("\"'[](){},")
 
 
 # ---------------------------------------------------------------- the steps
-def _repair_newlines(text: str) -> list[RepairEdit]:
+def _repair_newlines(text: str) -> list[TextEdit]:
     """Line ends, tabs and quotes written with a backslash, in a text that has none of its own."""
     if text.count("\\n") <= text.count("\n"):
         return []
     fixes = [
-        RepairEdit("escaped_newline", TextEdit(m.start(), m.end(), "\n" if m[1] else '"' if m[2] else "\t"))
+        TextEdit(m.start(), m.end(), "\n" if m[1] else '"' if m[2] else "\t", "escaped_newline")
         for m in _ESCAPED_NEWLINES.finditer(text)
     ]
     end = len(text.rstrip())
     if text[:end].endswith('\\n"') and len(re.findall(r'(?<!\\)"', text)) % 2:  # the end of a quoted text
-        fixes.append(RepairEdit("escaped_newline", TextEdit(end - 1, end, "")))
+        fixes.append(TextEdit(end - 1, end, "", "escaped_newline"))
     return fixes
 
 
-def _repair_markdown(text: str) -> list[RepairEdit]:
-    return [
-        RepairEdit("markdown_escape", TextEdit(m.start(), m.end(), ""))
-        for m in _MARKDOWN_ESCAPE.finditer(text)
-    ]
+def _repair_markdown(text: str) -> list[TextEdit]:
+    return [TextEdit(m.start(), m.end(), "", "markdown_escape") for m in _MARKDOWN_ESCAPE.finditer(text)]
 
 
 def repair_appbench_quotes(view: TextView) -> RepairedText | None:
@@ -215,19 +204,18 @@ def repair_appbench_quotes(view: TextView) -> RepairedText | None:
     fixes = []
     for match in _DOUBLE_QUOTED.finditer(view.text):
         fixes += [
-            RepairEdit("quotes", TextEdit(position, position + 1, "'"))
-            for position in (match.start(1), match.end(2))
+            TextEdit(position, position + 1, "'", "quotes") for position in (match.start(1), match.end(2))
         ]
         inner = _QUOTES_TO_ESCAPE.finditer(view.text, match.start(2), match.end(2))
-        fixes += [RepairEdit("quotes", TextEdit(m.start(), m.end(), '"' if m[1] else "\\'")) for m in inner]
-    return _apply(view, sorted(fixes, key=lambda fix: fix.edit.start), ())
+        fixes += [TextEdit(m.start(), m.end(), '"' if m[1] else "\\'", "quotes") for m in inner]
+    return _apply(view, sorted(fixes, key=lambda fix: fix.start), ())
 
 
-def _repair_quoted_names(text: str) -> list[RepairEdit]:
-    return [RepairEdit("quotes", TextEdit(m.start(), m.end(), m[2])) for m in _NAME_QUOTES.finditer(text)]
+def _repair_quoted_names(text: str) -> list[TextEdit]:
+    return [TextEdit(m.start(), m.end(), m[2], "quotes") for m in _NAME_QUOTES.finditer(text)]
 
 
-def _repair_quoted_calls(text: str) -> list[RepairEdit]:
+def _repair_quoted_calls(text: str) -> list[TextEdit]:
     """The quotes around each call of a list; those inside the calls are the same, so that none closes."""
     first = QUOTED_CALL.match(text)
     if first is None:
@@ -237,71 +225,57 @@ def _repair_quoted_calls(text: str) -> list[RepairEdit]:
         positions += [match.start(1), match.start(2)]
     last = _LAST_QUOTE.search(text, first.end())
     positions += [last.start(1)] if last else []
-    return [RepairEdit("quotes", TextEdit(position, position + 1, "")) for position in positions]
+    return [TextEdit(position, position + 1, "", "quotes") for position in positions]
 
 
-def _repair_loose_json(text: str) -> list[RepairEdit]:
+def _repair_loose_json(text: str) -> list[TextEdit]:
     """What differs from JSON in a text that is otherwise JSON: objects, alone or in lists."""
     if not re.match(r"[\[\s(]*+\{\s*+[\"'“A-Za-z}]", text):
         return []
-    fixes: list[RepairEdit] = []
+    fixes: list[TextEdit] = []
     for match in find_matches(_LOOSE_JSON_TOKENS, text):
         kind, (start, end) = match.lastgroup, match.span()
-        if kind == "sound":
-            continue
         if kind == "text":
             fixes += _repair_control_characters(match.group(), start)
         elif kind in ("single", "curly"):
             fixes += _repair_quotes(match.group(), start)
-        elif kind == "word":
-            fixes.append(RepairEdit("python_literals", TextEdit(start, end, _JSON_LITERALS[match.group()])))
-        elif kind == "trailing":
-            fixes.append(RepairEdit("trailing_comma", TextEdit(start, end, "")))
-        elif kind == "reference":
-            fixes.append(RepairEdit("unquoted_reference", TextEdit(start, end, f'"{match.group()}"')))
-        elif kind == "key":
-            fixes.append(RepairEdit("unquoted_key", TextEdit(start, end, f'"{match.group()}"')))
-        elif kind == "comment":
-            fixes.append(RepairEdit("comment", TextEdit(start, end, "")))
-        elif kind == "gap":
-            fixes.append(RepairEdit("missing_comma", TextEdit(end, end, ",")))
+        elif kind == "missing_comma":
+            fixes.append(TextEdit(end, end, ",", kind))
+        elif kind != "sound":
+            quoted = kind in ("unquoted_reference", "unquoted_key")
+            new = f'"{match.group()}"' if quoted else _JSON_LITERALS.get(match.group(), "")
+            fixes.append(TextEdit(start, end, new, str(kind)))
     return fixes
 
 
-def _repair_control_characters(text: str, offset: int) -> list[RepairEdit]:
+def _repair_control_characters(text: str, offset: int) -> list[TextEdit]:
     fixes = [
-        RepairEdit(
-            "control_character", TextEdit(offset + m.start(), offset + m.end(), _CONTROL_ESCAPES[m.group()])
-        )
+        TextEdit(offset + m.start(), offset + m.end(), _CONTROL_ESCAPES[m.group()], "control_character")
         for m in (() if text.isprintable() else _CONTROL.finditer(text))
     ]
     if "\\'" not in text:
         return fixes
     for match in _ESCAPES.finditer(text):
         if match[1] == "'":
-            fixes.append(
-                RepairEdit("quotes", TextEdit(offset + match.start(), offset + match.start() + 1, ""))
-            )
-    return sorted(fixes, key=lambda fix: fix.edit.start)
+            fixes.append(TextEdit(offset + match.start(), offset + match.start() + 1, "", "quotes"))
+    return sorted(fixes, key=lambda fix: fix.start)
 
 
-def _repair_quotes(text: str, offset: int) -> list[RepairEdit]:
+def _repair_quotes(text: str, offset: int) -> list[TextEdit]:
     """A text in other quotes as a JSON text."""
-    fixes = [RepairEdit("quotes", TextEdit(offset, offset + 1, '"'))]
+    fixes = [TextEdit(offset, offset + 1, '"', "quotes")]
     for match in _ESCAPES.finditer(text, 1, len(text) - 1):
         start, end = offset + match.start(), offset + match.end()
         mark = match.group()
         if mark == '"':
-            fixes.append(RepairEdit("quotes", TextEdit(start, end, '\\"')))
+            fixes.append(TextEdit(start, end, '\\"', "quotes"))
         elif mark in "\n\t":
-            fixes.append(
-                RepairEdit("control_character", TextEdit(start, end, "\\n" if mark == "\n" else "\\t"))
-            )
+            fixes.append(TextEdit(start, end, "\\n" if mark == "\n" else "\\t", "control_character"))
         elif match[1] == "'":
-            fixes.append(RepairEdit("quotes", TextEdit(start, end, "'")))
+            fixes.append(TextEdit(start, end, "'", "quotes"))
         elif match[1] not in '"\\/bfnrtu':
-            fixes.append(RepairEdit("quotes", TextEdit(start, start, "\\")))
-    fixes.append(RepairEdit("quotes", TextEdit(offset + len(text) - 1, offset + len(text), '"')))
+            fixes.append(TextEdit(start, start, "\\", "quotes"))
+    fixes.append(TextEdit(offset + len(text) - 1, offset + len(text), '"', "quotes"))
     return fixes
 
 
@@ -315,12 +289,12 @@ _COMMA_GAP = lazy_pattern(
 """What stands between a value and the next argument's name, or an object's next key."""
 
 
-def _repair_commas(text: str) -> list[RepairEdit]:
+def _repair_commas(text: str) -> list[TextEdit]:
     """The commas that are missing between the arguments of a call, or between the items of an object."""
     gaps = list(_COMMA_GAP.finditer(text))
     if not gaps:
         return []
-    fixes: list[RepairEdit] = []
+    fixes: list[TextEdit] = []
     waiting = [""]
     last = i = 0
     for match in tokens(text, 0, len(text)):
@@ -328,7 +302,7 @@ def _repair_commas(text: str) -> list[RepairEdit]:
             kind = gaps[i].lastgroup if gaps[i]["key"] is None else "key"
             start = gaps[i].start(kind or 0)
             if start >= last and waiting[-1] == ("{" if kind == "key" else "("):
-                fixes.append(RepairEdit("missing_comma", TextEdit(start, start, ",")))
+                fixes.append(TextEdit(start, start, ",", "missing_comma"))
             i += 1
         if match.lastgroup == "quote":  # where a text ends is a guess
             return []
@@ -340,19 +314,19 @@ def _repair_commas(text: str) -> list[RepairEdit]:
     return fixes
 
 
-def _repair_encoded_json(text: str) -> list[RepairEdit]:
+def _repair_encoded_json(text: str) -> list[TextEdit]:
     r"""Quoted texts that hold arguments, mended inside: ``"{\"a\": None}"``."""
-    fixes: list[RepairEdit] = []
+    fixes: list[TextEdit] = []
     for match in find_matches((JSON_STRING,), text) if '"{' in text else ():
         content = parse_json(match.group()) if _QUOTED_OBJECT.match(match.group()) else None
         if not isinstance(content, str) or parse_json(content) is not None:
             continue
         for mended, notes in repairs(TextView(content)):
             if isinstance(parse_json(mended.text), dict):
-                edit = TextEdit(*match.span(), json.dumps(mended.text, ensure_ascii=text.isascii()))
+                new = json.dumps(mended.text, ensure_ascii=text.isascii())
                 first, *other_names = dict.fromkeys(note.code.removeprefix("repair.") for note in notes)
-                fixes.append(RepairEdit(first, edit))
-                fixes += [RepairEdit(name, TextEdit(match.end(), match.end(), "")) for name in other_names]
+                fixes.append(TextEdit(*match.span(), new, first))
+                fixes += [TextEdit(match.end(), match.end(), "", name) for name in other_names]
                 break
     return fixes
 
@@ -377,10 +351,10 @@ def _is_json(text: str) -> bool:
 _QUOTED_ASSIGNMENT = lazy_pattern(r"\w\s*+=\s*+'(?=.)", re.S)
 
 
-def _repair_brackets(text: str) -> list[RepairEdit]:
+def _repair_brackets(text: str) -> list[TextEdit]:
     """The one bracket that is missing or too many; nothing when more than one place is broken."""
     waiting: list[tuple[int, str]] = []
-    fixes: list[RepairEdit] = []
+    fixes: list[TextEdit] = []
     emptied: int | None = None
     last = 0
     for match in tokens(text, 0, len(text), levels=1):
@@ -392,7 +366,7 @@ def _repair_brackets(text: str) -> list[RepairEdit]:
                 text.rfind(",", last, position) if mark == "{" and waiting and waiting[-1][1] == "{" else -1
             )
             if comma >= 0 and not text[comma + 1 : position].strip():
-                fixes.append(RepairEdit("missing_bracket", TextEdit(comma, comma, "}")))
+                fixes.append(TextEdit(comma, comma, "}", "missing_bracket"))
                 waiting.pop()
             if kind == "open":
                 waiting.append((position, mark))
@@ -415,25 +389,25 @@ def _repair_brackets(text: str) -> list[RepairEdit]:
 
 def _repair_closing_bracket(
     waiting: list[tuple[int, str]], position: int, mark: str, emptied: int | None
-) -> list[RepairEdit]:
+) -> list[TextEdit]:
     if len(waiting) > 1 and BRACKET_PAIRS[waiting[-2][1]] == mark:
         _, opened = waiting.pop()
         waiting.pop()
-        return [RepairEdit("missing_bracket", TextEdit(position, position, BRACKET_PAIRS[opened]))]
+        return [TextEdit(position, position, BRACKET_PAIRS[opened], "missing_bracket")]
     if not waiting and mark == "]" and emptied is not None:
-        return [RepairEdit("missing_bracket", TextEdit(emptied, emptied + 1, ""))]
-    return [RepairEdit("missing_bracket", TextEdit(position, position + 1, ""))]
+        return [TextEdit(emptied, emptied + 1, "", "missing_bracket")]
+    return [TextEdit(position, position + 1, "", "missing_bracket")]
 
 
-def _repair_unclosed_list(text: str, waiting: list[tuple[int, str]], last: int) -> list[RepairEdit]:
+def _repair_unclosed_list(text: str, waiting: list[tuple[int, str]], last: int) -> list[TextEdit]:
     """What closes a list that ends after a whole call; nothing for a text that ends inside or before one."""
     end = len(text.rstrip())
     if len(waiting) != 1 or waiting[0][1] != "[" or text[waiting[0][0] + 1 : end].strip() == "":
         return []
-    return [] if text[last:end].strip() else [RepairEdit("missing_bracket", TextEdit(end, end, "]"))]
+    return [] if text[last:end].strip() else [TextEdit(end, end, "]", "missing_bracket")]
 
 
-_REPAIR_STEPS: tuple[Callable[[str], list[RepairEdit]], ...] = (
+_REPAIR_STEPS: tuple[Callable[[str], list[TextEdit]], ...] = (
     _repair_markdown, _repair_quoted_names, _repair_quoted_calls, _repair_commas, _repair_loose_json,
     _repair_encoded_json, _repair_brackets,
 )  # fmt: skip

@@ -26,7 +26,6 @@ from planner_eval.reading.files.fields import (
     non_null_fields,
 )
 from planner_eval.reading.files.items import FileItems, has_null_calls, split_json_value
-from planner_eval.reading.files.message_parts import are_texts
 from planner_eval.reading.files.opening import (
     FileContent,
     bare_name,
@@ -46,7 +45,7 @@ from planner_eval.reading.files.record import (
     mark_among_ids,
     mark_records_among_ids,
 )
-from planner_eval.reading.files.shapes import Item
+from planner_eval.reading.files.shapes import Item, are_texts
 
 MAX_INSPECTED_RECORDS = 10
 """So many records are looked at for whether they are the calls of one plan."""
@@ -66,7 +65,7 @@ class PlanFile(NamedTuple):
         notes: What the user should know: what was left out, which ids are given twice.
         published: Whether it is a published data set, of which nothing has to be recognised.
         origins: The files on disk behind the records, each as it was before it was read.
-        mark: What figures of these answers are marked with, see :mod:`.demonstrations`.
+        mark: What figures of these answers are marked with, see :class:`.several.Demonstrations`.
     """
 
     name: str

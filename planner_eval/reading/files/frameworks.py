@@ -13,11 +13,11 @@ from planner_eval.reading.files.fields import (
     ABSENT,
     WHOLE_RECORD,
     Role,
+    TableRow,
     has_field,
     id_text,
     value_at,
 )
-from planner_eval.reading.files.frames import TableRow
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.table import Wrapper

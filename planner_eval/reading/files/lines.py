@@ -16,12 +16,26 @@ from typing import NamedTuple
 from planner_eval.base.json_text import decode, skip_whitespace
 from planner_eval.reading.dialects.conversations.spans import is_span
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
-from planner_eval.reading.files.encoding import BOMS, explain_item, mark_invalid_bytes
 from planner_eval.reading.files.field_choice import FieldDecision, has_several_choices
-from planner_eval.reading.files.fields import HEAD_SIZE, PLAN_FIELDS, id_text, non_null_fields, value_at
-from planner_eval.reading.files.frames import TableRow
+from planner_eval.reading.files.fields import (
+    HEAD_SIZE,
+    PLAN_FIELDS,
+    TableRow,
+    id_text,
+    non_null_fields,
+    value_at,
+)
 from planner_eval.reading.files.frameworks import is_trace_record
-from planner_eval.reading.files.items import is_message, is_trace_span, line_item, may_be_call, unfold_items
+from planner_eval.reading.files.items import (
+    BOMS,
+    explain_item,
+    is_message,
+    is_trace_span,
+    line_item,
+    mark_invalid_bytes,
+    may_be_call,
+    unfold_items,
+)
 from planner_eval.reading.files.shapes import Item, shape_of
 
 BROKEN, UNDECODABLE, PROSE, SEVERAL_ANSWERS = 1, 2, 4, 8

@@ -15,14 +15,16 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import MAX_FILE_BYTES, MAX_STREAM_BYTES
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.files.encoding import (
+from planner_eval.reading.files.items import (
     BOMS,
+    FileItems,
     decode_text,
     explain_items,
     invalid_byte_error,
     mark_invalid_bytes,
+    split_items,
+    unfold_items,
 )
-from planner_eval.reading.files.items import FileItems, split_items, unfold_items
 from planner_eval.reading.files.shapes import Item, shape_of
 
 BLOCK_BYTES = 1 << 16

@@ -10,13 +10,13 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import one_line_json
-from planner_eval.reading.files.encoding import decode_text
 from planner_eval.reading.files.fields import (
     choose_id,
     has_field,
     id_text,
     value_at,
 )
+from planner_eval.reading.files.items import decode_text
 from planner_eval.reading.files.opening import (
     open_path,
 )

@@ -18,8 +18,8 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import MAX_STREAM_BYTES
-from planner_eval.reading.files.encoding import INVALID_BYTE, invalid_byte_error
-from planner_eval.reading.files.frames import TableRow, row_data
+from planner_eval.reading.files.fields import TableRow, row_data
+from planner_eval.reading.files.items import INVALID_BYTE, invalid_byte_error
 from planner_eval.reading.files.shapes import Item
 
 _BATCH_ROWS = 100

@@ -20,11 +20,12 @@ from planner_eval.plan.model import Diagnostic, RawCall, RawPlan
 
 
 class TextEdit(NamedTuple):
-    """Characters [start, end) of a text become `new`."""
+    """Characters [start, end) of a text become `new`, by a repair of that name."""
 
     start: int
     end: int
     new: str
+    repair: str = ""
 
 
 @fast_frozen
@@ -47,7 +48,7 @@ class TextView:
     def origin(self, offset: int) -> int:
         """The position in the original of a position in this text."""
         if len(self.marks) == 1:
-            return self.marks[0][1] + offset - self.marks[0][0]
+            return self.marks[0][1] + offset
         position = bisect_right(self.marks, (offset, 1 << 62))
         text_mark, original_mark = self.marks[position - 1]
         original = original_mark + offset - text_mark
@@ -57,7 +58,7 @@ class TextView:
     def cut(self, start: int, end: int) -> TextView:
         """Characters [start, end) of this view."""
         if len(self.marks) == 1:
-            return TextView(self.text[start:end], ((0, self.origin(start)),))
+            return TextView(self.text[start:end], ((0, self.marks[0][1] + start),))
         inside = [(m[0] - start, m[1]) for m in self.marks if start < m[0] < end]
         return TextView(self.text[start:end], ((0, self.origin(start)), *inside))
 
@@ -80,17 +81,19 @@ class TextView:
         marks: list[tuple[int, int]] = [(0, self.origin(0))]
         size = offset = position = 0
         inner = self.marks
-        for start, end, new in sorted(edits):
+        for start, end, new, _ in sorted(edits):
             while position < len(inner) and inner[position][0] <= start:
                 if inner[position][0] > offset:
                     marks.append((size + inner[position][0] - offset, inner[position][1]))
                 position += 1
             pieces += (self.text[offset:start], new)
             size += start - offset + len(new)
+            offset = end
+            if len(new) == end - start and (position == len(inner) or inner[position][0] > end):
+                continue  # it runs parallel on
             if new:
                 marks.append((size - len(new), self.origin(start)))
             marks.append((size, self.origin(end)))
-            offset = end
             while position < len(inner) and inner[position][0] <= offset:
                 position += 1
         marks += [(size + text_mark - offset, original_mark) for text_mark, original_mark in inner[position:]]
@@ -100,7 +103,7 @@ class TextView:
     def span(self, span: Span) -> Span:
         """The original's place of [start, end) of this text."""
         if len(self.marks) == 1:
-            begin = self.origin(span[0])
+            begin = self.marks[0][1] + span[0]
             return begin, begin + max(span[1] - span[0], 0)
         start = self.origin(span[0])
         if span[1] <= span[0]:

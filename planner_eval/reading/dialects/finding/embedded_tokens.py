@@ -72,11 +72,13 @@ class _UnquotedValueFrames(NamedTuple):
         between: What opens a value between tags, with what may close it.
         quotes: Tokens that stand for quotes, each with the token before a call that has such.
         signs: What a text has in which the line of a value does not tell that it is one.
+        plain: Those of them without an angle bracket.
     """
 
     between: dict[str, tuple[str, ...]]
     quotes: tuple[tuple[str, str], ...]
     signs: tuple[str, ...]
+    plain: tuple[str, ...]
 
 
 @cache
@@ -89,9 +91,8 @@ def _frames(_own: tuple[Wrapper, ...]) -> _UnquotedValueFrames:
                 opening, closing = row.call[0].split()[-1], row.call[1].split()[0]
             between[opening] = (*between.get(opening, ()), closing)
     quotes = tuple([(row.quote, row.open[0]) for row in table().values() if row.quote and row.open])
-    return _UnquotedValueFrames(
-        between, quotes, (*between, *(quote for quote, _ in quotes), *_TRIPLE_QUOTES, "(#")
-    )
+    signs = (*between, *(quote for quote, _ in quotes), *_TRIPLE_QUOTES, "(#")
+    return _UnquotedValueFrames(between, quotes, signs, tuple(sign for sign in signs if "<" not in sign))
 
 
 def tags(text: str) -> list[list[Tag]]:
@@ -110,7 +111,8 @@ def tags(text: str) -> list[list[Tag]]:
 
 def _may_hold_tags(text: str) -> bool:
     """Whether anything may be found: a look at the lines is much cheaper than one at all tokens."""
-    if any(map(text.__contains__, _frames(custom_rows()).signs)):
+    frames = _frames(custom_rows())
+    if any(map(text.__contains__, frames.signs if "<" in text else frames.plain)):
         return True
     begins = [begin for begin in _TOKEN_STARTS if begin in text]
     if "[" in begins and not (_BRACKET_TOKEN.search(text) or any(map(text.__contains__, bracketed_words()))):

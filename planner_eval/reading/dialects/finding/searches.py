@@ -14,21 +14,22 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawPlan
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.prompts import blank_observations
 from planner_eval.reading.dialects.detect import (
     RowToken,
     find_rows_by_sign,
     find_rows_by_token,
     may_hold_call,
 )
+from planner_eval.reading.dialects.finding.answers import blank_observations
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.cut_texts import CutError, ends_inside_data, find_cut_token_call
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
-from planner_eval.reading.dialects.finding.remarks import TOOL_ANSWER, is_mention
-from planner_eval.reading.dialects.finding.repeats import (
+from planner_eval.reading.dialects.finding.remarks import (
+    TOOL_ANSWER,
     Repeats,
     call_signatures,
     find_repeats,
+    is_mention,
     repeated_calls_note,
 )
 from planner_eval.reading.dialects.finding.segments import (

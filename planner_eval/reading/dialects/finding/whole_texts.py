@@ -35,8 +35,6 @@ from planner_eval.reading.dialects.dialect import Data, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, SELF_NAMES
 
-_PLAIN_CALL_KEYS = frozenset({"name", "arguments"})
-
 
 def read_whole_text(source: str, limits: Limits, values: list[Any] | None = None) -> RecognisedPlan | None:
     """The dialect and the calls of a text that is nothing but a plan; None where a search has to decide.
@@ -115,16 +113,14 @@ def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan
     items = value.get("calls", value) if isinstance(value, dict) and has_schema else value
     calls: list[Any] = items if isinstance(items, list) else [items]
     plain = bool(calls) and all(map(is_plain_call, calls))
-    if not (has_schema or plain) or _may_hold_references(source):
+    recognised = (
+        dialects.recognise_plain(Data(value, calls, calls if plain else [], source))
+        if has_schema or plain
+        else None
+    )
+    if recognised is None:
         return None
-    data = Data(value, calls, calls if plain else [], source)
-    dialect = "json"
-    for name, module in dialects.MODULES.items():
-        if module.may_be(data) and (fits := dialects.get(name).fits) is not None and fits(data) is not None:
-            dialect = name
-            break
-    if dialect == "json" and not (plain and all(call.keys() <= _PLAIN_CALL_KEYS for call in calls)):
-        return None
+    dialect = recognised[0]
     target = dialects.get(dialect)
     assert target.read_data is not None
     try:
@@ -135,19 +131,6 @@ def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan
     except (ParseError, RecursionError):
         return None
     return RecognisedPlan(dialect, raw) if raw.calls else None
-
-
-def _may_hold_references(source: str) -> bool:
-    """Whether a text may refer to results, or hold a program, in ways that plain calls do not show.
-
-    The search decides then. It is asked too often rather than too seldom: a test reads every row's
-    example both ways.
-    """
-    # One letter is found in a third of the time that two take, and most texts hold neither of these.
-    return (
-        ("`" in source and "$`" in source) or ("\\" in source and "\\u00" in source)
-        or "{{" in source or '"code"' in source or ("/" in source and '"$ref"' in source and "://" in source)
-    )  # fmt: skip
 
 
 # ----------------------------------------------------------------------
