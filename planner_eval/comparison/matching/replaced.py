@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name
+from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name, words
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.plan.model import Value
 
@@ -94,8 +94,10 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
 def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
     """What speaks for each pair of calls of two tools that has a ground, see :func:`pair_replaced`."""
     # for each call of gold the first that equals it: which of these is the partner is not known by now
-    pred_marks = _Marks(pairing.pred, pairing.to_gold, _first_equals(pairing.gold))
-    gold_marks = _Marks(pairing.gold, range(len(pairing.to_pred)), pred_marks.first)
+    pred_marks = _Marks(pairing.pred, pairing.to_gold, _first_equals(pairing.gold), {})
+    gold_marks = _Marks(pairing.gold, range(len(pairing.to_pred)), pred_marks.first, {})
+    if not _may_share(pairing, golds, preds, pred_marks, gold_marks):  # as of most plans
+        return {}
     shared = _find_shared_marks(pairing, golds, preds, pred_marks, gold_marks)
     numbers, pred_tools, gold_tools = pairing.pred.numbered.numbers, pairing.pred.tools, pairing.gold.tools
     matched = {numbers[p] for p, gold in enumerate(pairing.to_gold) if gold >= 0 and p not in preds} - {None}
@@ -129,6 +131,22 @@ def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[
         if is_ground(pred, kinds):
             evidence[pred, gold] = sum(map(_WEIGHTS.__getitem__, kinds)) + ((pred, gold) in between)
     return evidence
+
+
+def _may_share(
+    pairing: Pairing, golds: list[int], preds: list[int], pred_marks: _Marks, gold_marks: _Marks
+) -> bool:
+    """Whether some calls share a value, a consumer, or a part of their names."""
+    values = ({value[1:] for call in calls for value in marks.values(call)}
+              for calls, marks in ((preds, pred_marks), (golds, gold_marks)))  # fmt: skip
+    if not next(values).isdisjoint(next(values)):
+        return True
+    if any(pairing.to_gold[use.consumer] >= 0 for pred in preds for use in pairing.pred.users[pred]):
+        return True
+    gold_names = {pairing.gold.tools[gold].name for gold in golds}
+    gold_words = gold_names.union(*map(words, gold_names))
+    names = {pairing.pred.tools[pred].name for pred in preds}
+    return not gold_words.isdisjoint(names.union(*map(words, names)))
 
 
 def _find_shared_marks(
@@ -167,11 +185,13 @@ class _Marks(NamedTuple):
         plan_calls: The plan.
         images: The partner of each call; gold's calls stand for themselves.
         first: For each call of gold the first that equals it.
+        stored: The values of calls that were looked at.
     """
 
     plan_calls: PlanCalls
     images: Sequence[int]
     first: list[int]
+    stored: dict[int, dict[Any, str]]
 
     def of(self, position: int) -> dict[Any, None]:
         """What one call can share."""
@@ -192,7 +212,9 @@ class _Marks(NamedTuple):
 
     def values(self, position: int) -> dict[Any, str]:
         """A call's arguments with their values, and whether such a value is a ground or is held by chance."""
-        values = {}
+        if position in self.stored:
+            return self.stored[position]
+        values = self.stored[position] = {}
         for argument, (shape, producers, value) in self.plan_calls.arguments(position).items():
             images = [self.images[producer] for producer in producers]
             taken = tuple([self.first[image] if image >= 0 else image for image in images])
