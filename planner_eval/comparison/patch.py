@@ -268,7 +268,7 @@ def apply_operations(plan: Plan, operations: Sequence[Mapping[str, Any]]) -> Pla
             if kind == "add" and _queue_call(operation, calls, added):
                 continue
             calls, added = _insert_queued(calls, added), {}
-            calls = _OPERATIONS[kind](operation, calls, data)
+            calls = _apply(operation, calls, data)
         except (KeyError, TypeError) as error:
             location = f"operation {number} of the patch ({kind})"
             raise InputError(f"{location} does not fit the plan: {_reason(error, calls)}") from None
@@ -286,41 +286,30 @@ CallsById = dict[str, dict[str, Any]]
 _QueuedCalls = dict[str | None, list[dict[str, Any]]]
 
 
-def _set(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
-    calls[operation["id"]]["arguments"] |= {operation["argument"]: operation["value"]}
+def _apply(operation: Mapping[str, Any], calls: CallsById, data: dict[str, Any]) -> CallsById:
+    """The calls after one operation; an answer stands in the plan's data."""
+    kind, name = operation["op"], operation.get("id", "")
+    if kind == "remove":
+        del calls[name]
+    elif kind == "set":
+        calls[name]["arguments"] |= {operation["argument"]: operation["value"]}
+    elif kind == "unset":
+        del calls[name]["arguments"][operation["argument"]]
+    elif kind == "arguments":
+        pairs = tuple((argument, value) for argument, value in operation["arguments"])
+        calls[name]["arguments"] = arguments_data(pairs)
+    elif kind == "rename":
+        calls[name].pop("app", None)
+        calls[name] |= {"name": operation["name"], **({"app": app} if (app := operation.get("app")) else {})}
+    elif kind == "add":
+        new, after, items = operation["call"], operation.get("after"), [*calls.items()]
+        index = 1 + [*calls].index(after) if after in calls else len(items) if after is not None else 0
+        return dict([*items[:index], (new["id"], dict(new)), *items[index:]])
+    elif kind == "answer":
+        data["answer"] = operation["value"]
+    else:
+        return {key: calls[key] for key in operation["ids"] if key in calls} | calls
     return calls
-
-
-def _unset(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
-    del calls[operation["id"]]["arguments"][operation["argument"]]
-    return calls
-
-
-def _set_all_arguments(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
-    pairs = tuple((name, value) for name, value in operation["arguments"])
-    calls[operation["id"]]["arguments"] = arguments_data(pairs)
-    return calls
-
-
-def _rename(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
-    call = calls[operation["id"]]
-    call["name"] = operation["name"]
-    call.pop("app", None)
-    if operation.get("app"):
-        call["app"] = operation["app"]
-    return calls
-
-
-def _remove(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
-    del calls[operation["id"]]
-    return calls
-
-
-def _add(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
-    new, after = operation["call"], operation.get("after")
-    items = list(calls.items())
-    index = 1 + list(calls).index(after) if after in calls else len(items) if after is not None else 0
-    return dict([*items[:index], (new["id"], dict(new)), *items[index:]])
 
 
 def _queue_call(operation: Mapping[str, Any], calls: CallsById, added: _QueuedCalls) -> bool:
@@ -346,27 +335,3 @@ def _insert_queued(calls: CallsById, added: _QueuedCalls) -> CallsById:
         placed_calls[call["id"]] = call
         waiting += added.get(call["id"], ())
     return placed_calls
-
-
-def _set_answer(operation: Mapping[str, Any], calls: CallsById, data: dict[str, Any]) -> CallsById:
-    data.pop("answer", None)
-    if operation["value"] is not None:
-        data["answer"] = operation["value"]
-    return calls
-
-
-def _order(operation: Mapping[str, Any], calls: CallsById, _: dict[str, Any]) -> CallsById:
-    first = {name: calls[name] for name in operation["ids"] if name in calls}
-    return first | {name: call for name, call in calls.items() if name not in first}
-
-
-_OPERATIONS = {
-    "set": _set,
-    "unset": _unset,
-    "arguments": _set_all_arguments,
-    "rename": _rename,
-    "remove": _remove,
-    "add": _add,
-    "answer": _set_answer,
-    "order": _order,
-}

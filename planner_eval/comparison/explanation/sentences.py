@@ -77,7 +77,8 @@ class Wording:
             assert draft.pred.call is not None
             link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[draft.pred.call])}"
             message = f"{message}; the link {link} is right"
-        message += self.odd_character(draft)
+        if "\\" in message or not message.isascii():
+            message += self.odd_character(draft)
         pred_value, gold_value = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
         also, cause = draft.also, draft.cause
         return Edit(

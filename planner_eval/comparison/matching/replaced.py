@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name, words
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.plan.model import Value
 
@@ -92,148 +93,157 @@ def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
 
 def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
     """What speaks for each pair of calls of two tools that has a ground, see :func:`pair_replaced`."""
-    evidence = _Evidence(pairing)
-    if not evidence.find(golds, preds, weak=False):  # as of most plans; what is no ground may wait
+    # for each call of gold the first that equals it: which of these is the partner is not known by now
+    pred_marks = _Marks(pairing.pred, pairing.to_gold, _first_equals(pairing.gold), {})
+    gold_marks = _Marks(pairing.gold, range(len(pairing.to_pred)), pred_marks.first, {})
+    if not _may_share(pairing, golds, preds, pred_marks, gold_marks):  # as of most plans
         return {}
-    evidence.common = evidence.find_common(of_pred=True) | evidence.find_common(of_pred=False)
-    return evidence.find(golds, preds)
+    shared = _find_shared_marks(pairing, golds, preds, pred_marks, gold_marks)
+    numbers, pred_tools, gold_tools = pairing.pred.numbered.numbers, pairing.pred.tools, pairing.gold.tools
+    matched = {numbers[p] for p, gold in enumerate(pairing.to_gold) if gold >= 0 and p not in preds} - {None}
 
+    def is_ground(pred: int, kinds: Iterable[str]) -> bool:
+        return not (_REPEAT_GROUNDS if numbers[pred] in matched else _GROUNDS).isdisjoint(kinds)
 
-class _Evidence:
-    """What speaks for each pair that has a ground, from what the two share; too many share nothing."""
-
-    def __init__(self, pairing: Pairing) -> None:
-        self.pairing = pairing
-        # for each call of gold the first that equals it: which of these is the partner is not known by now
-        self.first = _first_equals(pairing.gold)
-        self.names: set[str] = set()
-        self.common: frozenset[Any] = frozenset()
-        self._stored: dict[tuple[bool, int], dict[Any, tuple[str, float]]] = {}
-
-    def find(self, golds: list[int], preds: list[int], *, weak: bool = True) -> dict[tuple[int, int], float]:
-        """What speaks for each pair of those calls that has a ground; `weak` evidence is none."""
-        pairing = self.pairing
-        found: dict[tuple[int, int], float] = {}
-        names = {pairing.pred.tools[pred].name for pred in preds}
-        self.names = names if len(names) * len(golds) <= MAX_TABLE_CELLS else set()
-        holders: dict[Any, list[int]] = {}
-        for pred in preds:
-            for mark in self.marks(pred, of_pred=True, weak=weak):
-                holders.setdefault(mark, []).append(pred)
-        numbers = pairing.pred.numbered.numbers
-        matched = [
-            position for position, gold in enumerate(pairing.to_gold) if gold >= 0 and position not in preds
-        ]
-        matched_numbers = {numbers[position] for position in matched} - {None}
-        repeated = {pred for pred in preds if numbers[pred] in matched_numbers}
-        grounds: set[tuple[int, int]] = set()
-        for gold in golds:
-            for mark, weight in self.marks(gold, of_pred=False, weak=weak).items():
-                candidates = holders.get(mark, ())
-                for pred in candidates if len(candidates) <= MAX_HOLDERS else ():
-                    found[pred, gold] = found.get((pred, gold), 0.0) + weight
-                    if mark[0] in (_REPEAT_GROUNDS if pred in repeated else _GROUNDS):
-                        grounds.add((pred, gold))
-        self.akin(preds, golds, found, grounds)
-        pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
-        grounds = {(pred, gold) for pred, gold in grounds if pred_tools[pred] != gold_tools[gold]}
-        if not grounds or not weak:
-            return dict.fromkeys(grounds, 0.0)
-        required = [gold for gold in golds if gold not in pairing.optional]
-        gold_between = find_calls_between(
-            pairing.gold,
-            required,
-            [position if partner >= 0 else partner for position, partner in enumerate(pairing.to_pred)],
+    grounds = {
+        pair: marks
+        for pair, marks in shared.items()
+        if pred_tools[pair[0]] != gold_tools[pair[1]] and is_ground(pair[0], [mark[0] for mark in marks])
+    }
+    if not grounds:
+        return {}
+    common = pred_marks.find_common() | gold_marks.find_common()
+    required = [gold for gold in golds if gold not in pairing.optional]
+    own_positions = [gold if pred >= 0 else pred for gold, pred in enumerate(pairing.to_pred)]
+    gold_between = find_calls_between(pairing.gold, required, own_positions)
+    pred_between = find_calls_between(pairing.pred, preds, pairing.to_gold)
+    between = {(pred, gold_between[ends]) for ends, pred in pred_between.items() if ends in gold_between}
+    evidence = {}
+    for (pred, gold), marks in grounds.items():
+        is_common = common and (
+            pred_marks.values(pred).keys() <= common or gold_marks.values(gold).keys() <= common
         )
-        for ends, pred in find_calls_between(pairing.pred, preds, pairing.to_gold).items():
-            if ends in gold_between:
-                found[pred, gold_between[ends]] = found.get((pred, gold_between[ends]), 0.0) + 1
-        return {pair: found[pair] for pair in found if pair in grounds}
+        kinds = [
+            "held" if mark[1:] in common else mark[0]
+            for mark in marks
+            if not (is_common and mark[0] in _WHOLE_CALL_MARKS)
+        ]
+        if is_ground(pred, kinds):
+            evidence[pred, gold] = sum(map(_WEIGHTS.__getitem__, kinds)) + ((pred, gold) in between)
+    return evidence
 
-    def akin(
-        self,
-        preds: list[int],
-        golds: list[int],
-        found: dict[tuple[int, int], float],
-        grounds: set[tuple[int, int]],
-    ) -> None:
-        """Akin names are a ground for calls that have a neighbour in common."""
-        if len(preds) * len(golds) > MAX_TABLE_CELLS:
-            return
-        tools = self.pairing.pred.tools, self.pairing.gold.tools
-        akin_pairs = {
-            (pred, gold)
-            for pred in preds
-            for gold in golds
-            if is_related_name(tools[0][pred].name, tools[1][gold].name)
-        }
-        pred_neighbours = {
-            pred: _neighbours(self.pairing.pred, pred, self.pairing.to_gold) for pred, _ in akin_pairs
-        }
-        for pred, gold in akin_pairs:
-            if pred_neighbours[pred] & _neighbours(self.pairing.gold, gold, None):
-                found[pred, gold] = found.get((pred, gold), 0.0) + 1
-                grounds.add((pred, gold))
 
-    def marks(self, position: int, *, of_pred: bool, weak: bool) -> dict[Any, float]:
-        """What a call can share with another, in gold's positions, with what it counts."""
-        plan_calls = self.pairing.pred if of_pred else self.pairing.gold
-        app, name = plan_calls.tools[position]
-        marks: dict[Any, float] = {("name", name): 1.0}
-        if not of_pred:
-            marks |= {
-                ("name", pred_name): 1.0 for pred_name in self.names if is_similar_name(name, pred_name)
-            }
-        if app is not None and weak:
-            marks["app", app] = 1.0
-        values = self._values(position, of_pred=of_pred)
-        for value, (mark, weight) in values.items():
-            mark, weight = (mark, weight) if value not in self.common else ("held", 0.5)
-            if weak or mark != "held":
-                marks[mark, *value] = weight
-            if weak:
-                marks["argument", value[0]] = 0.5
-        if any(value not in self.common for value in values):
-            marks["all", frozenset(values)] = 2.0
-            if len(values) > 1:
-                marks["exchanged", frozenset(value[1:] for value in values)] = 2.0
-        for consumer, argument, slot in plan_calls.users[position]:
-            image = self.pairing.to_gold[consumer] if of_pred else consumer
-            if image >= 0:
-                marks["used", image, argument, slot] = 2.0
-        return marks
+def _may_share(
+    pairing: Pairing, golds: list[int], preds: list[int], pred_marks: _Marks, gold_marks: _Marks
+) -> bool:
+    """Whether some calls share a value, a consumer, or a part of their names."""
+    values = ({value[1:] for call in calls for value in marks.values(call)}
+              for calls, marks in ((preds, pred_marks), (golds, gold_marks)))  # fmt: skip
+    if not next(values).isdisjoint(next(values)):
+        return True
+    if any(pairing.to_gold[use.consumer] >= 0 for pred in preds for use in pairing.pred.users[pred]):
+        return True
+    gold_names = {pairing.gold.tools[gold].name for gold in golds}
+    gold_words = gold_names.union(*map(words, gold_names))
+    names = {pairing.pred.tools[pred].name for pred in preds}
+    return not gold_words.isdisjoint(names.union(*map(words, names)))
 
-    def _values(self, position: int, *, of_pred: bool) -> Mapping[Any, tuple[str, float]]:
-        """A call's arguments with their values, in gold's positions, and what one that is shared counts."""
-        stored = self._stored.get((of_pred, position))
-        if stored is not None:
-            return stored
-        plan_calls = self.pairing.pred if of_pred else self.pairing.gold
-        values = self._stored[of_pred, position] = {}
-        for argument, (shape, producers, value) in plan_calls.arguments(position).items():
-            images = [self.pairing.to_gold[p] for p in producers] if of_pred else producers
+
+def _find_shared_marks(
+    pairing: Pairing, golds: list[int], preds: list[int], pred_marks: _Marks, gold_marks: _Marks
+) -> dict[tuple[int, int], list[Any]]:
+    """What calls share, pair by pair; what too many have tells none apart."""
+    holders: dict[Any, list[int]] = {}
+    for pred in preds:
+        for mark in pred_marks.of(pred):
+            holders.setdefault(mark, []).append(pred)
+    names = {pairing.pred.tools[pred].name for pred in preds}
+    shared: dict[tuple[int, int], list[Any]] = {}
+    few = len(names) * len(golds) <= MAX_TABLE_CELLS
+    for gold in golds:
+        name = pairing.gold.tools[gold].name
+        similar = {("name", other): None for other in names if few and is_similar_name(name, other)}
+        for mark in gold_marks.of(gold) | similar:
+            candidates = holders.get(mark, ())
+            for pred in candidates if len(candidates) <= MAX_HOLDERS else ():
+                shared.setdefault((pred, gold), []).append(mark)
+    if len(preds) * len(golds) > MAX_TABLE_CELLS:
+        return shared
+    for gold in golds:
+        for pred in preds:
+            if is_related_name(pairing.pred.tools[pred].name, pairing.gold.tools[gold].name) and (
+                pred_marks.neighbours(pred) & gold_marks.neighbours(gold)
+            ):
+                shared.setdefault((pred, gold), []).append(("akin",))
+    return shared
+
+
+class _Marks(NamedTuple):
+    """What calls of a plan can share with others, in gold's positions.
+
+    Args:
+        plan_calls: The plan.
+        images: The partner of each call; gold's calls stand for themselves.
+        first: For each call of gold the first that equals it.
+        stored: The values of calls that were looked at.
+    """
+
+    plan_calls: PlanCalls
+    images: Sequence[int]
+    first: list[int]
+    stored: dict[int, dict[Any, str]]
+
+    def of(self, position: int) -> dict[Any, None]:
+        """What one call can share."""
+        app, name = self.plan_calls.tools[position]
+        values = self.values(position)
+        marks = [("name", name), *((kind, *value) for value, kind in values.items())]
+        marks += [("argument", argument) for argument, _, _ in values]
+        if app is not None:
+            marks.append(("app", app))
+        if values:
+            marks.append(("all", frozenset(values)))
+        if len(values) > 1:
+            marks.append(("exchanged", frozenset(value[1:] for value in values)))
+        for consumer, argument, slot in self.plan_calls.users[position]:
+            if self.images[consumer] >= 0:
+                marks.append(("used", self.images[consumer], argument, slot))
+        return dict.fromkeys(marks)
+
+    def values(self, position: int) -> dict[Any, str]:
+        """A call's arguments with their values, and whether such a value is a ground or is held by chance."""
+        if position in self.stored:
+            return self.stored[position]
+        values = self.stored[position] = {}
+        for argument, (shape, producers, value) in self.plan_calls.arguments(position).items():
+            images = [self.images[producer] for producer in producers]
             taken = tuple([self.first[image] if image >= 0 else image for image in images])
-            values[argument, shape, taken] = ("value", 2.0) if is_distinctive(value) else ("held", 0.5)
+            values[argument, shape, taken] = "value" if is_distinctive(value) else "held"
         return values
 
-    def find_common(self, *, of_pred: bool) -> frozenset[Any]:
-        """Values that most calls of a plan have, which are no evidence."""
-        calls = len((self.pairing.pred if of_pred else self.pairing.gold).tools)
-        if calls < MIN_COMMON_CALLS:
+    def neighbours(self, position: int) -> set[tuple[str, int]]:
+        """The calls that a call takes from and those that take from it."""
+        links = [("from", self.images[call]) for call in self.plan_calls.numbered.producers(position)]
+        links += [("to", self.images[use.consumer]) for use in self.plan_calls.users[position]]
+        return {link for link in links if link[1] >= 0}
+
+    def find_common(self) -> frozenset[Any]:
+        """Values that most calls of the plan have, which are no evidence."""
+        calls = range(len(self.plan_calls.tools))
+        if len(calls) < MIN_COMMON_CALLS:
             return frozenset()
-        counts = Counter(
-            argument_value
-            for position in range(calls)
-            for argument_value in self._values(position, of_pred=of_pred)
-        )
-        return frozenset(
-            argument_value
-            for argument_value, count in counts.items()
-            if count >= MIN_COMMON_CALLS and 2 * count > calls
-        )
+        counts = Counter(value for call in calls for value in self.values(call))
+        return frozenset(v for v, n in counts.items() if n >= MIN_COMMON_CALLS and 2 * n > len(calls))
 
 
-_REPEAT_GROUNDS = frozenset({"all", "used"})
+_WEIGHTS = {
+    "value": 2.0, "all": 2.0, "exchanged": 2.0, "used": 2.0, "name": 1.0, "akin": 1.0, "app": 1.0,
+    "held": 0.5, "argument": 0.5,
+}  # fmt: skip
+"""What counts how much of what two calls share."""
+
+_WHOLE_CALL_MARKS = frozenset({"all", "exchanged"})
+_REPEAT_GROUNDS = frozenset({"all", "used", "akin"})
 _GROUNDS = _REPEAT_GROUNDS | {"name", "value", "exchanged"}
 
 
@@ -241,13 +251,6 @@ def _first_equals(plan_calls: PlanCalls) -> list[int]:
     numbers = plan_calls.numbered.numbers
     first: dict[int | None, int] = {}
     return [i if number is None else first.setdefault(number, i) for i, number in enumerate(numbers)]
-
-
-def _neighbours(plan_calls: PlanCalls, position: int, images: list[int] | None) -> set[tuple[str, int]]:
-    """The calls that a call takes from and those that take from it, in gold's positions."""
-    links = {("from", call) for call in plan_calls.numbered.producers(position)}
-    links |= {("to", use.consumer) for use in plan_calls.users[position]}
-    return links if images is None else {(end, images[call]) for end, call in links if images[call] >= 0}
 
 
 def is_distinctive(value: Value) -> bool:
