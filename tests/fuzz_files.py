@@ -23,6 +23,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,6 +48,11 @@ TEXTS: list[Any] = [
     {"calls": []}, [{"name": "f"}], [{"name": None}], {"tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]},
     [{"role": "user", "content": "?"}, {"role": "assistant", "content": "f(x=1)"}],
 ]  # fmt: skip
+for _path in sorted((ROOT / "tests" / "cases" / "answers").glob("*.txt")):
+    _text = re.sub(r"\A(# \w+: .*\n)*|\n--- (.*\n)*\Z", "", _path.read_text(encoding="utf-8"))
+    TEXTS.append(_text)
+    with contextlib.suppress(ValueError):
+        TEXTS.append(json.loads(_text))
 FIELDS = ["output", "gold", "prediction", "answer", "plan", "calls", "response", "text", "messages", "x"]
 PIECES = [
     b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\r", b"\n", b"\r\n", b"\x0b", b"\xe2\x80\xa8", b'"', b"'", b"\\", b"{",
@@ -139,7 +145,11 @@ def _object(rows: list[dict[str, Any]], chance: random.Random) -> bytes:
 FORMS: dict[str, Callable[[list[dict[str, Any]], random.Random], bytes]] = {
     "jsonl": _lines, "json": _array, "keyed.json": _object, "csv": _csv, "parquet": _parquet,
 }  # fmt: skip
-PACKED: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "gz": partial(gzip.compress, mtime=0),
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+}
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
@@ -236,8 +246,8 @@ def well_formed(data: bytes) -> int:
     return count
 
 
-def attempt(seed: int, finds: Path | None, folder: Path) -> str | None:
-    """One file through some commands; why it is a find, None where all is well."""
+def attempt(seed: int, finds: Path | None, folder: Path, printed: list[str] | None = None) -> str | None:
+    """One file through some commands; why it is a find, None where all is well; and what they have printed."""
     chance = random.Random(seed)
     for old in folder.glob("file.*"):
         old.unlink()
@@ -246,7 +256,10 @@ def attempt(seed: int, finds: Path | None, folder: Path) -> str | None:
     for given in chance.sample(COMMANDS, 3):
         argv = [places.get(word, word) for word in given]
         try:
-            judge(argv, run(argv), plain)
+            done = run(argv)
+            judge(argv, done, plain)
+            if printed is not None:
+                printed.append(re.sub(rf"{folder}/|(?<=\n).* ms\n", "", f"{given} {done}"))
         except Exception as problem:
             why = str(problem) if isinstance(problem, Find) else traceback.format_exc(limit=-4)
             if finds is not None:

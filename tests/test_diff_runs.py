@@ -4,8 +4,11 @@ import json
 import random
 from pathlib import Path
 
+import pytest
+
+import planner_eval as pe
 from planner_eval.comparison.evaluate import pair
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY
+from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.rows import Row, evaluate
 from planner_eval.results.pair_sums import DiffSums
 from tests import inside
@@ -61,20 +64,27 @@ def test_options_that_do_nothing_are_refused(argv: tuple[str, ...], said: str, t
 
 
 def test_sums_of_parts_are_those_of_the_whole() -> None:
-    rows = list(evaluate(pair(Path(PRED), Path(GOLD)).pairs)) * 3
+    answer = '[{"name": "f", "label": "$v"}, {"name": "g", "arguments": {"x": "$v.%s$"}}]'
+    answers = (answer % "result", "[f(a=1)]\n\nIn short: [f(a=1)]", "just words")
+    golds = [{"id": f"q{number}", "output": answer % "out"} for number in range(len(answers))]
+    more = pe.pair([{**gold, "output": text} for gold, text in zip(golds, answers, strict=True)], golds)
+    rows = [*evaluate([*pair(Path(PRED), Path(GOLD)).pairs, *more.pairs])] * 3
+    policy = pe.Policy(rules=(Rule(tool="f", compare=("casefold",)),))
     random.Random(7).shuffle(rows)
 
     def summed(rows: list[Row]) -> DiffSums:
-        found = DiffSums(DEFAULT_POLICY)
+        found = DiffSums(policy)
         for row in rows:
             found.add(row, shown=row.state != "same")
         return found
 
     whole = summed(rows)
     for size in (1, 2, 5, 39):
-        found = DiffSums(DEFAULT_POLICY)
+        found = DiffSums(policy)
         for first in range(0, len(rows), size):
             part = json.loads(json.dumps(summed(rows[first : first + size]).data()))
-            found.extend(DiffSums(DEFAULT_POLICY, part))
+            found.extend(DiffSums(policy, part))
         assert found.data() == whole.data()
+        assert found.data()["wholes"] == [["f", 3]]
+        assert ["pred", "restated", 3] in found.data()["counts"]
         assert (found.said, found.code, found.outcomes) == (whole.said, whole.code, whole.outcomes)

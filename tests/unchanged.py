@@ -15,6 +15,7 @@ from shutil import copytree
 from tempfile import TemporaryDirectory
 
 import planner_eval as pe
+from tests import fuzz_files
 from tests.conftest import ROOT, reference_folder
 from tests.inside import planeval
 from tests.same.commands import command_lines
@@ -37,7 +38,8 @@ PAIRS = 500
 """Pairs with planted faults, of all data sets together."""
 DAMAGES = 4
 """Damaged texts of each golden case."""
-COMMAND_PAIRS = 100
+FILES = 240
+COMMAND_PAIRS = 80
 """Pairs in the files that commands read."""
 COMMANDS = ("diff", "score", "compare", "table", "parse", "convert", "stats", "agree")
 PLANS = 3
@@ -103,6 +105,22 @@ def _case_answers(folder: Path) -> Iterator[tuple[str, str]]:
         before = text
 
 
+def said_of_files() -> dict[str, str]:
+    """Of small files in every form, mostly damaged, by three commands each; none does what none may."""
+    printed: dict[str, list[str]] = {}
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        fuzz_files.prepare(folder)
+        for seed in range(FILES):
+            texts: list[str] = []
+            find = fuzz_files.attempt(seed, None, folder, texts)
+            assert find is None, f"seed {seed}: {find}"
+            (path,) = folder.glob("file.*")
+            if not {".parquet", ".gz", ".bz2", ".xz"}.intersection(path.suffixes):  # other libraries' bytes
+                printed[str(seed)] = texts
+    return digests((f"{seed} -", text) for seed, texts in printed.items() for text in texts)
+
+
 def said_by_commands(data: Path) -> dict[str, str]:
     """By command lines over the samples and planted pairs, in all formats that are text."""
     with TemporaryDirectory() as name:
@@ -135,7 +153,7 @@ def main() -> None:
     data, reference = ROOT / "data", reference_folder()
     tables = {
         "pairs": said_of_pairs(data, None), "texts": said_of_texts(data, None),
-        "damaged": said_of_damaged_texts(data), "commands": said_by_commands(data),
+        "damaged": said_of_damaged_texts(data), "commands": said_by_commands(data), "files": said_of_files(),
         "damaged-cases": said_of_damaged_cases(FOLDER.parent),
         "published-pairs": said_of_pairs(data, reference), "published-texts": said_of_texts(data, reference),
     }  # fmt: skip

@@ -128,7 +128,12 @@ def drawn_text(text: str, **options: Any) -> str:
 def diff_text(pred: Any, gold: Any, policy: str = "default") -> str:
     found = pe.diff(pred, gold, policy)
     data = {"same": found.same, "proved": found.proved, "edits": list(map(edit, found.edits))}
-    return f"{dump(data)}\n{found}"
+    data |= {"calls": as_data([*found.calls()]), "edges": as_data([*found.edges()])}
+    return f"{dump(data)}\n{found}\n{as_data(found.first)}"
+
+
+def structure_text(pred: Any, gold: Any) -> str:
+    return str(pe.compare_structure(pred, gold))
 
 
 def score_text(pred: Any, gold: Any, policy: str) -> str:
@@ -157,6 +162,7 @@ def pair_answers(folder: Path) -> Iterator[tuple[str, str]]:
         gold = golds[row["gold"]]
         if preds and gold:
             yield f"pair {row['id']} diff", in_time(partial(diff_text, preds[0], gold, row["policy"]))
+            yield f"pair {row['id']} structure", in_time(partial(structure_text, preds[0], gold))
             yield f"pair {row['id']} score", in_time(partial(score_text, preds[0], gold, row["policy"]))
             yield f"pair {row['id']} same", in_time(partial(same_text, preds[0], gold))
 
