@@ -4,8 +4,6 @@ import json
 import random
 from pathlib import Path
 
-import pytest
-
 import planner_eval as pe
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.policy.values import Rule

@@ -343,14 +343,15 @@ _MENTION_BEFORE_CALL = lazy_pattern(
 )
 """What stands before a call of which a sentence only tells."""
 
+_FIRST_KEY = rf"\{{\s*+(?:\\?[\"'{_CURLY_QUOTES}]\w|[^\W\d]\w*+:)"
+_OPENED_OBJECT = lazy_pattern(_FIRST_KEY)
 _NAME_BEFORE_OBJECT = lazy_pattern(
     rf"(?:(?<=[\s*`|(])|^)({_COMPOUND_TOOL_NAME})(?:\*\*|__|`)?[ \t]*+"
     rf"(?:[-\u2013\u2014|\u2192]{{1,2}}>?|{_COLON}|=>|with(?: (?:the )?(?:arguments|input))?:?|\()?"
-    rf"[ \t]*+`?\{{\s*+(?:\\?[\"'{_CURLY_QUOTES}]\w|[^\W\d]\w*+:)"
+    rf"[ \t]*+`?{_FIRST_KEY}"
 )
 """A tool's name and an object on one line."""
 
-_QUOTED_KEY = lazy_pattern(rf"\{{\s*+\\?[\"'{_CURLY_QUOTES}]\w")
 _NAME_ABOVE_FENCE = lazy_pattern(
     rf"(?m:^)[ \t>]*+(?:[\w #.\-]{{1,30}}[:.)][ \t]*+)?"
     rf"(?:\*\*|`)?({_COMPOUND_TOOL_NAME})(?:\*\*|`)?[ \t]*+:?\s*+"
@@ -591,7 +592,7 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         )
         yield from _NAME_ABOVE_FENCE.finditer(text) if "```" in text else ()
     outside = _blank_fences(text)
-    if _QUOTED_KEY.search(outside):
+    if _OPENED_OBJECT.search(outside):
         yield from _NAME_BEFORE_OBJECT.finditer(outside)
     if "({" in outside:
         yield from (m for m in _OBJECT_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
