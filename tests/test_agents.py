@@ -170,30 +170,6 @@ def test_a_missing_call_has_a_turn_only_where_its_neighbours_leave_one(
     assert (turns["first"], turns["wrong"]) == (first, wrong)
 
 
-def test_what_a_wrong_call_was_answered_makes_later_turns_follow(tmp_path: Path) -> None:
-    talk = [*TALK[:2], called("find", 1, to="Bari"), *TALK[3:]]
-    gold = [["find(to='Rome')"], ["book(flight='AZ77')"], ["hotel(city='Oslo')"]]
-    turns = turns_of(talk, gold, tmp_path)
-    assert (turns["first"], turns["wrong"], turns["follow"]) == (1, [1, 2, 3], [2])
-    file = tmp_path / "talks.jsonl"
-    assert (
-        'first wrong turn: 1 of 3 ("Find a flight."); turn 2 follows from it; turn 3 is wrong on its own'
-        in planeval("diff", file, file, "--id", "a").stdout
-    )
-
-
-def test_a_right_call_of_another_turn_is_no_difference_and_counted(tmp_path: Path) -> None:
-    gold = [["find(to='Rome')"], [], ["book(flight='AZ9001')", "hotel(city='Rome')"]]
-    turns = turns_of(TALK, gold, tmp_path)
-    assert (turns["first"], turns["late"]) == (None, 1)
-
-
-def test_steps_are_counted_where_the_user_speaks_once(tmp_path: Path) -> None:
-    talk = [message for message in TALK if message["role"] != "user" or "Find" in message["content"]]
-    turns = turns_of(talk, ["find(to='Rome')", "book(flight='AZ9001')", "hotel(city='Oslo')"], tmp_path)
-    assert (turns["unit"], turns["first"], turns["total"]) == ("step", 3, 3)
-
-
 @pytest.mark.parametrize(
     "gold", [[], ["f()"], "no calls here", [[]], [[], []], {"name": "find", "arguments": {}}]
 )
@@ -343,16 +319,6 @@ def test_usage_in_what_a_tool_answered_or_was_given_is_no_cost() -> None:
     assert recorded_costs(Record("p", 0, "a", talk, fields={"gold": [{"usage": {"total_tokens": 5}}]})) == {}
 
 
-def test_a_conversation_without_a_call_is_one_too(tmp_path: Path) -> None:
-    said = [{"role": role, "content": "so"} for _ in range(3) for role in ("user", "assistant")]
-    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
-    made = [*said[:1], {"role": "assistant", "content": None, "tool_calls": [call]}, *said[2:]]
-    gold = [{"name": "f", "arguments": {"a": 1}}]
-    rows = [{"id": "none", "messages": said, "gold": gold}, {"id": "one", "messages": made, "gold": gold}]
-    done = planeval("score", lines(tmp_path / "p.jsonl", rows))
-    assert "2 conversations of several turns: 1 the same as gold (0.5)" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("source", "fields"),
     [
@@ -410,19 +376,6 @@ def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- trials in tables, JUnit, thresholds; agree
-def test_junit_has_the_tasks_and_thresholds_take_pass_hat_k() -> None:
-    file = DATA / "loans.jsonl"
-    done = planeval("score", file, file, "--policy", "acting", "--format", "junit")
-    assert re.findall(r'<testcase name="(\w+)" classname="planeval.tasks"', done.stdout) == [
-        "renew",
-        "reserve",
-        "refuse",
-    ]
-    assert 'type="trials.sometimes" message="1 of 2 trials the same as gold"' in done.stdout
-    assert 'tests="9" failures="2"' in done.stdout
-    below = planeval("score", file, file, "--policy", "acting", "--fail-under", "pass^2=0.9")
-    assert (below.returncode, "pass^2 is 0.6667, expected at least 0.9" in below.stderr) == (1, True)
-    assert planeval("score", file, file, "--fail-under", "pass^9=0").returncode == 2
 
 
 def test_a_table_has_trials_as_columns(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -35,23 +34,9 @@ from planner_eval.plan.model import Call
 from planner_eval.reading.dialects.finding import find as search
 from planner_eval.reading.dialects.read import parse, unlinked
 from tests.conftest import tabled
-from tests.inside import planeval
 
 CALL = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
 MODEL = "DeepSeek-V3"
-
-
-def test_scoring_does_not_audit_gold_and_data_check_does(tmp_path: Path) -> None:
-    gold = tmp_path / "nestful_data.jsonl"
-    gold.write_text(json.dumps({"sample_id": "a", "input": "?", "output": [CALL], "tools": 5}) + "\n")
-    answers = tmp_path / "answers.jsonl"
-    answers.write_text(json.dumps({"id": "a", "answer": json.dumps([CALL])}) + "\n")
-    done = planeval("score", answers, gold, "--benchmark", "nestful", "--official", "--format", "csv")
-    assert done.returncode == 0, done.stderr
-    assert "percentage_times_full_score,1.0,1/1" in done.stdout
-    checked = planeval("data", "check", "nestful-v2", "--source", str(gold))
-    assert checked.returncode == 2
-    assert "tool" in checked.stderr
 
 
 @tabled("text")
@@ -208,14 +193,6 @@ def test_texts_are_the_same_where_their_linked_plans_are() -> None:
         assert outline(unlinked(f'[{{"name": "f", "arguments": {{"a": {value}}}}}]').raw) is None
     with pytest.raises(ParseError, match=r"outside ±1\.8e308"):
         pe.same('[{"name": "f", "arguments": {"a": 1e999}}]', '[{"name": "g", "arguments": {}}]')
-
-
-def test_descriptions_of_tools_in_a_list_of_lists_call_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "nested.txt"
-    file.write_text('Tools: [[{"name": "f", "description": "does", "parameters": {}}]]\n')
-    done = planeval("parse", str(file))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "no call: a schema of tools or parameters" in done.stdout
 
 
 def test_why_a_notation_was_taken_is_kept() -> None:

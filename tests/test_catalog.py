@@ -28,8 +28,7 @@ TABLES = tables(__file__)
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 
-KIND = "kind?: one of 'cash', 'card', 'wire'"
-MORE = "options?: object, session?, seen?: object, stops?: array of string, most?: integer"
+
 SIGNATURES = TABLES["SIGNATURES"]
 
 
@@ -300,12 +299,6 @@ def test_a_name_that_a_format_cannot_hold_is_said_and_found_by_both(tmp_path: Pa
     for name, code in (("Trains.find", 0), ("Trains_find", 0), ("Trains-find", 1)):
         found = planeval("check", "-", "--catalog", target, text=f'[{{"name": "{name}", "arguments": {{}}}}]')
         assert (found.returncode, "check.unknown_tool" in found.stdout) == (code, bool(code))
-
-
-def test_a_dotted_name_of_a_list_without_apps_is_the_tool_of_an_app(tmp_path: Path) -> None:
-    file = _file(tmp_path, {"tools": [{"name": "Rates.getrate", "inputSchema": {"type": "object"}}]})
-    done = planeval("check", "-", "--catalog", file, text=PLAN)
-    assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.parametrize("format", WRITABLE)

@@ -46,7 +46,8 @@ DEFS = {
     "named": {"$anchor": "here", "type": "string", "pattern": "^n"},
 }
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
-TWO = [{"properties": {"b": {}}}, {"required": ["c"], "properties": {"c": {}}}]
+
+
 KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = TABLES["KEYWORDS"]
 """A schema, values that it allows, values that it does not: by the standard's text, not by any program."""
 
@@ -75,32 +76,6 @@ def checked(folder: Path, parameters: Any, arguments: str, *more: str) -> Any:
     file.write_text(json.dumps([{"name": "find", "description": "d", "parameters": parameters}]))
     plan = f'[{{"name": "find", "arguments": {arguments}}}]'
     return planeval("check", "-", "--catalog", file, *more, text=plan)
-
-
-def test_arguments_together_are_held_too(tmp_path: Path) -> None:
-    """Keywords of all the arguments, through the command."""
-    top = {
-        "type": "object",
-        "properties": {"city": {"type": "string", "pattern": "^[A-Z]"}, "zip": {},
-         "from": {"format": "date"}},
-        "anyOf": [{"required": ["city"]}, {"required": ["zip"]}], "dependentRequired": {"city": ["from"]},
-        "maxProperties": 2,
-    }  # fmt: skip
-    for arguments, said in (
-        (
-            {},
-            "find: fits none of 2 alternatives: the field 'city' is required or the field 'zip' is required",
-        ),
-        ({"city": "Oslo"}, "find needs the argument 'from' where 'city' is given [check.missing_argument]"),
-        ({"city": "oslo", "from": ""}, "city: expected a text that matches '^[A-Z]', found string 'oslo'"),
-        ({"city": "O", "from": "soon"}, "warning: from: expected a date (yyyy-mm-dd), found string 'soon'"),
-        ({"zip": 1, "town": 2}, "find takes no argument 'town'; it takes city, zip, from"),
-        ({"zip": 1, "city": "Oslo", "from": "2026-01-01"}, "find: expected 0 to 2 fields, found 3"),
-        ({"city": "Oslo", "from": "2026-01-01"}, ""),
-    ):
-        done = checked(tmp_path, top, json.dumps(arguments))
-        assert done.returncode == bool(said)
-        assert said in done.stdout, (arguments, done.stdout)
 
 
 @pytest.mark.more
@@ -328,16 +303,3 @@ def test_functions_are_held_to_their_annotations() -> None:
     ]
     for arguments, message in wrong:
         assert said(**arguments) == [message]
-
-
-def test_a_class_of_a_python_file_is_no_word(tmp_path: Path) -> None:
-    source = "from pathlib import Path\nfrom models import Text\n\nclass File:\n    pass\n\n"
-    source += "def send(file: File, body: Text, to: Path, files: list[File], what: object):\n    pass\n"
-    (tmp_path / "tools.py").write_text(source)
-    arguments = {"file": {"name": "a"}, "body": ["a"], "to": "/a", "files": [{"name": "a"}], "what": 1}
-    plan = json.dumps([{"name": "send", "arguments": arguments}])
-    done = planeval("check", "-", "--catalog", str(tmp_path / "tools.py"), text=plan)
-    assert (done.returncode, done.stdout) == (0, "")
-    bad = json.dumps([{"name": "send", "arguments": {**arguments, "to": 3, "files": "a"}}])
-    done = planeval("check", "-", "--catalog", str(tmp_path / "tools.py"), text=bad)
-    assert done.stdout.count("[check.wrong_type]") == 2

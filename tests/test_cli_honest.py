@@ -87,20 +87,6 @@ def test_nothing_is_applied_where_ids_are_repeated_or_others(many: tuple[str, st
     assert (refused.returncode, "no patch has the id of a plan" in refused.stderr) == (2, True)
 
 
-def test_one_patch_and_many_plans_need_a_name(many: tuple[str, str], tmp_path: Path) -> None:
-    one, every, plan = (tmp_path / name for name in ("one.json", "all.jsonl", "plan.json"))
-    planeval("diff", *many, "--patch", "--id", "q3", "-o", one)
-    planeval("diff", *many, "--patch", "-o", every)
-    plan.write_text(call(-1))
-    for files, said in (
-        ((one, many[0]), "10 plans: name the plan with --id"), ((every, plan), "11 patches with ids"),
-    ):  # fmt: skip
-        refused = planeval("convert", files[1], "--patch", files[0])
-        assert (refused.returncode, said in refused.stderr) == (2, True)
-    done = planeval("convert", many[0], "--patch", one, "--id", "q3")
-    assert (done.returncode, '"x": 3' in done.stdout) == (0, True)
-
-
 def test_a_broken_line_and_a_patch_that_does_not_fit_are_alone(many: tuple[str, str], tmp_path: Path) -> None:
     made = loaded(planeval("diff", *many, "--patch").stdout)
     alien = {"schema": "planeval.patch/1", "operations": [{"op": "remove", "id": "zz"}]}
@@ -115,24 +101,6 @@ def test_a_broken_line_and_a_patch_that_does_not_fit_are_alone(many: tuple[str, 
     assert "does not fit the plan: 'zz' does not exist; the plan's calls are c1" in found["q3"]["error"]
     assert "arguments 1 is ['x'], expected a name and a value" in found["q5"]["error"]
     assert "1 lines of" in found["q0"]["error"]
-
-
-def test_convert_writes_a_row_for_each_record_and_nothing_readable_is_code_3(tmp_path: Path) -> None:
-    done = planeval("convert", PRED, "--to", "appbench")
-    assert done.returncode == 1
-    records = loaded(Path(PRED).read_text(encoding="utf-8"))
-    rows = loaded(done.stdout)
-    assert [row["id"] for row in rows] == [record["id"] for record in records]
-    failed = sum("error" in row for row in rows)
-    assert 0 < failed < len(rows)
-    assert all(("text" in row) != ("error" in row) for row in rows)
-    said = "13 plans: 12 read (6 appbench, 5 nestful, 1 openai-chat), 1 unreadable"
-    assert f"{said}; {len(rows) - failed} written as appbench, {failed - 1} cannot be" in done.stderr
-    plans = lines(tmp_path / "plans.jsonl", broken("a", "b"))
-    patches = lines(tmp_path / "p.jsonl", [{"id": n, "error": "unreadable"} for n in "ab"])
-    for argv in (("convert", plans, "--to", "plan"), ("convert", plans, "--patch", patches)):
-        done = planeval(*argv)
-        assert (done.returncode, [row["id"] for row in loaded(done.stdout)]) == (3, ["a", "b"])
 
 
 TOOLS = """

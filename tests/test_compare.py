@@ -346,18 +346,6 @@ def test_runs_of_benchmarks_are_compared_alike_or_not_at_all(tmp_path: Path) -> 
     assert planeval("compare", "both", "both", "--cluster", "part", cwd=tmp_path).returncode == 0
 
 
-def test_a_record_that_is_called_what_another_s_id_is_keeps_its_line(tmp_path: Path) -> None:
-    ids = ({"id": "a"}, {}, {"id": "record 2"})
-    wanted = lines(tmp_path / "g.jsonl", [{**one, "gold": f"f(#x='{n}')"} for n, one in enumerate(ids)])
-    said = lines(tmp_path / "p.jsonl", [{**one, "prediction": "f(#x='2')"} for one in ids])
-    done = planeval("compare", said, said, "--gold", wanted, "--metric", "exact", "--format", "jsonl")
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(one["id"], *(each["state"] for each in one["systems"].values())) for one in told] == [
-        ("a", "different", "different"), ("record 2", "absent", "absent"), ("record 2", "same", "same"),
-        ("prediction 2", "gold_absent", "gold_absent"),
-    ]  # fmt: skip
-
-
 COUNT = 120
 
 

@@ -69,28 +69,6 @@ def test_parse_says_what_it_ignored_and_repairs_only_when_asked() -> None:
     assert {note["code"] for note in data["diagnostics"]} == {"repair.quotes", "repair.python_literals"}
 
 
-def test_parse_types_untyped_values_by_a_catalog(tmp_path: Path) -> None:
-    catalog = tmp_path / "tools.json"
-    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    catalog.write_text(json.dumps([{"name": "roll", "description": "", "parameters": schema}]))
-    text = "<tool_call>roll\n<arg_key>n</arg_key>\n<arg_value>6</arg_value>\n</tool_call>"
-    plain = json.loads(planeval("parse", "--format", "json", "-", text=text).stdout)
-    assert plain["plan"]["calls"][0]["arguments"] == {"n": "6"}
-    assert [note["code"] for note in plain["diagnostics"]] == ["value.untyped"]
-    done = planeval("parse", "--catalog", str(catalog), "--format", "json", "-", text=text)
-    assert json.loads(done.stdout)["plan"]["calls"][0]["arguments"] == {"n": 6}
-
-
-def test_convert_says_what_is_lost() -> None:
-    chain = '[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{"x":{"$ref":"a"}}}]'
-    refused = planeval("convert", "--to", "hermes", "-", text=chain)
-    assert (refused.returncode, "is a reference" in refused.stderr) == (3, True)
-    done = planeval("convert", "--to", "hermes", "--loss", "-", text=chain)
-    assert (done.returncode, done.stdout.count("<tool_call>")) == (0, 2)
-    assert "loss.reference" in done.stderr
-    assert planeval("convert", "--to", "hermse", "-", text=chain).returncode == 2
-
-
 def test_dialects_lists_all_and_shows_one() -> None:
     listed = json.loads(planeval("convert", "--list", "--format", "json").stdout)
     assert [entry["name"] for entry in listed] == list(dialects.names())

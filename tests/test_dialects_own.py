@@ -14,7 +14,6 @@ from planner_eval.reading.dialects.notations.json_rows import has_usual_template
 from planner_eval.reading.dialects.table import table
 from tests.conftest import ROOT, tables
 from tests.inside import planeval
-from tests.test_cli import planeval as fresh_planeval
 
 TABLES = tables(__file__)
 
@@ -47,19 +46,6 @@ def test_a_template_is_read_as_it_is_written(form: str, tmp_path: Path) -> None:
     assert calls(*given, "--from", "own", text=done.stdout) == wanted
     assert calls(*given, text=done.stdout) == wanted
     assert calls(*given, text=f"Sure, I call:\n{done.stdout}") == wanted
-
-
-def test_own_calls_are_recognised_in_files_and_beside_other_notations(tmp_path: Path) -> None:
-    rows, own, gold = (tmp_path / name for name in ("own.toml", "own.json", "gold.json"))
-    rows.write_text(ROW, encoding="utf-8")
-    own.write_text('[{"fn": "f", "kw": {"a": 1}}, {"fn": "g", "kw": {}}]', encoding="utf-8")
-    gold.write_text('[{"name": "f", "arguments": {"a": 2}}, {"name": "g"}]', encoding="utf-8")
-    done = planeval("diff", "--wrappers", str(rows), "--places", str(own), str(gold))
-    assert "argument 'a' is 1, expected 2 [pred 1:26, gold 1:35]" in done.stdout
-    assert (done.returncode, done.stderr) == (1, "pred read as own\ngold read as json\n")
-    parsed = planeval("parse", "--wrappers", str(rows), str(own)).stdout
-    assert parsed.startswith("own: objects of its form\n")
-    assert fresh_planeval("parse", str(own)).returncode == 2  # a process that has not met the rows
 
 
 SIDE_BY_SIDE = """

@@ -17,7 +17,6 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.round_trip import types_of
 from tests.conftest import tables
-from tests.inside import planeval
 from tests.real_plans import real_plans
 
 TABLES = tables(__file__)
@@ -31,8 +30,6 @@ def ref(id: str, *path: str | int) -> dict[str, Any]:
     return {"$ref": id, "path": [*path]} if path else {"$ref": id}
 
 
-NESTED = {"cur": "EUR", "days": 7, "via": {"a": [1, 2.5, None, True]}}
-ODD = {"text": 'it\'s 5 < 6 & "q" \\ back\nline', "to": "日本 😀"}
 PLANS: dict[str, tuple[Any, int]] = TABLES["PLANS"]
 """Name → a plan, and how many dialects can hold it at least."""
 
@@ -168,21 +165,6 @@ def test_equal_calls_are_written_and_recognised_as_many() -> None:
         except WriteError:
             continue
         assert len(pe.parse(text).calls) == 2, one.name
-
-
-def test_the_command_takes_the_catalog_for_both_sides(tmp_path: Path) -> None:
-    (tmp_path / "plan.json").write_text(json.dumps(MIXED))
-    fields: dict[str, Any] = {key: {"type": kind} for key, kind in TYPES["f"].items()}
-    tool = {"name": "f", "parameters": {"properties": {**fields, "u": {"type": ["integer", "null"]}}}}
-    (tmp_path / "tools.json").write_text(json.dumps([{"type": "function", "function": tool}]))
-    how = ("convert", tmp_path / "plan.json", "--to", "qwen3-coder")
-    refused = planeval(*how)
-    assert (refused.returncode, refused.stdout) == (3, "")
-    assert "without types: name a tool catalog" in refused.stderr
-    lossy = planeval(*how, "--loss")
-    assert (lossy.returncode, lossy.stderr.count("loss.type")) == (0, 3)
-    done = planeval(*how, "--catalog", tmp_path / "tools.json")
-    assert (done.returncode, done.stderr.count("loss")) == (0, 0)
 
 
 def codes(plans: list[Plan]) -> dict[str, int]:

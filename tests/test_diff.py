@@ -520,22 +520,6 @@ def test_two_tools_are_never_one(pred: Plan, gold: Plan, policy: Policy) -> None
     assert "name.spelling" not in [edit.code for edit in found.edits]
 
 
-def test_loose_names_from_a_file_on_the_command_line(tmp_path: Path) -> None:
-    files = tmp_path / "pred", tmp_path / "gold", tmp_path / "loose.toml"
-    texts = "[math_hypot(x=4)]", "[math.hypot(x=4)]", 'names = "loose"\n'
-    for file, text in zip(files, texts, strict=True):
-        file.write_text(text)
-    assert (
-        "  name.spelling: math_hypot (call 1), expected spelling math.hypot"
-        in planeval("diff", *files[:2]).stdout
-    )
-    assert planeval("diff", *files[:2], "--policy", files[2]).returncode == 0
-    files[2].write_text('names = "close"\n')
-    wrong = planeval("diff", *files[:2], "--policy", files[2])
-    assert wrong.returncode == 2
-    assert "line 1: names is 'close', expected one of exact, loose" in wrong.stderr
-
-
 def chain(count: int) -> Plan:
     """Calls each of which takes the result of the one before."""
     return of(call("start"), *(call("f", of=Ref(at - 1), n=at) for at in range(1, count)))
@@ -615,18 +599,6 @@ def test_bad_patches(operation: dict[str, object], said: str) -> None:
         with pytest.raises(InputError) as caught:
             apply_patch(Plan((Call("a", "f"),)), patch)
         assert why in str(caught.value)
-
-
-def test_command_line(tmp_path: Path) -> None:
-    pair = next(pair for pair in PAIRS if pair["id"] == "18")
-    pred, gold, patch, new = (tmp_path / f"{name}.json" for name in ("pred", "gold", "patch", "new"))
-    pred.write_text(json.dumps(pair["pred"]))
-    gold.write_text(json.dumps(pair["gold"]))
-    assert planeval("diff", pred, gold, "--patch", "-o", patch).returncode == 1
-    assert planeval("convert", pred, "--patch", patch, "-o", new).returncode == 0
-    assert planeval("diff", new, gold).returncode == 0
-    wrong = planeval("convert", pred, "--patch", pred)
-    assert (wrong.returncode, "not a patch" in wrong.stderr) == (2, True)
 
 
 def test_an_optional_call_that_others_need_is_made_with_them(tmp_path: Path) -> None:

@@ -250,14 +250,6 @@ def test_what_is_read_and_what_is_not(tmp_path: Path, name: str) -> None:
     assert states(path, lines(tmp_path / "g.jsonl", gold)) == wanted
 
 
-def test_reasons_are_whole_and_say_where(tmp_path: Path) -> None:
-    gold = lines(tmp_path / "g.jsonl", [{"id": "a\nb\x1b", "gold": [call(a=1)]}])
-    pred = lines(tmp_path / "p.jsonl", [{"id": "a\nb\x1b", "output": None}])
-    for command in (("diff",), ("score", "--only", "failures")):
-        done = planeval(command[0], pred, gold, *command[1:])
-        assert "(id a\\nb\\x1b): there is no plan: 'output' is null" in done.stdout
-
-
 def test_a_link_to_nowhere_is_a_row_that_says_so(tmp_path: Path) -> None:
     for name in ("preds", "golds"):
         (tmp_path / name).mkdir()
@@ -362,13 +354,6 @@ def test_an_empty_file_of_answers_and_a_field_that_makes_records_of_calls(tmp_pa
     assert (done.returncode, done.stdout.count("  c1  g  x=")) == (0, 2), done.stderr
 
 
-TWICE = '{"b": 1, "b": 2}'
-ANSWERED = [
-    {"role": "assistant", "tool_calls": [{"id": "c1", "name": "f", "arguments": {}}]},
-    {"role": "tool", "tool_call_id": "c1", "content": TWICE},
-]
-
-
 @tabled("text", "note")
 def test_a_repeated_key_is_said_wherever_it_stands(text: str, note: str) -> None:
     done = planeval("parse", "-", text=text)
@@ -397,31 +382,6 @@ def test_a_yaml_set_has_one_order(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.add(started("parse", "-", "--from", "callnavi-yaml", text=text).stdout)
     assert len(seen) == 1
     assert '["x"' in seen.pop().replace("[7, ", "[")
-
-
-def test_no_common_id_says_which_lines_are_broken(tmp_path: Path) -> None:
-    gold = lines(tmp_path / "gold.jsonl", [{"id": "a", "gold": "f()"}, {"id": "b", "gold": "g()"}])
-    broken = ['{"output": "f(", "id": "a', '{"output": "g()"', '{"id": "z", "output": "f()"}']
-    done = planeval("diff", lines(tmp_path / "pred.jsonl", broken), gold)
-    assert done.returncode == 3
-    said = "2 of its 3 records could not be read; the first is line 1, record 1: the line is not JSON"
-    assert said in done.stderr
-    done = planeval("diff", lines(tmp_path / "alone.json", ['[{"name": "f", "arguments": {"a": ']), gold)
-    assert done.returncode == 3
-    assert "one plan without an id (it could not be read: line 1" in done.stderr
-
-
-def test_a_plan_that_only_answers_keeps_its_answer(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
-    for file, total in ((pred, 6), (gold, 5)):
-        file.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [], "answer": {"total": total}}))
-    done = planeval("diff", pred, gold)
-    assert done.returncode == 1
-    assert "answer.value: the answer: value 'total' is 6, expected 5" in done.stdout
-    call = {"id": "c1", "name": "f", "arguments": {"x": "{{tool0turn0}}"}}  # no reference in our notation
-    pred.write_text(json.dumps({"schema": "planeval.plan/1", "calls": [call]}))
-    done = planeval("convert", pred, "--to", "json")
-    assert (done.returncode, done.stdout) == (0, '[{"name": "f", "arguments": {"x": "{{tool0turn0}}"}}]\n')
 
 
 def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
@@ -461,19 +421,6 @@ def test_beside_gold(tmp_path: Path, beside: dict[str, object], answer: str, cod
     assert "options" not in done.stderr
 
 
-def test_calls_of_several_turns_are_told_of_many_pairs(tmp_path: Path) -> None:
-    def message(name: str) -> dict:
-        return {"role": "assistant", "tool_calls": [{"function": {"name": name, "arguments": "{}"}}]}
-
-    talk = [message("f"), {"role": "user", "content": "And now?"}, message("g")]
-    pred = lines(tmp_path / "pred.jsonl", [{"id": 1, "messages": talk}])
-    gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "g()"}])
-    said = "pred: 1 with calls of several turns, all of which were read (choose one with --turn)"
-    assert said in planeval("diff", pred, gold).stderr
-    done = planeval("diff", pred, gold, "--turn", "last")
-    assert (done.returncode, "turns" in done.stderr) == (0, False)
-
-
 @pytest.mark.parametrize("option", ["--text-field", "--id-field", "--gold-text-field", "--gold-id-field"])
 def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, option: str) -> None:
     file, project = tmp_path / "plan.json", tmp_path / "planeval.toml"
@@ -486,56 +433,6 @@ def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, opti
     assert planeval("--config", project, "diff", file, file).returncode == 0
     record = lines(tmp_path / "one.jsonl", [{"nothing": "f()"}])
     assert "applies only" not in planeval("diff", record, record, option, "nothing").stderr
-
-
-def test_a_patch_that_does_not_fit_names_both_files(tmp_path: Path) -> None:
-    patch, plan, broken = tmp_path / "patch.json", tmp_path / "plan.json", tmp_path / "broken.json"
-    patch.write_text('{"schema": "planeval.patch/1", "operations": [{"op": "remove", "id": "c9"}]}')
-    plan.write_text('[{"name": "f"}]')
-    broken.write_text('[{"name":')
-    done = planeval("convert", plan, "--patch", patch)
-    assert done.returncode == 2
-    assert f"{patch}, for {plan}, record 1: operation 1 of the patch (remove) does not fit" in done.stderr
-    done = planeval("convert", broken, "--patch", patch)
-    assert done.returncode == 3
-    assert done.stderr.startswith(f"{broken}, record 1: line 1, column 10: cut off")
-    assert planeval("render", broken).returncode == 3
-
-
-def test_gold_that_lists_accepted_values_is_read_as_such(tmp_path: Path) -> None:
-    wanted = [
-        [{"area": {"base": [10], "unit": ["units", "", "cm"]}}],
-        [{"f": {"o": [{"k": ["a", "b"], "l": ["", 3]}]}}, {"g": {"xs": [[1, 2], [2, 1]]}}],
-        [{"f": {"x": [1, 2]}}],
-        None,
-    ]
-    gold = lines(tmp_path / "g.jsonl", [{"id": at, "ground_truth": one} for at, one in enumerate(wanted)])
-    for answers, state in (
-        (("[area(base=10)]", "[g(xs=[2, 1]), f(o={'k': 'b'})]", "[f(x=2)]"), "same"),
-        (("[area(base=10, unit='cm')]", "[g(xs=[1, 2]), f(o={'k': 'a', 'l': 3})]", "f(x=1)"), "same"),
-        (("[area(unit='cm')]", "[g(xs=[1]), f(o={'k': 'a'})]", "[f(x=[1, 2])]"), "different"),
-    ):
-        pred = lines(tmp_path / "p.jsonl", [{"id": at, "result": one} for at, one in enumerate(answers)])
-        done = planeval("diff", pred, gold, "--format", "jsonl")
-        assert "in 'ground_truth' is a list: read as accepted values" in done.stderr
-        assert [json.loads(line)["state"] for line in done.stdout.splitlines()][:-1] == [state] * 3
-
-
-@pytest.mark.parametrize(("listing", "plain", "note"), [
-    (3, 1, "1 of 4 records has values in 'ground_truth' that are not lists (first: record 4)"),
-    (1, 3, "1 of 4 records give a list for each argument in 'ground_truth'"),
-])  # fmt: skip
-def test_most_records_decide_whether_gold_lists(tmp_path: Path, listing: int, plain: int, note: str) -> None:
-    plans = [[{"f": {"x": [[at]], "u": ["", "cm"]}}] for at in range(listing)]
-    plans += [[{"o": {"x": 1}}, {"case": {"k": [5]}}]] * plain
-    right = ["[f(x=[0])]" if listing > plain else "[f(x=[[0]], u=['', 'cm'])]"]
-    right += ["[o(x=1), case(k=5)]" if listing > plain else "[o(x=1), case(k=[5])]"]
-    gold = lines(tmp_path / "g.jsonl", [{"id": at, "ground_truth": one} for at, one in enumerate(plans)])
-    pred = lines(tmp_path / "p.jsonl", [{"id": 0, "result": right[0]}, {"id": 3, "result": right[1]}])
-    done = planeval("diff", pred, gold, "--format", "jsonl")
-    states = {row.get("id"): row.get("state") for row in map(json.loads, done.stdout.splitlines())}
-    assert (states["0"], states["3"]) == ("same", "same")
-    assert note in done.stderr
 
 
 STEP = {"tool": "f", "tool_input": {}, "log": ""}
@@ -584,21 +481,3 @@ def test_a_list_of_records_is_not_one_plan() -> None:
     for many in ([{"id": 1, "output": "f()"}], [pe.parse("f()"), pe.parse("g()")]):
         with pytest.raises(InputError, match=r"expected one plan: pe.read gives the records"):
             pe.parse(many)
-
-
-def test_fields_that_may_be_the_answer_and_those_that_never_are(tmp_path: Path) -> None:
-    gold = lines(tmp_path / "g.jsonl", plans(2, "gold"))
-    pred = lines(tmp_path / "p.jsonl", [{**row, "response": "text"} for row in plans(2, "prediction")])
-    for files, said in (
-        ((pred, gold), "an answer may be in 'prediction' (2 records) or 'response' (2 records)"),
-        ((gold, gold), "a field known to hold an answer; the first has 'id', 'gold'"),
-    ):
-        done = planeval("score", *files)
-        assert (done.returncode, said in done.stderr, "--field text" in done.stderr) == (2, True, True)
-    done = planeval("diff", pred, gold, "--field", "text=prediction")
-    said = 'answers: field "prediction" of 2 records; gold: field "gold" of 2 records; paired by id'
-    assert (done.returncode, said in done.stderr) == (0, True), done.stderr
-    bare = lines(tmp_path / "b.jsonl", [{"text": f"f(a={k})"} for k in range(2)])
-    done = planeval("diff", bare, gold)
-    assert (done.returncode, "--pair position" in done.stderr) == (3, True)
-    assert planeval("diff", bare, gold, "--pair", "position").returncode == 0

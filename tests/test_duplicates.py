@@ -211,17 +211,3 @@ def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
     for sets in ((file, other), (other, file)):
         assert planeval("data", "duplicates", *map(str, sets), "--by", "plan").returncode == 3
         assert planeval("data", "coverage", str(sets[0]), "--against", str(sets[1])).returncode == 3
-
-
-@pytest.mark.parametrize(("argv", "code", "said"), [
-    ((str(EXAMPLES / "train.jsonl"),), 0, 'question: field "query"'),
-    ((str(EXAMPLES / "gold.jsonl"),), 1, ""), (("nosuch.jsonl",), 2, "nosuch.jsonl"),
-    (("mathq",), 2, "did you mean the data set mathqa?"),
-    (("nestful", "--source", str(ROOT / "tests")), 2, "nestful"),
-    (("-", "-"), 2, "standard input and can be read only once"),
-    (("functionchat", "--source", SAMPLES, "--field", "query=q"), 2, "--field query applies only to files"),
-])  # fmt: skip
-def test_codes_and_messages(argv: tuple[str, ...], code: int, said: str) -> None:
-    done = planeval("data", "duplicates", *argv)
-    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
-    assert said in done.stderr

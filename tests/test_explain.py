@@ -79,17 +79,6 @@ def test_a_code_a_family_and_all_of_them_are_explained(tmp_path: Path) -> None:
     assert all(code in listed for code in code_entries())
 
 
-def test_an_unknown_code_is_refused_with_the_closest() -> None:
-    wrong = planeval("explain", "check.enums")
-    assert (wrong.returncode, "did you mean 'check.enum'?" in wrong.stderr) == (2, True)
-
-
-def test_an_error_ends_its_first_line_with_its_code(tmp_path: Path) -> None:
-    (tmp_path / "plan.txt").write_text("f(a=", encoding="utf-8")
-    done = planeval("parse", str(tmp_path / "plan.txt"))
-    assert done.stdout.splitlines()[0].endswith("[parse.cut]")
-
-
 def test_every_mark_of_a_page_becomes_a_table_or_a_list() -> None:
     hooks = loaded("commands")
     for page in (ROOT / "docs").glob("*.md"):

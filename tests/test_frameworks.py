@@ -319,15 +319,6 @@ def test_a_file_that_memory_does_not_hold_is_paired_by_the_same_ids(name: str, t
     assert (paired.by, ids) == ("id", [gold["id"] for gold in golds])
 
 
-def test_a_trace_of_which_no_element_is_known_to_be_a_call_is_not_one_without_calls(tmp_path: Path) -> None:
-    one = {"type": "SPAN", "name": "weather", "input": {}}
-    kept = {"a": ["o1", "o2"], "b": [one], "c": []}
-    traces = [{"id": name, "htmlPath": f"/{name}", "observations": held} for name, held in kept.items()]
-    (tmp_path / "t.json").write_text(json.dumps(traces), encoding="utf-8")
-    rows = planeval("parse", tmp_path / "t.json", "--format", "json").stdout.splitlines()
-    assert ["error" in json.loads(row) for row in rows] == [True, True, False]
-
-
 @pytest.mark.parametrize(("turns", "state"), [
     ([[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}], []]], "same"),
     ([["[weather(city='Oslo')]", "It is cold."], ["[book(nights=2)]", "Done."]], "same"),
@@ -346,20 +337,6 @@ def test_turns_of_a_conversation_are_one_plan(turns: Any, state: str, tmp_path: 
     assert planeval("diff", *files).stdout.split()[1].rstrip(":") == state
     page = planeval("report", files[0], "--gold", files[1], "-o", tmp_path / "page.html")
     assert 'question: field "question"' in page.stderr
-
-
-def test_rows_of_ones_own(tmp_path: Path) -> None:
-    own = '[[framework]]\nname = "ours"\nsign = ["steps"]\nanswer = "steps"\n'
-    own += 'gold = "plan.right"\nid = ["key.nr"]\n'
-    data = [{"key": {"nr": 7}, "steps": [{"name": "f"}], "plan": {"right": [{"name": "f"}]}}]
-    (tmp_path / "runs.json").write_text(json.dumps(data), encoding="utf-8")
-    for more, code, said in (
-        ("", 0, "read as ours (ours)"),
-        ('golden = "x"\n', 2, "own.toml: framework 'ours': there is no key 'golden'"),
-    ):
-        (tmp_path / "own.toml").write_text(own + more, encoding="utf-8")
-        done = planeval("score", tmp_path / "runs.json", "--wrappers", tmp_path / "own.toml")
-        assert (done.returncode, said in done.stderr) == (code, True)
 
 
 def test_the_published_file_of_tau_bench_scores_without_a_word(reference: Path) -> None:

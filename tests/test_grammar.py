@@ -22,7 +22,7 @@ from planner_eval.catalogs.grammars import rules
 from planner_eval.catalogs.grammars.grammar import TARGETS, Grammar
 from planner_eval.catalogs.grammars.plans import DIALECTS
 from planner_eval.reading.dialects import get
-from tests.conftest import tabled, tables
+from tests.conftest import tables
 from tests.grammar_walk import WALKS, drawn
 from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue
@@ -355,13 +355,6 @@ def test_the_command_writes_a_grammar_and_says_what_it_does_not_hold(tmp_path: P
     assert "# Looser than the catalog: unused results are allowed." in file.read_text("utf-8")
 
 
-@tabled("dialect", "to", "more", "said")
-def test_what_cannot_be_is_told_first(dialect: str, to: str, more: list[str], said: str) -> None:
-    done = command(CATALOGS["rates"], dialect, to, *more)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
-
-
 def test_a_tool_that_the_notation_cannot_call_is_left_out_and_none_is_refused(tmp_path: Path) -> None:
     odd = {"name": "a b", "description": "x"}
     done = command(written_to(tmp_path, [odd]), "pythonic", "lark")
@@ -439,7 +432,6 @@ def test_labels_of_nestful_are_of_one_kind_in_a_plan(to: str) -> None:
     assert not walk.takes(data.replace("$var_1.", "$c1."))
 
 
-SIZED: dict[str, Any] = {"sizes": {}}
 NESTED: dict[str, list[tuple[dict[str, Any], bool]]] = TABLES["NESTED"]
 
 

@@ -227,20 +227,6 @@ def test_the_command_line_shows_places() -> None:
     assert "places" not in json.loads(planeval("parse", "-", "--format", "json", text=PLAN).stdout)
 
 
-def test_the_command_line_reads_records_and_says_what_has_no_grammar() -> None:
-    file = "data/samples/nestful/v2/nestful_data.jsonl"
-    done = planeval("parse", str(ROOT / file), "--grammar", "--format", "json")
-    assert done.returncode == 0, done.stderr
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(rows) == len((ROOT / file).read_text().splitlines())
-    assert all(r["text"][slice(*c["span"])].startswith('{"name"') for r in rows for c in r["places"])
-    lines = planeval("parse", str(ROOT / "data/samples/appbench/test_ss.json"), "--grammar")
-    assert lines.returncode == 3
-    assert "the plan is data in a record, and the grammar of 'appbench' reads text" in lines.stdout
-    both = planeval("parse", "-", "--grammar", "--repair", text=PLAN)
-    assert (both.returncode, "reads strictly: drop --repair or --grammar" in both.stderr) == (2, True)
-
-
 def test_only_the_grammar_costs_an_import_of_lark() -> None:
     code = (
         "import sys; from planner_eval.reading.dialects.read import parse; {}; print('lark' in sys.modules)"

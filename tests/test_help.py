@@ -9,7 +9,7 @@ import pytest
 
 from planner_eval.cli import RENAMED, cli
 from planner_eval.cli.help import EXAMPLES, FIRST, GROUPS, SECTIONS, SHARED
-from tests.conftest import ROOT, tabled
+from tests.conftest import tabled
 from tests.inside import planeval
 
 PATCH = "tests/cases/patch.json"
@@ -29,11 +29,6 @@ def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[
 
 ALL = dict(_commands(cli))
 FLAGS = {name: {flag for option in command.params for flag in option.opts} for name, command in ALL.items()}
-
-
-@pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
 
 
 def test_every_help_fits_a_screen_and_the_tables_name_what_there_is() -> None:
@@ -78,8 +73,3 @@ def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> 
 def test_what_cannot_be_meant_is_refused(line: str, said: str) -> None:
     done = planeval(*shlex.split(line))
     assert (done.returncode, said in " ".join(done.stderr.split())) == (2, True), done.stderr
-
-
-def test_what_follows_two_dashes_is_no_option() -> None:
-    done = planeval("diff", "--", "--field", "text=x")
-    assert "there is no file --field" in done.stderr

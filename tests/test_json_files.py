@@ -36,18 +36,6 @@ def test_a_broken_file_is_said_with_its_place(tmp_path: Path, name: str) -> None
             assert [part in done.stderr for part in (f"{file.name}: ", place, what)] == [True] * 3
 
 
-def test_a_key_given_twice_in_one_line_of_patches_costs_that_patch_alone(tmp_path: Path) -> None:
-    lines = [f'{{"id": "{key}", "schema": "planeval.patch/1", "operations": []' for key in ("q1", "q2")]
-    (tmp_path / "patches.jsonl").write_text(lines[0] + "}\n" + lines[1] + ', "operations": []}')
-    plans = [{"id": key, "plan": json.loads(PLAN)} for key in ("q1", "q2")]
-    (tmp_path / "plans.json").write_text(json.dumps(plans))
-    done = planeval("convert", tmp_path / "plans.json", "--patch", tmp_path / "patches.jsonl")
-    assert done.returncode == 1
-    assert 'patches.jsonl, line 2, column 62: an object gives the key "operations" twice' in done.stderr
-    first, second = map(json.loads, done.stdout.splitlines())
-    assert (first["id"], "error" in first, "error" in second) == ("q1", False, True)
-
-
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -4,7 +4,6 @@ import json
 import time
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -35,8 +34,7 @@ from planner_eval.comparison.policy.values import Rule
 from planner_eval.comparison.structure_figures import structure_figures
 from planner_eval.plan.model import Call, Plan, Ref
 from tests.build import edges, plan
-from tests.conftest import ROOT, examples, tabled
-from tests.inside import planeval
+from tests.conftest import examples, tabled
 from tests.plant import in_order, topological
 from tests.property.test_comparison_laws import plans
 from tests.real_plans import real_plans
@@ -265,20 +263,6 @@ def test_a_stopped_search_gives_a_bound_and_says_so() -> None:
     assert 0 <= found.seconds < 5
     assert edit_distance(Plan(), Plan()).value == 0
     assert edit_distance(Plan(calls[:1]), Plan()).value == 2
-
-
-def test_command_line(tmp_path: Path) -> None:
-    demo = ROOT / "data" / "demo"
-    done = planeval("diff", demo / "pred.json", demo / "gold.json", "--edit-distance", "5", "--places")
-    assert "graph edit distance 3 (proved)" in done.stderr
-    assert "[pred 15:13, gold 15:13]" in done.stdout
-    many = planeval("diff", demo / "pred.jsonl", demo / "gold.jsonl", "--edit-distance", "5")
-    assert (many.returncode, "name one with --id" in many.stderr) == (2, True)
-    for name, city in (("pred", "ROME"), ("gold", "rome")):
-        (tmp_path / name).write_text(f"f(#x='{city}')")
-    argv = ("diff", tmp_path / "pred", tmp_path / "gold", "--edit-distance", "9")
-    assert "graph edit distance 1 (proved)" in planeval(*argv).stderr
-    assert "graph edit distance 0 (proved)" in planeval(*argv, "--policy", "lenient").stderr
 
 
 def with_x(*calls: tuple[str, object], answer: dict[str, object] | None = None) -> Plan:

@@ -1,7 +1,6 @@
 """What is done in one way: topological sorting, hints at the closest name, cutting texts, a record's way."""
 
 import re
-from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -67,17 +66,6 @@ def test_circles_are_those_of_networkx_needed_ones_first(needs: list[list[int]])
     assert sorted(found) == sorted(map(sorted, nx.strongly_connected_components(graph(needs))))
     place = {position: number for number, group in enumerate(found) for position in group}
     assert all(place[p] <= place[user] for user, needed in enumerate(needs) for p in needed)
-
-
-@tabled("argv", "said")
-def test_each_hint_reads_as_it_did(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
-    files = {name: tmp_path / name for name in ("X.json", "C.json", "P.toml")}
-    files["X.json"].write_text('[{"name": "ad", "arguments": {"a": 1}}]')
-    files["C.json"].write_text('[{"name": "add", "parameters": {"type": "object", "properties": {"a": {}}}}]')
-    files["P.toml"].write_text('[[rule]]\nargumnt = "a"\n')
-    places = {name[0]: str(place) for name, place in files.items()}
-    done = planeval(*(places.get(word, word) for word in argv))
-    assert said in done.stdout + done.stderr
 
 
 def test_hints_take_long_names_and_none() -> None:

@@ -123,16 +123,6 @@ def plain(command: str) -> tuple[int, Any]:
     return outcome(command, "-", lines(PREDS))
 
 
-def test_an_empty_file_beside_many_records_is_one_message(tmp_path: Path) -> None:
-    (tmp_path / "p.jsonl").write_bytes(b"\n")
-    (tmp_path / "gold.jsonl").write_bytes(lines([{"gold": CALL}, {"gold": CALL}]))
-    for sides in (("p.jsonl", GOLDS), ("p.jsonl", "gold.jsonl"), (str(DEMO / "pred.jsonl"), "p.jsonl")):
-        for command in ("diff", "score"):
-            done = planeval(command, *(tmp_path / side for side in sides))
-            assert (done.returncode, len(done.stderr.splitlines()), done.stdout) == (3, 1, "")
-            assert "p.jsonl is empty; " in done.stderr
-
-
 def test_cells_may_be_long_and_quotes_never_close(tmp_path: Path) -> None:
     long = "x" * 200_000
     (tmp_path / "long.csv").write_text(f"id,output\na,\"f(#a='{long}')\"\nb,f()\n", encoding="utf-8")
@@ -331,22 +321,6 @@ def test_what_is_left_out_of_a_directory_is_said_and_nothing_is_an_error(tmp_pat
         assert said in done.stderr
 
 
-def test_files_of_records_keep_their_ids_and_are_paired_by_name(tmp_path: Path) -> None:
-    for side, field in (("preds", "output"), ("golds", "gold")):
-        (tmp_path / side).mkdir()
-        for name in ("a", "b"):
-            both = [{"id": "1", field: f"{name}()"}, {"id": "2", field: f"{name}(#x='1')"}]
-            (tmp_path / side / f"{name}.jsonl").write_bytes(lines(both))
-    preds, golds = str(tmp_path / "preds"), str(tmp_path / "golds")
-    done = planeval("diff", preds, golds, "--format", "jsonl")
-    assert states(done) == {"a/1": "same", "a/2": "same", "b/1": "same", "b/2": "same"}
-    (tmp_path / "preds" / "b.jsonl").unlink()
-    done = planeval("diff", preds, golds, "--format", "jsonl")
-    assert states(done) == {"a/1": "same", "a/2": "same", "b/1": "absent", "b/2": "absent"}
-    done = planeval("diff", f"{preds}/*.jsonl", f"{golds}/a.jsonl", "--format", "jsonl")
-    assert states(done) == {"1": "same", "2": "same"}
-
-
 def test_commands_take_several_files(tmp_path: Path) -> None:
     plans_in(tmp_path, one=CALL, two="g()")
     files = (str(tmp_path / "one.txt"), str(tmp_path / "two.txt"))
@@ -475,20 +449,6 @@ def test_tables_that_are_several_or_without_end_say_so(monkeypatch: pytest.Monke
     monkeypatch.setattr(fields, "MAX_ROWS", 1000)
     with pytest.raises(pe.PlanevalError, match="gives more than 1,000 records"):
         pe.stats(one for _ in iter(int, 1) for one in PREDS)
-
-
-def test_shards_without_ids_that_are_uneven_are_told(tmp_path: Path) -> None:
-    for side, field in (("p", "output"), ("g", "gold")):
-        (tmp_path / side).mkdir()
-        for name in ("a", "b"):
-            rows = [{field: f"f(a={at})"} for at in range(5)]
-            if (side, name) == ("p", "b"):
-                del rows[1]
-            (tmp_path / side / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    done = planeval("score", f"{tmp_path}/p", f"{tmp_path}/g", "--metric", "exact")
-    assert "have different numbers of records in b (4 and 5): they have no ids" in done.stderr
-    done = planeval("score", f"{tmp_path}/g", f"{tmp_path}/g", "--metric", "exact", "--field", "text=gold")
-    assert "not as many" not in done.stderr
 
 
 @tabled("text", "rows")

@@ -90,22 +90,6 @@ def test_a_patch_goes_to_the_plan_of_its_making(sides: tuple[str, str], by: str,
         assert "gold 3" in applied.stderr
 
 
-def test_patches_are_called_as_the_predictions_are(tmp_path: Path) -> None:
-    """Gold's ids stand in another order than the plans without ids that they are paired with."""
-    pred, patch = write(tmp_path / "p.jsonl", "output", [None] * 3), tmp_path / "patch.jsonl"
-    gold = write(tmp_path / "g.jsonl", "gold", ["2", "3", "1"], 10)
-    planeval("diff", pred, gold, "--pair", "position", "--patch", "-o", patch)
-    applied = planeval("convert", pred, "--patch", patch, "--to", "pythonic")
-    assert rows(applied, "text") == ["[f(a=10)]", "[f(a=11)]", "[f(a=12)]"]
-    catalog = [{"name": "search", "parameters": {"type": "object", "properties": {"city": {}}}}]
-    (tmp_path / "catalog.json").write_text(json.dumps(catalog), encoding="utf-8")
-    pred = write(tmp_path / "p.jsonl", "output", MIXED, plan="serach(city='{}')")
-    planeval("suggest", pred, "--catalog", tmp_path / "catalog.json", "--patch", "-o", patch)
-    done = planeval("convert", pred, "--patch", patch, "--to", "pythonic")
-    assert rows(done, "text") == [f'[search(city="{at}")]' for at in range(4)]
-    assert rows(done, "id") == NAMES
-
-
 def test_the_commands_of_a_page_show_its_pairs(tmp_path: Path) -> None:
     pred = write(tmp_path / "p.jsonl", "output", MIXED)
     gold = write(tmp_path / "g.jsonl", "gold", MIXED, 10)

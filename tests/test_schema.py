@@ -255,28 +255,6 @@ def test_a_wrong_key_is_named(argv: tuple[str, ...], data: Any, said: str, tmp_p
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
-def test_a_wrong_gold_record_and_a_wrong_operation_are_named(tmp_path: Path) -> None:
-    gold, pred, plan = (tmp_path / name for name in ("gold.jsonl", "pred.jsonl", "plan.json"))
-    pred.write_text("".join(json.dumps({"id": i, "output": RECORD["gold"]}) + "\n" for i in "rs"))
-    wrong = json.dumps({**RECORD, "id": "r", "before": [["c1"]]})
-    gold.write_text(f"{wrong}\n{json.dumps({**RECORD, 'id': 's'})}\n")
-    done = planeval("diff", pred, gold)
-    assert done.returncode == 1
-    assert "line 1, record 1 (id r): before 1 is ['c1'], expected 2 call ids" in done.stdout
-    assert "2 pairs: 1 same, 1 gold unreadable" in done.stdout
-    gold.write_text(f"{wrong}\n")
-    assert planeval("diff", pred, gold).returncode == 3
-    plan.write_text(json.dumps(PLAN))
-    twice = [{"op": "set", "id": "c", "argument": "x", "value": 1}]
-    for path, value, said in (
-        ("operations/4/op", "remov", "operations 5: op is 'remov', expected one of set,"),
-        ("operations/4/op", "remov", "did you mean 'remove'?"), ("operations", twice, "an argument twice"),
-    ):  # fmt: skip
-        gold.write_text(json.dumps(changed(PATCH, path, value)))
-        done = planeval("convert", plan, "--patch", gold)
-        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
-
-
 def test_shipped_files_are_read_without_pydantic_and_users_with_it(tmp_path: Path) -> None:
     pred, gold = DEMO
     own = file(tmp_path, {"order": "free"})

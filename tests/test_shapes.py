@@ -121,18 +121,6 @@ def test_states_are_counted_apart_and_wrong_where_gold_calls_nothing(tmp_path: P
     assert report["states"] == {"same": 1, "cut": 1, "refused": 1, "failed": 1}
 
 
-def test_a_turn_is_named_on_the_command_line(tmp_path: Path) -> None:
-    file = tmp_path / "talk.json"
-    file.write_text(json.dumps(CASES["messages"]), encoding="utf-8")
-    whole = planeval("parse", str(file)).stdout
-    assert "find.turns: the assistant has 3 turns, of which 2 call tools" in whole
-    first = planeval("parse", str(file), "--turn", "first").stdout
-    assert ("find_room" in first, "heat" in first) == (True, False)
-    assert "heat" in planeval("convert", str(file), "--turn", "2", "--to", "json").stdout
-    wrong = planeval("parse", str(file), "--turn", "second")
-    assert (wrong.returncode, "is not first, last or a number" in wrong.stderr) == (2, True)
-
-
 def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
     answer = CASES["openai_batch"]
     pred = write_lines(tmp_path / "pred.jsonl", [answer | {"meta": {"key": f"q{i}"}} for i in range(2)])
@@ -153,14 +141,6 @@ def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
     assert other["code"] == "parse.empty"
 
 
-def test_gold_beside_an_answer_is_never_the_answer(tmp_path: Path) -> None:
-    record = CASES["openai_chat"] | {"gold": '[{"name": "other", "arguments": {}}]'}
-    file = str(write_lines(tmp_path / "both.jsonl", [record] * 2))
-    done = planeval("diff", file, file, "--pair", "position", "--format", "jsonl")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [(row["state"], row["missing"]) for row in rows] == [("different", [0])] * 2
-
-
 CALL = {"name": "find_room", "arguments": {"floor": 3}}
 NONE = '{"id": "1", "gold": []}\n'
 ONE = f"{json.dumps({'id': '1', 'gold': [CALL]})}\n"
@@ -172,21 +152,6 @@ def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
     want.write_text(gold, encoding="utf-8")
     done = planeval("diff", str(pred), str(want), "--pair", "position")
     return done.returncode, done.stdout.partition("  ")[2] or done.stdout + done.stderr
-
-
-def test_what_a_tool_answered_is_never_the_call(tmp_path: Path) -> None:
-    for part in (
-        {"type": "tool-other", "toolCallId": "c", "state": "output-available", "input": {}, "output": CALL},
-        {"type": "tool-result", "toolCallId": "c", "toolName": "find_room", "output": CALL},
-        {"type": "a-kind-to-come", "id": "c", "output": CALL},
-    ):
-        code, said = compared(tmp_path, {"id": "1", "role": "assistant", "parts": [part]})
-        assert code == 1, said
-        assert not said.startswith("same")
-    asked = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": CALL}]}
-    told = {"role": "tool", "name": "heat", "arguments": {"room": "3a"}, "output": CALL}
-    code, said = compared(tmp_path, {"id": "1", "messages": [asked, told]})
-    assert (code, said[:4]) == (0, "same"), said
 
 
 @pytest.mark.parametrize("field", ["tool_calls", "toolCalls", "function_call"])
@@ -217,46 +182,6 @@ def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Pat
     gold = write_lines(tmp_path / "gold.jsonl", [{"id": str(at), "gold": []} for at in range(1_001)])
     done = planeval("diff", str(pred), str(gold), "--only", "failures")
     assert (done.returncode, "calls stand in 'toolCalls' too, beside 'response'" in done.stdout) == (1, True)
-
-
-def test_of_several_choices_the_first_by_its_number_is_read_and_said(tmp_path: Path) -> None:
-    pred, gold = tmp_path / "pred.json", tmp_path / "gold.json"
-    calls = [{"type": "function", "function": one} for one in (CALL, {"name": "heat", "arguments": {}})]
-    said = [{"role": "assistant", "tool_calls": [one]} for one in calls]
-    choices = [{"index": 1, "message": said[1]}, {"index": 0, "message": said[0]}]
-    pred.write_text(json.dumps({"choices": choices}), encoding="utf-8")
-    gold.write_text(json.dumps([CALL]), encoding="utf-8")
-    done = planeval("diff", str(pred), str(gold))
-    assert done.returncode == 0, done.stdout
-    assert "pred: 1 with several choices or candidates; the first was read" in done.stderr
-
-
-def test_a_stream_is_no_answer_and_is_called_one(tmp_path: Path) -> None:
-    deltas = [{"role": "assistant", "content": ""}, {"tool_calls": [{"index": 0, "function": CALL}]}, {}]
-    kind = "chat.completion.chunk"
-    chunks = [{"id": "c", "object": kind, "choices": [{"index": 0, "delta": one}]} for one in deltas]
-    events = [
-        {"type": "message_start", "message": {"role": "assistant", "content": []}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", **CALL}},
-        {"type": "message_stop"},
-    ]
-    for pieces in (chunks, events):
-        done = planeval("parse", str(write_lines(tmp_path / "stream.jsonl", pieces)))
-        assert done.returncode == 2
-        assert "a piece of a stream, not an answer" in done.stderr + done.stdout
-        assert "join the pieces into one message" in done.stderr + done.stdout
-        text = "".join(f"data: {json.dumps(one)}\n\n" for one in pieces)
-        done = planeval("parse", "-", text=text)
-        assert done.returncode == 3, done.stdout
-        assert "this is a piece of a stream" in done.stdout
-
-
-def test_what_is_wrong_in_place_of_an_answer_is_said(tmp_path: Path) -> None:
-    code, said = compared(tmp_path, {"id": "1", "tool_calls": [{"name": "f", "arguments": '"Rome"'}]})
-    assert (code, 'the arguments of call 1 are "Rome", expected an object' in said) == (1, True)
-    record = {"id": "1", "result": "Error during inference: Error code: 429 - rate limit"}
-    code, said = compared(tmp_path, record, NONE)
-    assert (code, said[:8]) == (1, "failed: "), said
 
 
 def listed() -> dict[str, str]:

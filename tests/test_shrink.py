@@ -349,19 +349,6 @@ def test_the_gold_of_a_plan_is_the_released_gold(name: str) -> None:
         assert bench.gold_of(sample, plan) == sample.gold
 
 
-def test_the_command_prints_both_texts_and_their_diff() -> None:
-    done = planeval("shrink", str(PREDS), str(GOLDS), "--id", "trip-value", "--code", "argument.value")
-    assert done.returncode == 0
-    assert done.stdout.startswith(
-        "pred, appbench: 1 call, 1 argument\n  Flights: [searchflight(#date='x')]\n"
-        "gold, appbench: 1 call, 1 argument\n  Flights: [searchflight(#date='2')]\ndifferent: 1 edit; first"
-    )
-    assert done.stderr == (
-        "argument.value: 6 calls to 2, 26 arguments to 2, 8 references to 0 in 22 tries; "
-        "no step makes it smaller\n"
-    )
-
-
 def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
     place = tmp_path / "small"
     argv = ("--id", "trip-missing", "--code", "call.missing", "-o", f"{place}/")

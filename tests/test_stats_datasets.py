@@ -106,23 +106,6 @@ def test_a_path_that_exists_wins_over_a_data_set(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.strip()) == (2, said)
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (("apbench",), "did you mean the data set appbench?"), (("dataset:apbench",), "did you mean appbench?"),
-    (("dataset:xyz",), "there is no data set 'xyz'"),
-    (("appbench", "--cache", "nowhere"), "'planeval data fetch appbench' fetches it; or name its folder"),
-    (("nestful", "--cache", "nowhere"), "planeval data fetch nestful-v1 nestful-v2"),
-    (("appbench", "--source", "nowhere"), "there is no such folder"),
-    (("missing.json",), "there is no file missing.json"),
-    ((DEMO, "--plot", "x.txt"), "x.txt: unknown format; use one of .svg, .png, .pdf"),
-    ((DEMO, "--plot", "shapes=x"), "x: unknown format"),
-])  # fmt: skip
-def test_wrong_names_are_told_with_what_to_do(argv: tuple[str, ...], said: str) -> None:
-    done = planeval("stats", *argv)
-    assert done.returncode == 2
-    assert said in done.stderr.replace("\n", " ")
-    assert "Traceback" not in done.stderr
-
-
 def test_sources_stand_side_by_side_under_short_names() -> None:
     assert short_names(["r/a/p.json", "s/a/p.json", "q.json"]) == ["r/a/p.json", "s/a/p.json", "q.json"]
     assert short_names(["p.json"] * 2) == ["1. p.json", "2. p.json"]
@@ -271,18 +254,6 @@ def test_every_figure_and_kind_has_a_sentence() -> None:
     assert FIGURE_MEANINGS.keys() - counted == {"total", "plans", "unread"}
     assert counted <= FIGURE_MEANINGS.keys()
     assert tuple(KIND_MEANINGS) == COUNTED
-
-
-def test_a_circle_is_not_taken_for_no_calls_nor_left_out_of_a_shape(tmp_path: Path) -> None:
-    alone, one, two = (
-        {"name": name, "label": f"${name}", "arguments": {"x": x}}
-        for name, x in (("h", 1), ("f", "$g.r$"), ("g", "$f.r$"))
-    )
-    plans = tmp_path / "plans.jsonl"
-    kept = ([one, two], [one, two, alone], [alone])
-    plans.write_text("".join(json.dumps({"plan": plan}) + "\n" for plan in kept))
-    rows = planeval("stats", str(plans)).stdout.split("shape")[1].split("\n")
-    assert sorted(row.rsplit("  ", 1)[0].strip() for row in rows[1:4]) == ["((*))", "((*)) + ()", "()"]
 
 
 def test_one_is_no_plural_and_no_size_is_not_zero(tmp_path: Path) -> None:

@@ -491,26 +491,6 @@ def test_exit_codes(tmp_path: Path) -> None:
     assert suggest("nosuch.json")[0] == 2
 
 
-def _own(name: str, kind: str, value: Any, **more: Any) -> dict[str, Any]:
-    tools = [{"name": "f", "parameters": {"properties": {name: {"type": kind}}, "required": [name]}}]
-    return {"tools": tools, "plan": json.dumps([{"name": "f", "arguments": {name: value}}]), **more}
-
-
-def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) -> None:
-    lines = [_own("x", "integer", "3", id="a"), _own("y", "string", "3", id="b"), {"id": "c", "plan": "f()"}]
-    made = write(tmp_path / "own.jsonl", *lines)
-    done = planeval("suggest", made, "--format", "jsonl")
-    rows = {row["id"]: row for row in map(json.loads, done.stdout.splitlines())}
-    assert [one["says"] for one in rows["a"]["faults"][0]["suggestions"]] == ["set x = 3"]
-    assert rows["b"]["faults"] == []
-    assert "it has no tools" in rows["c"]["error"]
-    pooled = planeval("suggest", write(made, *lines[:2]), "--catalog", made)
-    assert "the tools of 2 records are merged" in pooled.stderr
-    assert "1 of the same name differ" in pooled.stderr
-    bare = planeval("suggest", write(made, lines[2]))
-    assert (bare.returncode, "name them with --catalog" in bare.stderr) == (2, True)
-
-
 def test_a_model_that_cannot_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = write(tmp_path / "one.jsonl", {"id": "a", "plan": "zzzz()"})
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -69,8 +69,6 @@ def test_what_is_computed_is_bounded_and_never_run() -> None:
     assert not any(map(compute, hostile))
 
 
-NODES = [{"task": "a", "arguments": ["<node-0>"]}, {"task": "b", "arguments": ["<node-7>"]}]
-STEPS = [{"step": "1", "tool": "f", "param": {"a": 1}}, {"step": "2 confirm"}]
 CALL = '{"name": "f", "arguments": {"a": 1}}'
 
 
@@ -83,26 +81,6 @@ def test_what_a_text_calls_and_what_is_said_of_it(text: str, called: list[str], 
         assert "2 confirm" in row["diagnostics"][0]["message"]
     if "html.escape" in text:
         assert row["plan"]["calls"][0]["arguments"] == {"text": "<code>x</code>", "mark": "<s>"}
-
-
-@pytest.mark.parametrize(("text", "called"), [
-    ("[print(x=1), f(a=1)]", ["print", "f"]), ("print(f(a=1), end='')", ["f"]),
-    ("x = f(a=1)\nprint(x)", ["f"]),
-])  # fmt: skip
-def test_print_is_a_tool_where_all_that_it_is_given_has_names(text: str, called: list[str]) -> None:
-    assert tools(parsed(text)[1]) == called
-
-
-def test_repair_reaches_encoded_arguments_in_texts_and_in_records(tmp_path: Path) -> None:
-    calls = [{"f": '{"a": None}'}]
-    assert parsed(json.dumps(calls))[0] == 3
-    _, row = parsed(json.dumps(calls), "--repair")
-    assert (row["plan"]["calls"][0]["arguments"], codes(row)) == ({"a": None}, ["repair.python_literals"])
-    path = tmp_path / "answers.jsonl"
-    path.write_text("\n".join(json.dumps({"id": i, "output": one}) for i, one in enumerate((calls, "f()"))))
-    done = planeval("parse", str(path), "--repair", "--format", "json")
-    assert done.returncode == 0
-    assert json.loads(done.stdout.splitlines()[0])["plan"]["calls"][0]["arguments"] == {"a": None}
 
 
 @tabled("text", "said", "repair")
@@ -163,27 +141,6 @@ def test_a_function_of_a_rule_sees_what_gold_accepts() -> None:
     terms = Terms(accepted={"c1": {"a": ("London",)}})
     assert not pe.diff(pred, gold, Policy(), terms=terms).same
     assert pe.diff(pred, gold, Policy(rules=(Rule(function=near),)), terms=terms).same
-
-
-BENCH = {"task_steps": ["1", "2"], "task_links": [{"source": "f", "target": "g"}]}
-
-
-@pytest.mark.parametrize(("data", "dialect"), [
-    ({**BENCH, "task_nodes": [{"task": "f", "arguments": ["a"]}, {"task": "g", "arguments": ["<node-0>"]}]},
-     "taskbench"),
-    ({"API": ["f", "g"], "parameters": [{"x": 1}, {"y": 2}]}, "callnavi"),
-    ([{"f": {"x": 1}}, {"g": '{"y": 2}'}], "keyed"),
-    (["f(x=1)", "g(y=2)"], "call-texts"),
-])  # fmt: skip
-def test_a_plan_in_a_file_of_its_own_is_one_plan(tmp_path: Path, data: Any, dialect: str) -> None:
-    file = tmp_path / "plan.json"
-    file.write_text(json.dumps(data))
-    for options in ((), ("--from", dialect)):
-        done = planeval("parse", str(file), "--format", "json", *options)
-        assert done.returncode == 0, done.stdout
-        (row,) = map(json.loads, done.stdout.splitlines())
-        assert (row["dialect"], tools(row)) == (dialect, ["f", "g"])
-    assert planeval("diff", str(file), str(file)).returncode == 0
 
 
 def test_what_repair_saves_of_a_cut_answer_is_never_the_answer(tmp_path: Path) -> None:

@@ -131,27 +131,6 @@ def test_agents_beside_each_other_know_nothing_of_each_other() -> None:
     assert found([root, agents[0], {**agents[1], **later}, calls[0], {**calls[1], **later}]) == [AGAIN]
 
 
-def test_a_trace_without_tools_and_an_empty_file_say_what_they_are(tmp_path: Path) -> None:
-    path = tmp_path / "t.json"
-    no_tools = [{"name": "db", "spanId": "a", "attributes": []}]
-    cases = ((no_tools, "a trace without spans of tools or models"), ([], "the trace is empty: no spans"))
-    for held, told in cases:
-        path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": held}]}]}))
-        assert told in planeval("check", str(path)).stdout
-    path.write_text("[]")
-    assert "is empty: it holds no traces" in planeval("check", str(path)).stderr
-
-
-def test_what_a_file_says_is_one_line(tmp_path: Path) -> None:
-    evil = "x\n::error::forged\tz"
-    spans = [{**tool(evil, at), "context": {"trace_id": evil, "span_id": f"{evil}{at}"}} for at in (1, 3)]
-    path = tmp_path / "t.json"
-    path.write_text(json.dumps([*spans, {**tool("f", 1), "context": {"trace_id": "b", "span_id": "c"}}]))
-    told = planeval("check", str(path), "--level", "info").stdout
-    assert told.count("\\n::error::forged\\tz") >= 3
-    assert all(line.startswith("record ") for line in told.splitlines())
-
-
 def test_spans_are_taken_in_time_whatever_their_order_and_once() -> None:
     spans = [tool("g", 5), tool("f", 1), tool("f", 1)]
     plan = pe.parse(spans)
@@ -185,17 +164,6 @@ def test_a_catalog_holds_the_calls_and_what_was_not_recorded_is_no_fault() -> No
         assert found([tool("f", 1), tool("f", 3)], catalog=[acts]) == []
     only = {"openinference.span.kind": "TOOL", "input.value": "EUR", "output.value": "1.09"}
     assert found([{"name": "f", "attributes": only, "start_time": 1}], catalog=catalog) == []
-
-
-def test_what_opentelemetrys_exporter_wrote_is_read_trace_by_trace() -> None:
-    done = planeval("check", str(DEMO))
-    assert done.returncode == 1
-    codes = [line.rpartition("[")[2] for line in done.stdout.splitlines()]
-    assert codes == ["trace.repeated_call]", "trace.failed_retry]", "trace.not_run]"]
-    assert done.stderr == "4 plans checked without a catalog: 3 warnings\n"
-    told = planeval("check", str(DEMO), "--level", "info", "--format", "jsonl").stdout
-    assert told.count('"trace.critical_path"') == 4
-    assert planeval("check", str(DEMO), "--ignore", "trace.loop", "--level", "error").returncode == 0
 
 
 def test_other_exporters_forms_are_read(tmp_path: Path) -> None:
@@ -305,39 +273,6 @@ def test_what_a_conversation_shows(talk: Any, warned: list[Any], hinted: list[An
         assert sorted((row["code"][6:], row["call"] - 1) for row in rows) == sorted(told)
         found = [(one.code[6:], one.call) for one in pe.check(record, level=level)]
         assert sorted(found) == sorted(told)
-
-
-def test_of_a_conversation_cut_before_its_answers_nothing_is_said_to_be_right(tmp_path: Path) -> None:
-    path = tmp_path / "t.jsonl"
-    lines = [{"messages": talks(("f", "E"))}, {"messages": [asks(("a", "f", "E"))]}, {"messages": [END]}]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    done = planeval("check", str(path))
-    assert done.returncode == 1
-    assert done.stdout.startswith("record 2: error: it is not a trace and has no tool outputs")
-    assert done.stderr == "2 plans checked without a catalog: 1 error; 1 unreadable\n"
-    path.write_text(json.dumps(lines[1]), encoding="utf-8")
-    assert planeval("check", str(path)).returncode == 2
-
-
-def test_each_record_is_held_against_the_tools_that_it_brings(tmp_path: Path) -> None:
-    path = tmp_path / "t.jsonl"
-    tools = [{"name": "f", "description": "", "parameters": {"type": "object", "properties": {}}}]
-    gold = [{"api_name": "f", "parameters": {"base": "E"}, "responses": ["API_call_0"]}]
-    api = [{"api_name": "f", "parameters": {}, "required": [], "responses": {}}]
-    brought: list[dict[str, Any]] = [{key: tools} for key in ("tools", "functions", "function")]
-    brought += [{"tools": json.dumps(tools)}, {"test_id": "1", "task": "?", "api": api, "call": gold}]
-    for brings in brought:
-        line = json.dumps({"plan": "f(base='E')", **brings})
-        path.write_text(f"{line}\n{line}", encoding="utf-8")
-        done = planeval("check", str(path))
-        assert (done.returncode, done.stdout.count("[check.unknown_argument]")) == (1, 2), brings
-        assert "2 plans checked against each record's tools: 2 errors" in done.stderr
-    lines = [{"plan": "f()", "tools": tools}, {"plan": "f()", "tools": ["f"]}, {"plan": "f()"}]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    done = planeval("check", str(path))
-    assert "record 2: error: its tools cannot be read" in done.stdout
-    assert "record 3: error: it is not a trace" in done.stdout
-    assert done.stderr == "1 plan checked against each record's tools: 2 errors; 2 unreadable\n"
 
 
 def test_of_published_conversations_each_repetition_is_told(reference: Path, tmp_path: Path) -> None:
