@@ -2,7 +2,7 @@
 
 A page of tests/cases/sessions/ is written as those of docs/ are: blocks with a ``title`` are files, console
 blocks hold commands. Here ``2> `` begins a line of standard error, ``[1]`` is an exit code other than 0, and
-ROOT the checkout. ``pytest tests/test_sessions.py --update-cases`` rewrites what is printed; look at the change.
+ROOT the checkout. ``pytest tests/test_sessions.py --update-cases`` rewrites what is printed; review the diff.
 """
 
 import re
