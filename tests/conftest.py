@@ -113,12 +113,12 @@ def tables(module: str) -> dict[str, Any]:
     return found
 
 
-def tabled(*names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:
+def tabled(names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:
     """Run the test for each row of the table that has its name; the names are its parameters."""
 
     def mark(test: Callable[..., None]) -> Any:
         rows = tables(test.__code__.co_filename)[test.__name__.removeprefix("test_")]
-        return pytest.mark.parametrize(names if len(names) > 1 else names[0], rows, **options)(test)
+        return pytest.mark.parametrize(names, rows, **options)(test)
 
     return mark
 

@@ -21,15 +21,11 @@ from planner_eval.models.pipelines.pipeline import (
 from planner_eval.models.pipelines.registry import PIPELINES
 from planner_eval.models.replies import Reply
 from tests import bfcl_package
+from tests.conftest import tables
 
-CATALOG: dict[str, tuple[str, dict[str, str]]] = {
-    "Trams": ("trams of the town", {"stops": "place / after / line minutes", "ride": "to / / ticket"}),
-    "Library": ("books to borrow", {
-        "findbook": "title / / branch copies", "borrow": "title branch / / loan due"}),
-    "Shops": ("shops and orders", {
-        "findshop": "kind / near / shop address", "ordergoods": "shop item / number / order price"}),
-    "Garden": ("plants at home", {"water": "plants / / done"}),
-}  # fmt: skip
+TABLES = tables(__file__)
+
+CATALOG: dict[str, tuple[str, dict[str, str]]] = TABLES["CATALOG"]
 """The apps of our own AppBench samples: what they are, and of each API what it needs / takes / returns."""
 
 
@@ -50,13 +46,7 @@ def appbench_catalogue() -> dict[str, Any]:
 
 BFCL_CATEGORIES = ("simple_python", "simple_javascript", "multi_turn_miss_func", "simple_java")
 
-OWN_TOOLS = [
-    {"type": "function", "function": {
-        "name": "get_rate", "description": "The rate of a currency.",
-        "parameters": {"type": "object", "properties": {"cur": {"type": "string"}}, "required": ["cur"]}
-    }},
-    {"type": "function", "function": {"name": "roll.dice", "description": "Roll dice.", "parameters": {}}}
-]  # fmt: skip
+OWN_TOOLS = TABLES["OWN_TOOLS"]
 
 
 def own_samples(form: str) -> list[Sample]:

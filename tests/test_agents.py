@@ -14,12 +14,15 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.costs import recorded_costs
 from planner_eval.reading.files.record import Record
 from planner_eval.results.page.report import report
+from tests.conftest import tabled, tables
 
 from .agent_logs import CATALOG, week_of_logs
 from .browser import launched, opened
 from .conftest import ROOT
 from .inside import planeval
 from .modelserver import Answer, ModelServer, message
+
+TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples" / "agents"
 
@@ -120,26 +123,7 @@ def test_conversations_of_other_frameworks_have_the_same_turns(written: Any) -> 
     assert {position: m.turn for m in messages for position in m.calls} == {0: 1, 1: 2, 2: 3}
 
 
-@pytest.mark.parametrize(
-    "gold",
-    [
-        [["find(to='Rome')"], ["book(flight='AZ1')"], ["hotel(city='Rome')"]],
-        [
-            said("user", "1"),
-            called("find", 1, to="Rome"),
-            said("user", "2"),
-            called("book", 2, flight="AZ1"),
-            said("user", "3"),
-            called("hotel", 3, city="Rome"),
-        ],
-        [
-            {"name": "find", "arguments": {"to": "Rome"}},
-            {"name": "book", "arguments": {"flight": "AZ1"}},
-            {"name": "hotel", "arguments": {"city": "Rome"}},
-        ],
-    ],
-    ids=["lists", "conversation", "flat"],
-)
+@tabled("gold", ids=["lists", "conversation", "flat"])
 def test_the_first_wrong_turn_is_told_whatever_turns_gold_has(gold: Any, tmp_path: Path) -> None:
     turns = turns_of(TALK, gold, tmp_path)
     assert (turns["unit"], turns["first"], turns["wrong"], turns["total"]) == ("turn", 2, [2], 3)
@@ -149,17 +133,9 @@ def test_the_first_wrong_turn_is_told_whatever_turns_gold_has(gold: Any, tmp_pat
 FLAT = ["find(to='Rome')", "book(flight='AZ9001')", "hotel(city='Rome')"]
 
 
-@pytest.mark.parametrize(
-    ("calls", "gold", "first", "wrong"),
-    [
-        ((True, False, True), FLAT, None, []),
-        ((True, True, False), FLAT, None, []),  # the second turn or the third
-        ((True, False, True), [[call] for call in FLAT], 2, [2]),
-        ((True, True, True), [FLAT[0], "seat(n=1)", *FLAT[1:]], None, []),
-        ((True, True, True), [*FLAT, "pay()"], 3, [3]),
-        ((True, True, True), ["find(to='Bari')", FLAT[1], "pay()", FLAT[2]], 1, [1]),
-    ],
-    ids=["middle", "last", "turns", "between", "after the last turn's", "after a wrong one"],
+@tabled(
+    "calls, gold, first, wrong",
+    ids=["middle", "last", "turns", "between", "after the last", "after a wrong one"],
 )
 def test_a_missing_call_has_a_turn_only_where_its_neighbours_leave_one(
     calls: tuple[bool, ...], gold: Any, first: int | None, wrong: list[int], tmp_path: Path
@@ -181,23 +157,17 @@ def test_odd_gold_beside_a_conversation_breaks_nothing(gold: Any, tmp_path: Path
         assert done.returncode in (0, 1, 3), done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "lines", "unit", "counts"),
-    [
-        ("functionchat", "corrected: first wrong turn: 1 in 1", "turn", (1, 0, {"1": 1}, 0, 3, 3)),
-        # the published code counts open steps alone, and so says nothing of all of them
-        ("complexfuncbench", "first wrong step: 1 in 3, 3 in 1", "step", (6, 2, {"1": 3, "3": 1}, 0, 17, 8)),
-    ],
-)
+@tabled("name, lines, unit, counts")
 def test_benchmarks_whose_gold_has_turns_say_the_first_wrong_one(
     name: str, lines: str, unit: str, counts: Any, tmp_path: Path
 ) -> None:
+    """ComplexFuncBench's own code counts open steps alone, and so nothing is said of all of them."""
     files = str(SAMPLES.parent / "answers" / f"{name}.jsonl"), str(SAMPLES.parent / name)
     assert lines in planeval("score", *files, "--benchmark", name).stdout
     data = json.loads(planeval("score", *files, "--benchmark", name, "--format", "json").stdout)
     turns = data["turns"]["corrected"][unit]
     keys = ("conversations", "same", "first_wrong", "first_wrong_unknown", "all", "wrong")
-    assert tuple(turns[key] for key in keys) == counts
+    assert [turns[key] for key in keys] == counts
     # from parts, and from a folder that is told again
     if name == "functionchat":
         again = planeval("score", *files, "--benchmark", name, "-o", f"{tmp_path}/run/")
@@ -235,81 +205,19 @@ def test_score_counts_first_wrong_turns_alike_in_one_and_in_many_processes(tmp_p
 
 
 # ---------------------------------------------------------------- costs
-USAGES = {
-    "openai": ({"usage": {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}}, None, (9, 4, 13)),
-    "anthropic": (
-        {},
-        [{"role": "assistant", "usage": {"input_tokens": n, "output_tokens": 1}} for n in (3, 4)],
-        (7, 2, 9),
-    ),
-    "gemini": (
-        {"usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 9}},
-        None,
-        (5, 2, 9),
-    ),
-    "langsmith": (
-        {"prompt_tokens": 6, "completion_tokens": 1, "total_tokens": 7, "child_runs": [{"prompt_tokens": 6}]},
-        None,
-        (6, 1, 7),
-    ),
-    "langsmith list": (
-        {
-            "runs": [
-                {"id": "r", "prompt_tokens": 6, "completion_tokens": 2},
-                {"id": "c", "parent_run_id": "r", "prompt_tokens": 4},
-            ]
-        },
-        None,
-        (6, 2, 8),
-    ),
-    "langchain": (
-        {},
-        [
-            {
-                "type": "ai",
-                "usage_metadata": {"input_tokens": 2, "output_tokens": 3, "total_tokens": 5},
-                "response_metadata": {"token_usage": {"prompt_tokens": 2}},
-            }
-        ],
-        (2, 3, 5),
-    ),
-    "spans": (
-        {},
-        [{"attributes": [{"key": "gen_ai.usage.input_tokens", "value": {"intValue": "8"}}]}],
-        (8, None, 8),
-    ),
-    "a total over the parts": (
-        {"usage": {"input_tokens": 50, "output_tokens": 1}},
-        [{"usage": {"input_tokens": 3}}],
-        (50, 1, 51),
-    ),
-}
+USAGES = TABLES["USAGES"]
 
 
 @pytest.mark.parametrize("name", USAGES)
 def test_tokens_are_read_as_apis_and_tracers_write_them(name: str) -> None:
     fields, source, expected = USAGES[name]
     costs = recorded_costs(Record("p", 0, "a", source, fields=fields))
-    assert tuple(costs.get(kind) for kind in ("input_tokens", "output_tokens", "tokens")) == expected
+    assert [costs.get(kind) for kind in ("input_tokens", "output_tokens", "tokens")] == expected
     as_text = recorded_costs(Record("p", 0, "a", source and json.dumps(source), fields=fields))
     assert as_text == costs
 
 
-@pytest.mark.parametrize(
-    ("fields", "seconds"),
-    [
-        ({"duration_ms": 1500}, 1.5),
-        ({"latency": 2.5}, 2.5),
-        ({"start_time": "2026-02-02T09:00:00+00:00", "end_time": "2026-02-02T09:01:00Z"}, 60),
-        ({"startTimeUnixNano": "1700000000000000000", "endTimeUnixNano": "1700000002000000000"}, 2),
-        ({"start_time": "2026-02-02T09:00:00", "end_time": "soon"}, None),
-        ({"start_time": 20, "end_time": 10}, None),
-        ({"latency": float("nan")}, None),
-        ({"latency": -1}, None),
-        ({"latency": True}, None),
-        ({"latency": 1e300}, None),
-    ],
-)
+@tabled("fields, seconds")
 def test_seconds_are_read_and_what_is_no_time_is_none(fields: dict[str, Any], seconds: float | None) -> None:
     assert recorded_costs(Record("p", 0, "a", None, fields=fields)).get("seconds") == seconds
 
@@ -319,24 +227,7 @@ def test_usage_in_what_a_tool_answered_or_was_given_is_no_cost() -> None:
     assert recorded_costs(Record("p", 0, "a", talk, fields={"gold": [{"usage": {"total_tokens": 5}}]})) == {}
 
 
-@pytest.mark.parametrize(
-    ("source", "fields"),
-    [
-        ([{"book": {"city": "Rome", "cost": 120, "duration": 90}}], {}),
-        ([{"usage": {"input_tokens": 3}}], {}),
-        ([{"pay": {"sum": 5, "usage": {"prompt_tokens": 1000}}}], {}),
-        ({"pay": {"cost": 99, "usage": {"total_tokens": 1002}}}, {}),
-        ({"calls": [{"name": "f", "arguments": {"cost": 3}, "output": {"cost": 77, "duration": 3}}]}, {}),
-        ([{"role": "tool", "content": "ok", "artifact": {"cost": 77}, "cost": 5}], {}),
-        *(
-            (None, {name: [{"book": {"cost": 120, "latency": 5}}]})
-            for name in ("ground_truth", "expected_output", "reference", "label", "possible_answer", "target")
-        ),
-        (None, {"initial_state": {"bookings": [{"id": 3, "cost": 120, "duration": 90}]}}),
-        (None, {"question": {"text": "pay", "cost": 5}, "user_profile": {"cost": 3}}),
-        (None, {"observations": [{"cost": 120, "duration": 4}], "output": [{"book": {"latency": 3}}]}),
-    ],
-)
+@tabled("source, fields")
 def test_what_tools_take_or_answer_and_what_a_task_says_is_no_cost(source: Any, fields: Any) -> None:
     assert recorded_costs(Record("p", 0, "a", source, fields=fields)) == {}
     assert recorded_costs(Record("p", 0, "a", json.dumps(source), fields=fields)) == {}
@@ -466,20 +357,7 @@ def renew_loan(loan: str, weeks: int) -> dict:
     """Renew a loan."""
     return {"loan": loan, "weeks": weeks}
 '''
-OFFERED = [
-    {
-        "type": "function",
-        "function": {
-            "name": name,
-            "description": name,
-            "parameters": {"type": "object", "properties": {n: {"type": t} for n, t in given.items()}},
-        },
-    }
-    for name, given in (
-        ("find_loan", {"member": "string"}),
-        ("renew_loan", {"loan": "string", "weeks": "integer"}),
-    )
-]
+OFFERED = TABLES["OFFERED"]
 
 
 def desk(kind: str) -> Any:

@@ -19,6 +19,7 @@ from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Call, Plan, Ref, Value
 from planner_eval.reading.dialects.read import parse
 from tests.build import edges
+from tests.conftest import tabled
 
 
 def chain(*values: object, name: str = "f") -> Plan:
@@ -164,15 +165,7 @@ WRONG = ["load (call 2): argument 'x' is 2, expected 1", "frobnicate (call 3) is
 THREE = "a = load(b={})\nb = load(b=2)\nc = load(b=2)\n{}(p=a, q=101)\nmerge(p=b, q=102)\nrank(p={}, q=103)"
 
 
-@pytest.mark.parametrize(("gold", "pred", "said"), [
-    (LOADS.format(1) + "sum_up(left=a, right=b)", LOADS.format(2) + "frobnicate(left=a, right=b)", WRONG),
-    (LOADS.format(1) + "sum_up(items=[a, b])", LOADS.format(2) + "frobnicate(items=[a, b])", WRONG),
-    (THREE.format(2, "pow", "c"), THREE.format(502, "frobnicate", "b"), [
-        "load (call 1): argument 'b' is 502, expected 2", "frobnicate (call 4) is called, expected pow",
-        "rank (call 6): argument 'p' uses the result of load (call 2), "
-        "expected the result of load (call 3)",
-    ]),
-], ids=["names", "a list", "one of several"])  # fmt: skip
+@tabled("gold, pred, said", ids=["names", "a list", "one of several"])
 def test_a_call_of_another_tool_tells_equal_calls_apart(gold: str, pred: str, said: list[str]) -> None:
     first, second, *rest = pred.split("\n")
     for lines in (pred, "\n".join([second, first, *rest])):  # in any order

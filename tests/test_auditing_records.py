@@ -14,7 +14,9 @@ from planner_eval.curation.audit.votes import Answer, find_outvoted_gold, group_
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.findings import GoldFinding
-from tests.conftest import tabled
+from tests.conftest import tabled, tables
+
+TABLES = tables(__file__)
 
 
 def items(*records: tuple[str, str, str]) -> list[QuestionRecord]:
@@ -32,12 +34,7 @@ def twins(records: list[QuestionRecord]) -> dict[str, list[GoldFinding]]:
 
 
 SUM = "a = add(x=3, y=4)\ndouble(n=a)"
-FOUR = [
-    ("r1", "Add 3 to 4 and double it.", SUM),
-    ("r2", "Add 5 to 9 and double it.", "a = add(x=5, y=9)\ndouble(n=a)"),
-    ("r3", "Add 1 to 2 and double it.", "a = add(x=1, y=2)\ndouble(n=a)"),
-    ("r4", "Add 8 to 7 and double it.", "a = add(x=8, y=7)\ndouble(n=15)"),
-]
+FOUR = TABLES["FOUR"]
 
 
 def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
@@ -87,7 +84,7 @@ def recorded(given: Any, answer: Any = HOTELS) -> Plan:
     return Plan((search, Call("b", "book", (("hotel", given),))))
 
 
-@tabled("given", "query", "found")
+@tabled("given, query, found")
 def test_what_is_a_pick(given: Any, query: str | None, found: list[tuple[str, str]]) -> None:
     told = list(find_ambiguous_picks(recorded(given), query=query))
     assert [[one.code, one.confidence] for one in told] == found
@@ -128,7 +125,7 @@ def votes(gold: str, answers: list[Answer], policy: Policy | None = None) -> lis
     return [*find_outvoted_gold(parse(gold), answers, policy or Policy())]
 
 
-@tabled("plans", "models", "confidence")
+@tabled("plans, models, confidence")
 def test_how_many_agree_decides(plans: str, models: str, confidence: str | None) -> None:
     answers = said(*(None if name == "-" else f"{name}(x=1)" for name in plans.split()), models=models)
     assert [one.confidence for one in votes("f(x=1)", answers)] == ([confidence] if confidence else [])
@@ -137,7 +134,7 @@ def test_how_many_agree_decides(plans: str, models: str, confidence: str | None)
 ADD = [{"name": "math.add", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}}]
 
 
-@tabled("gold", "answer", "found")
+@tabled("gold, answer, found")
 def test_what_models_may_write_otherwise(gold: str, answer: str, found: list[tuple[str, str]]) -> None:
     record = {"id": "q", "question": "Add it", "gold": gold, "tools": ADD}
     runs = {name: [{"id": "q", "prediction": answer}] for name in "abc"}

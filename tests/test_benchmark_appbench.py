@@ -109,7 +109,7 @@ def test_what_the_published_score_does_not_see(calls: Any, old: str, new: str, a
     assert report.figure("argu_hit_f1").numerator == 2 * arguments
 
 
-@tabled("old", "new", "mended")
+@tabled("old, new, mended")
 def test_spelling_that_carries_no_meaning(old: str, new: str, mended: int) -> None:
     answer = PERFECT.replace(old, new, 1)
     report = score(answer, gold_of(TWO))
@@ -128,14 +128,7 @@ def test_what_can_be_read_of_a_line_that_is_cut_off_counts(end: str, right: floa
     assert {figure.name: figure.value for figure in report.rows[0].figures}["mended"] == 1
 
 
-@pytest.mark.parametrize(("old", "new", "figures"), [
-    (", #kind", " #kind", [1, 1, 0]), ("[shop, town", "[[shop, town", [1, 1, 0]),
-    ("'Oslo'", "'Os'lo'", [1, 1, 0]), ("shop, town", "shop town", [1, 1, 0]),
-    ("Shops: ", "", [2 / 3, 1, 0]),  # an API without app
-    ("#town=town)]", "#town=town)]\nx = orderbook(#shop='own' #town)", [1, 4 / 5, 0]),  # a wrong call
-    ("'Oslo'", "Oslo", [1, 1, 0]),  # a word without quotes is a returned name
-    *(("'Oslo'", text, [1, 1, 0]) for text in ("491 30th St #103", "Who, me?", "2019-03-05", "f(x) b")),
-])  # fmt: skip
+@tabled("old, new, figures")
 def test_lines_of_which_a_part_can_be_read(old: str, new: str, figures: list[float]) -> None:
     report = score(PERFECT.replace(old, new, 1), gold_of(TWO))
     assert [report.value(name) for name in NAMES[:3]] == pytest.approx(figures)
@@ -171,7 +164,7 @@ def test_the_error_analysis_counts_arguments_and_samples() -> None:
 RENAMED = PERFECT.replace("shop, town =", "s, place =").replace("=shop, #town=town", "=s, #town=place")
 
 
-@tabled("old", "new", "right")
+@tabled("old, new, right")
 def test_a_label_means_the_output_in_its_place_and_no_other(old: str, new: str, right: int) -> None:
     report = score(RENAMED.replace(old, new), gold_of(TWO))
     assert report.value("complete_match") == right
@@ -260,7 +253,7 @@ def test_answers_in_words_have_the_first_step_beside_them(tmp_path: Path) -> Non
     assert "record 2 (id ss-1): first_step_apps holds 'Library', expected a list of texts" in done.stdout
 
 
-@tabled("decided", "first", "wanted")
+@tabled("decided, first, wanted")
 def test_placeholders_are_places_in_the_first_step(decided: Any, first: Any, wanted: Any) -> None:
     assert matched_apps(decided, first) == wanted
 

@@ -78,7 +78,7 @@ JAVA = 'new ArrayList<>(Arrays.asList("front", "back"))'
 
 
 # Which question, what was answered, the kind of error, and that of the corrected verdict.
-@tabled("name", "result", "kind", "corrected")
+@tabled("name, result, kind, corrected")
 def test_a_verdict(name: str, result: Any, kind: str | None, corrected: str | None) -> None:
     text, settings = answer_text(result), Settings()
     verdict = judge_answer(SAMPLES[name], text)
@@ -195,7 +195,7 @@ def test_an_answer_as_text_is_read_back(content: Any, calls: bool) -> None:
     assert (read.content, read.calls) == (content, calls)
 
 
-@tabled("contents", "calls")
+@tabled("contents, calls")
 def test_a_model_calls_functions_where_its_answers_hold_calls(contents: list[Any], calls: bool) -> None:
     """A step of null, which vLLM gives where a model only thought, tells nothing."""
     read = [read_text(text) for text in answer_texts(contents)]
@@ -265,7 +265,7 @@ def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
         assert benchmark_of_results([str(path) for path in paths], gold) == name, (paths, gold)
 
 
-@tabled("files", "code", "message")
+@tabled("files, code, message")
 def test_folders_of_results_that_are_none_or_of_two_models(
     files: dict[str, str], code: int, message: str, tmp_path: Path
 ) -> None:
@@ -468,7 +468,7 @@ def test_several_turns_are_run_once_for_both_variants(reference: Path, package: 
     assert all(isinstance(verdict, Verdict) for verdict in verdicts)
 
 
-@tabled("wrong", "follow", "pred", "steps", "gold")
+@tabled("wrong, follow, pred, steps, gold")
 def test_several_turns_are_drawn(
     wrong: int | None, follow: list[int], pred: list[str], steps: list[int], gold: list[str] | None
 ) -> None:

@@ -273,13 +273,13 @@ def test_ratios_are_over_the_questions_asked() -> None:
     assert report.figure("ast_overall").denominator == 2
 
 
-@tabled("text", "right")
+@tabled("text, right")
 def test_routing_is_an_exact_match(text: str, right: int) -> None:
     gold = record(("pay", {}), ("list", {}))
     assert score_corrected([(sample(gold=gold), text)], task="routing").value("overall") == right
 
 
-@tabled("gold", "reason")
+@tabled("gold, reason")
 def test_gold_without_calls_is_a_row_and_the_others_are_scored(gold: Any, reason: str) -> None:
     good = record(("pay", {"to": "Ann"}))
     report = score_corrected([(sample(gold=one), json.dumps(good)) for one in (good, gold)])

@@ -223,7 +223,7 @@ def test_calls(answer: Any, verdict: str | None, reason: str) -> None:
     assert settled(item(), answer) == (verdict, reason)
 
 
-@tabled("acceptable", "place", "guests", "verdict")
+@tabled("acceptable, place, guests, verdict")
 def test_alternatives(acceptable: Any, place: str, guests: Any, verdict: str | None) -> None:
     assert settled(item(acceptable=acceptable), message(call(place=place, guests=guests)))[0] == verdict
 
@@ -374,7 +374,7 @@ def calling(name: str, **arguments: Any) -> str:
     return json.dumps(message(call(name, **arguments)))
 
 
-@tabled("kind", "answer", "found")
+@tabled("kind, answer, found")
 def test_the_class_of_an_error(kind: str, answer: str, found: str) -> None:
     assert error_class(asked(kind), read_answer(answer)) == found
 

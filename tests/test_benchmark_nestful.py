@@ -169,7 +169,7 @@ def test_answers_match_by_value(answer: Any, gold: Any, same: bool) -> None:
     assert answers_match(answer, gold) is same
 
 
-@tabled("divided", "by", "result", "won")
+@tabled("divided, by, result, won")
 def test_a_result_is_rounded_as_far_as_gold_s(divided: Any, by: Any, result: float, won: bool) -> None:
     gold, answer = ([call("divide", "$var_1", *values)] for values in (divided, by))
     assert score(answer, gold=gold, result=result).value("win_rate") == won

@@ -16,7 +16,7 @@ from planner_eval.plan.canonical import compare
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from tests.build import edges
-from tests.conftest import examples
+from tests.conftest import examples, tabled
 from tests.plant import KINDS
 from tests.property.test_comparison_laws import plans
 
@@ -65,15 +65,7 @@ d = multiply(#x='9', #y=c)"""
 """Two calls are equal but for who uses them."""
 
 
-@pytest.mark.parametrize(("text", "number"), [
-    (DIVIDED.replace("divide", "divide_now", 1), 3),  # what uses it is right
-    (DIVIDED.partition("\n")[2], 2),  # what uses the missing call is wrong
-    (DIVIDED + "\ne = divide(#x='20', #y='100')", 4),
-    ("\n".join(DIVIDED.split("\n")[::-1]), 4),  # in an order in which they cannot be made
-    (DIVIDED.replace("'7'", "'9'"), 3),  # another call has that value: one argument differs
-    (DIVIDED.replace("'7'", "'5'").replace("'100'", "'5'", 1), 2),  # no call has these values
-    (DIVIDED.replace("#x='7', ", ""), 3),
-])  # fmt: skip
+@tabled("text, number")
 def test_no_search_is_asked_about_one_mistake(text: str, number: int, searched: list[Plan]) -> None:
     gold, pred = parse(DIVIDED), parse(text)
     assert count_equal_calls(pred, gold) == number == by_search(pred, gold)

@@ -145,7 +145,7 @@ def test_what_cannot_be_read_or_is_named_otherwise_is_told(results: Path) -> Non
     assert (states["parallel_0"], states["simple_python_1"]) == ("unreadable", "unanswered")
 
 
-@tabled("named", "code", "said")
+@tabled("named, code, said")
 def test_a_threshold_names_its_column(named: str, code: int, said: str) -> None:
     done = planeval("score", *operands("bfcl"), "--fail-under", named, "--format", "csv")
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr

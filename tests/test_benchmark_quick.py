@@ -33,7 +33,9 @@ from planner_eval.plan.canonical import outline, same
 from planner_eval.plan.model import Call
 from planner_eval.reading.dialects.finding import find as search
 from planner_eval.reading.dialects.read import parse, unlinked
-from tests.conftest import tabled
+from tests.conftest import tabled, tables
+
+TABLES = tables(__file__)
 
 CALL = {"name": "add", "label": "$var_1", "arguments": {"arg_0": 1, "arg_1": 2}}
 MODEL = "DeepSeek-V3"
@@ -84,7 +86,7 @@ def test_gold_that_cannot_be_read_is_a_row_that_says_so() -> None:
     assert report.rows[0].error == "gold: parse.shape"
 
 
-@tabled("pred", "gold")
+@tabled("pred, gold")
 def test_calls_that_stand_for_one_another_are_those_of_the_alignment(pred: str, gold: str) -> None:
     ours, theirs = (parse(text, dialect="appbench") if text else parse("[]") for text in (pred, gold))
     whole = match(ours, theirs)
@@ -140,14 +142,7 @@ def test_indented_is_what_json_writes(data: Any) -> None:
     assert dump_indented(data) == json.dumps(data, ensure_ascii=False, indent=1)
 
 
-PLAN_TEXTS = (
-    "a = f(#x='1', #y='it')\nb = g(#z=a, #n=2)",
-    '[{"name": "f", "label": "v1", "arguments": {"x": 1, "y": true}}, '
-    '{"name": "g", "arguments": {"z": "$v1.x$"}}]',
-    "Sure:\n```json\n[{'name': 'f', 'arguments': {'a': None}}]\n```\nand `g(b=2)`",
-    '<tool_call>\n{"name": "f", "arguments": {"a": [1, {"b": 2}]}}\n</tool_call>',
-    "[f(a=1), g(b=$x$), h(c='it's')]", "<<function>>f(a=1)<<function>>g(b=f(a=2))",
-)  # fmt: skip
+PLAN_TEXTS = TABLES["PLAN_TEXTS"]
 PIECES = (*"[]{}()'\",:\n\\#", "```", "1", ".0", "None", "$v1.x$", "a")
 
 

@@ -9,17 +9,14 @@ import pytest
 
 from planner_eval.benchmarks.answer_rows import NO_RESULT, AnswerSums, ResultStore, scorers_of
 from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.test_cli import planeval
+
+TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples"
 FORMS = ("text", "json", "jsonl", "csv", "md", "junit")
-CASES = {
-    "appbench": ("appbench", ()), "nestful": ("nestful", ()), "callnavi": ("callnavi", ()),
-    "routing": ("callnavi", ("--set", "task=routing")),
-    "yaml": ("callnavi", ("--set", "notation=yaml", "--corrected")), "functionchat": ("functionchat", ()),
-    "named": ("appbench", ("--field", "text=prediction", "--official")),
-}  # fmt: skip
+CASES = TABLES["CASES"]
 
 
 def seen(*argv: str) -> tuple[str, str, int]:

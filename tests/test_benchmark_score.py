@@ -100,7 +100,7 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
     assert "denominator: 15 records, one per sample and answer" in text_of(scored)
 
 
-@tabled("name", "gold", "said")
+@tabled("name, gold, said")
 @pytest.mark.usefixtures("callnavi")
 def test_wrong_gold_is_told(tmp_path: Path, name: str, gold: str, said: str) -> None:
     write(tmp_path / "p.jsonl", [{"id": "hr0", "prediction": right(0)}])

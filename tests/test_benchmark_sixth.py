@@ -116,7 +116,7 @@ def test_a_sixth_scores_a_file(checkout: Path, gold: str) -> None:
         assert (row["official of"], row["corrected of"], row["note"]) == ("2/3", right, note)
 
 
-@tabled("argv", "said")
+@tabled("argv, said")
 def test_every_message_knows_a_sixth(checkout: Path, argv: tuple[str, ...], said: str) -> None:
     done = planeval(checkout, "score", "answers.jsonl", "sums.json", "--benchmark", *argv)
     assert done.returncode == 2

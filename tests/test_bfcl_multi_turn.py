@@ -152,25 +152,14 @@ def test_an_answer_is_judged_as_published_and_explained(name: str, checker: Mult
     assert explanation in "\n".join(verdict.details.get("explanation", ()))
 
 
-@pytest.mark.parametrize(
-    ("gold", "answer", "wrong", "follow"),
-    [
-        # the lamp that was never dimmed is read as the answer should read it
-        ([[DIM], [READ]], [[step(("shine", {}))], [step(HALL)]], (2,), (2,)),
-        ([[DIM], [READ]], [[step(("shine", {}))], []], (2,), ()),
-        ([[DIM], [DIM]], [[step(("shine", {}))], [step(DIMMED)]], (), ()),
-        ([[DIM], [], ["note('a')"]], [[step(HALL)], [], [step(("note", {"text": "b"}))]], (3,), ()),
-        ([[READ], [DIM], [READ]], [[step(("shine", {}))], [step(DIMMED)], [step(HALL)]], (), ()),
-        # what the published code does not look at may not change its verdict
-        ([[DIM], [DIM]], [[step(HALL)], [step(("end", {}))]], None, None),
-    ],
-)  # fmt: skip
+@tabled("gold, answer, wrong, follow")
 def test_turns_after_the_first_wrong_one(
     gold: list[list[str]], answer: Any, wrong: Any, follow: Any, checker: MultiTurnChecker
 ) -> None:
+    """A lamp never dimmed is read as the answer should read it, and what the published code passes over."""
     verdict = checker.check(record(gold, answer))
-    details = verdict.details
-    assert (details["turn"], details.get("wrong"), details.get("follow")) == (1, wrong, follow)
+    found = [verdict.details.get(name) for name in ("turn", "wrong", "follow")]
+    assert json.loads(json.dumps(found)) == [1, wrong, follow]
     assert verdict.error_type in (STATE_WRONG, RESULT_WRONG)
 
 
@@ -184,7 +173,7 @@ def test_a_record_that_hangs_or_ends_the_worker_is_a_row_that_says_so(checker: M
     assert [verdicts[position].details["failure"] for position in (10, 12)] == ["timeout", "worker-died"]
 
 
-@tabled("name", "arguments")
+@tabled("name, arguments")
 def test_nothing_that_a_model_wrote_is_evaluated(
     name: str, arguments: dict[str, Any], checker: MultiTurnChecker, tmp_path: Path
 ) -> None:

@@ -200,7 +200,7 @@ def test_tools_that_end_their_process_are_the_sample_s_failure(tmp_path: Path) -
     assert "the tools did not answer: " in rows[1]["error"]["message"]
 
 
-@tabled("argv", "said")
+@tabled("argv, said")
 def test_what_cannot_be_asked_is_said(argv: list[str], said: str) -> None:
     done = planeval(
         "predict", str(package()), "--benchmark", "bfcl", "--dry-run", *argv, cwd=ROOT, COLUMNS="200"

@@ -207,7 +207,7 @@ def test_what_gives_records_without_end_is_refused(monkeypatch: pytest.MonkeyPat
         table_rows(itertools.count())
 
 
-@tabled("field", "value", "said")
+@tabled("field, value, said")
 def test_a_field_that_is_empty_is_a_plan_only_where_calls_are_listed(
     field: str, value: object, said: str | None
 ) -> None:

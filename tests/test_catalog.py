@@ -189,7 +189,7 @@ def test_values_against_schemas(value: Any, schema: dict[str, Any], texts: bool,
     assert (found[0] if found else None) == (code and f"check.{code}")
 
 
-@tabled("output", "into", "texts", "good")
+@tabled("output, into, texts, good")
 def test_outputs_against_inputs(output: Any, into: Any, texts: bool, good: bool) -> None:
     assert is_compatible(type_of(output), type_of(into), texts=texts) is good
 

@@ -165,7 +165,7 @@ def test_the_command_says_what_each_cause_costs_and_what_fixes_gain(tmp_path: Pa
     assert "| argument | get_rate(base) | 2 |" in told
 
 
-@tabled("argv", "said")
+@tabled("argv, said")
 def test_where_it_would_do_nothing_it_is_refused(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
     pred, gold = files(tmp_path)
     if "RUN" in argv:

@@ -10,24 +10,17 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.results.drawing.charts import Bars, Chart, HeatMap, Point, apply_style, draw_figure
-from tests.conftest import ROOT, AsKept
+from tests.conftest import ROOT, AsKept, tables
 from tests.prediction_samples import appbench_catalogue
 from tests.test_table import SAMPLES, planeval, predicted, scored
+
+TABLES = tables(__file__)
 
 pytest.importorskip("matplotlib")
 
 ANSWERS = SAMPLES / "answers"
 WIN = ("--tools", "nestful", "--isolation", "inline")
-FIGURES = [
-    ("appbench", "appbench-4", (), [
-        "parallel scale (components)", "sequential scale (calls a component)", "50"]),
-    ("appbench", "appbench-6", (), ["F1 App (%)", "F1 API (%)", "Succ (%)", "SS", "MM", "(2)"]),
-    ("nestful", "nestful-6", WIN, ["(a)", "(b)", "(c)", "win rate (%)", "nesting pattern (samples)"]),
-    ("complexfuncbench", "complexfuncbench-4", (), ["value_error", "stop_early", "share of all errors (%)"]),
-    ("complexfuncbench", "complexfuncbench-5", (), ["location", "date", "wrong values (%)"]),
-    ("complexfuncbench", "complexfuncbench-6", (), ["annotated", "steps with calls", "conversations (%)"]),
-    ("functionchat", "functionchat-types", (), ["single calls", "dialogs", "exact", "pass rate (%)"]),
-]  # fmt: skip
+FIGURES = TABLES["FIGURES"]
 
 
 def gold(name: str) -> str:

@@ -17,6 +17,8 @@ from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.files import read_file, read_plan
 from tests.conftest import tabled, tables
 
+TABLES = tables(__file__)
+
 GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
 GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
 SEARCHED = {
@@ -68,7 +70,7 @@ def oslo(**more: Any) -> dict[str, Any]:
     return call(SEARCH, city="Oslo", **more)
 
 
-@tabled("calls", "code", "position", "argument", "covers")
+@tabled("calls, code, position, argument, covers")
 def test_findings(calls: list[dict[str, Any]], code: str, position: int, argument: Any, covers: Any) -> None:
     found = findings(calls)
     assert [each[:3] for each in found] == [(code, position, argument)]
@@ -124,7 +126,7 @@ def test_of_variants_the_one_that_fits_counts() -> None:
         assert [each[0] for each in findings([call("Send", **given)], catalog)] == codes
 
 
-@tabled("form", "good", "bad")
+@tabled("form, good, bad")
 def test_days_and_times_are_such_as_rfc_3339_writes(form: str, good: list[str], bad: list[str]) -> None:
     """Python's own reader takes weeks, and digits alone."""
     kind = {"type": "object", "properties": {"on": {"type": "string", "format": form}}}
@@ -173,13 +175,7 @@ def test_appbench_gold(reference: Path) -> None:
         assert counts((read_plan(record), catalog) for record in records) == expected
 
 
-NESTFUL = {
-    "executable/executable": {"enum": 1, "missing_argument": 1, "output_type": 17, "unknown_argument": 34,
-     "unknown_output": 29, "unused_result": 2, "wrong_type": 5},
-    "non-executable/non-executable-glaive": {"missing_argument": 21, "output_type": 30,
-     "unknown_argument": 15, "unknown_output": 6, "unknown_tool": 11, "unused_result": 2, "wrong_type": 40},
-    "non-executable/non-executable-sgd": {"enum": 4, "missing_argument": 8, "unknown_argument": 2},
-}  # fmt: skip
+NESTFUL = TABLES["NESTFUL"]
 
 
 @pytest.mark.parametrize("part", NESTFUL)
@@ -201,16 +197,7 @@ def test_nestful_v2_gold_against_its_own_tools(reference: Path) -> None:
     assert counts(plans) == {"missing_argument": 2, "output_type": 20, "unused_result": 10}
 
 
-CALLNAVI = {
-    "aviation": {"missing_argument": 5, "unknown_argument": 5, "unknown_tool": 5},
-    "bank": {"missing_argument": 8, "unknown_argument": 8, "wrong_type": 4},
-    "gov": {"missing_argument": 9, "unknown_argument": 9}, "hospital": {},
-    "hotel": {"enum": 1, "unknown_argument": 1, "wrong_type": 1},
-    "hr": {"missing_argument": 3, "unknown_argument": 6, "unknown_tool": 1},
-    "insurance": {"missing_argument": 2},
-    "logistics": {"missing_argument": 3, "unknown_argument": 4, "wrong_type": 2},
-    "shopping": {"missing_argument": 1, "unknown_argument": 1}, "telecommunications": {"unknown_argument": 1},
-}  # fmt: skip
+CALLNAVI = TABLES["CALLNAVI"]
 
 
 @pytest.mark.parametrize("domain", CALLNAVI)

@@ -173,7 +173,7 @@ def test_patterns_come_to_an_end(pattern: str, text: str, codes: list[str]) -> N
     assert time.process_time() - before < 5 * slowness()
 
 
-@tabled("schema", "value", "codes")
+@tabled("schema, value, codes")
 def test_patterns_of_repeats_decide(schema: Any, value: Any, codes: list[str], tmp_path: Path) -> None:
     """Also of fields that no part describes, and inside conditions."""
     parameters = {"type": "object", "properties": {"v": schema}}

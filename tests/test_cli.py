@@ -75,7 +75,7 @@ def test_what_is_called_inside_says_what_the_command_says(argv: tuple[str, ...],
     assert (here.returncode, here.stdout, here.stderr) == (alone.returncode, alone.stdout, alone.stderr)
 
 
-@tabled("raised", "code")
+@tabled("raised, code")
 def test_an_interrupt_while_the_command_line_loads_is_no_traceback(raised: str, code: int) -> None:
     made = f"import planner_eval.cli as c\ndef run(): raise {raised}\nc.run = run\n"
     made += "from planner_eval.__main__ import main\nimport sys; sys.argv = ['planeval', 'parse']; main()"

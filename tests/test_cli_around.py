@@ -87,12 +87,7 @@ def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(comm
     assert Path("x.unknown").read_text()
 
 
-TARGETS = {
-    "--plot": "out.svg", "--shapes": "out.dot", "--tool-graph": "out.dot", "--app-graph": "out.dot",
-    "--mistaken": "out.dot", "--record": "out.jsonl", "--clusters": "out.jsonl", "--to-make": "out.json",
-    "--write-baseline": "out.json", "--fix": "out.jsonl", "--card": "out.md", "--judge-cache": "out.sqlite",
-    "--model-cache": "out.sqlite", "--cache": "out.sqlite", "--output": "out",
-}  # fmt: skip
+TARGETS = TABLES["TARGETS"]
 OTHER = {
     "score --plot": f"score {SAMPLES}/answers/appbench.jsonl {SAMPLES}/appbench --benchmark appbench",
     "table --plot": "table apps-run",
@@ -164,7 +159,7 @@ def not_root() -> Iterator[None]:
         assert libc.capset(header, caps) == 0
 
 
-@tabled("call", "file")
+@tabled("call, file")
 def test_nothing_is_written_onto_what_is_read(call: str, file: str) -> None:
     if not Path(file).exists():
         Path(file).write_text("")

@@ -61,7 +61,7 @@ TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required
 NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
 
 
-@tabled("content", "key")
+@tabled("content, key")
 def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, key: str) -> None:
     done = planeval("catalog", _catalog(tmp_path, content))
     assert (done.returncode, done.stdout) == (2, "")
@@ -105,7 +105,7 @@ def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content:
     assert "Traceback" not in done.stderr
 
 
-@tabled("name", "plan", "said")
+@tabled("name, plan, said")
 def test_texts_for_numbers_and_nothing_may_be_right(name: str, plan: str, said: str | None) -> None:
     file = Path(__file__).parent / "cases" / "catalogs" / name
     done = planeval("check", "-", "--catalog", file, text=plan)

@@ -14,19 +14,15 @@ import pytest
 from planner_eval.cli import COMMANDS, cli, terminal
 from planner_eval.comparison import rows
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.terminal import on_terminal
+
+TABLES = tables(__file__)
 
 PRED, GOLD = "data/demo/pred.jsonl", "data/demo/gold.jsonl"
 ONE = ("diff", "data/demo/pred.json", "data/demo/gold.json")
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-TEXTS = {
-    "diff": ("diff", PRED, GOLD), "one diff": ONE, "listing": (*ONE, "--format", "listing"),
-    "parse": ("parse", PRED), "check": ("check", PRED, "--catalog", "world:bank"),
-    "score": ("score", PRED, GOLD, "--only", "failures"), "compare": ("compare", PRED, PRED, "--gold", GOLD),
-    "stats": ("stats", GOLD), "render": ("render", GOLD), "notations": ("convert", "--list"),
-    "selftest": ("selftest",), "data show": ("data", "show"),
-}  # fmt: skip
+TEXTS = TABLES["TEXTS"]
 
 
 @pytest.fixture(autouse=True)

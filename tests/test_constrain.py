@@ -80,7 +80,7 @@ def test_a_schema_is_sent_and_its_object_taken_off(server: ModelServer, tmp_path
     assert "maxItems" not in json.dumps(rows)
 
 
-@tabled("name", "way")
+@tabled("name, way")
 def test_a_grammar_is_sent_as_each_takes_it(server: ModelServer, tmp_path: Path, name: str, way: str) -> None:
     server.script = lambda body, number: message("[]")
     run(server, tmp_path, "--constrain", "grammar", "--server", name, "--dialect", "pythonic")

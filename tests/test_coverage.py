@@ -21,23 +21,17 @@ from planner_eval.curation.coverage import (
 )
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Plan
-from tests.conftest import ROOT, examples
+from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
 from tests.plant import topological
 from tests.property.test_comparison_laws import arguments_reversed, plans
 
+TABLES = tables(__file__)
+
 EXAMPLES = ROOT / "docs" / "examples" / "sets"
 CATALOG = str(EXAMPLES / "tools.json")
 SAMPLES = str(ROOT / "data" / "samples")
-TOOLS = [
-    {"name": name, "parameters": dict.fromkeys(given.split(), "string") | more, "returnParameter": returned}
-    for name, given, more, returned in (
-        ("find", "city", {}, {"hotelID": "string", "stars": "int"}),
-        ("book", "hotel_id", {"nights": "int"}, {"billID": "int"}),
-        ("pay", "", {"bill-id": "int"}, {"hotelID": "string"}),
-        ("rate", "hotelId stars", {}, {}),
-    )
-]
+TOOLS = TABLES["TOOLS"]
 CALLNAVI = as_catalog(TOOLS, "callnavi")
 PLANS = [
     {"id": "a", "gold": "hotelID = find(#city='Rome')\nbook(#hotel_id=hotelID, #nights='2')"},

@@ -155,7 +155,7 @@ def test_nestful_records_are_read_as_data_and_as_text(tmp_path: Path) -> None:
     assert next(read_nestful(path)) == plain
 
 
-@tabled("changed", "code")
+@tabled("changed, code")
 def test_irregular_nestful_records_are_kept_and_reported(tmp_path: Path, changed: Any, code: str) -> None:
     (sample,) = read_nestful(write(tmp_path / "data.json", [nestful_record(**changed)]))
     assert code in codes([sample])
@@ -247,7 +247,7 @@ def test_repeated_subexpressions_stay_in_the_tree_and_are_shared_in_the_steps(tm
     assert sample.extra["options"]["e"] == "none of these"
 
 
-@tabled("fields", "expected")
+@tabled("fields, expected")
 def test_irregularities_are_diagnostics(tmp_path: Path, fields: dict[str, Any], expected: list[str]) -> None:
     assert told(read_one(tmp_path, **fields)) == expected
 

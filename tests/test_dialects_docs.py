@@ -49,7 +49,7 @@ def test_a_row_of_ones_own_reads_and_writes(own: Path) -> None:
     assert "own-model" in dialects.names()
 
 
-@tabled("change", "message")
+@tabled("change, message")
 def test_a_row_that_cannot_be_used_says_why(own: Path, change: tuple[str, str], message: str) -> None:
     own.write_text(OWN.replace(*change), encoding="utf-8")
     with pytest.raises(InputError, match=message):

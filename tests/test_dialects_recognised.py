@@ -16,7 +16,9 @@ from planner_eval.reading.dialects.finding.find import find_plan
 from planner_eval.reading.dialects.finding.whole_texts import read_call_list, read_whole_text
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
+
+TABLES = tables(__file__)
 
 RECOGNISERS = {
     "detect.py": {"json"},
@@ -47,7 +49,7 @@ def agree(text: str) -> bool:
     return True
 
 
-@tabled("text", "short")
+@tabled("text, short")
 def test_a_plain_list_of_calls_is_read_alike_by_the_short_way(text: str, short: bool) -> None:
     assert agree(text) is short
 
@@ -65,19 +67,8 @@ def test_an_example_is_read_alike_by_the_short_way_and_as_data(name: str) -> Non
 
 
 CALL = '{"name": "f", "arguments": {"a": 1, "a": 2}}'
-TAKEN = [
-    "a = f(#x='1')\nb = g(#y=a)", '[{"name": "f", "arguments": {"a": [1, {"b": null}]}}]', CALL,
-    f"{CALL}\n{CALL}",
-    '[{"name": "f", "label": "v1", "arguments": {}}, {"name": "g", "arguments": {"a": "$v1$"}}]',
-    '[{"id": "a", "name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": {"$ref": "a"}}}]',
-    '{"schema": "planeval.plan/1", "calls": [{"id": "a", "app": "A", "name": "f", "arguments": {}}]}',
-]  # fmt: skip
-LEFT = [
-    "[]", "hello", "f(a=1)", "[f(a=1)]", '[{"api": "f", "parameters": {}}]', "```\nf(#a='1')\n```",
-    '[{"id": "c1", "name": "f", "arguments": {}}]', '{"name": "f", "arguments": {"a": "{{tool0turn0}}"}}',
-    '{"name": "f", "arguments": ', "<think>x</think>f(#a='1')",
-    "App: [f(#x='it's', #y=['a', b])]\nApp: [g(#z='2')]",  # lists go to the grammar
-]  # fmt: skip
+TAKEN = TABLES["TAKEN"]
+LEFT = TABLES["LEFT"]
 
 
 def test_plans_from_end_to_end_take_the_short_way() -> None:

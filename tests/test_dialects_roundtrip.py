@@ -171,20 +171,8 @@ def codes(plans: list[Plan]) -> dict[str, int]:
     return dict(Counter(note.code for plan in plans for note in plan.diagnostics))
 
 
-OWN: list[tuple[str, Any]] = [
-    ("appbench", "Hotels: [h, p = find(#city='St. John's', #n='2')]\nTaxi: [ride(#to=h)]"),
-    ("nestful", [{"name": "a", "label": "v1", "arguments": {}},
-                 {"name": "b", "arguments": {"x": "$v1.y[2]$"}}]),
-    ("plan", [{"id": "q", "name": "a", "arguments": {"x": {"$template": ["<", {"$ref": "q2"}]}}},
-              {"id": "q2", "name": "b", "arguments": {}}]),
-    ("json", [{"name": "a", "arguments": {"x": [1, {"y": None}]}}]),
-]  # fmt: skip
-NOTES = {
-    "ss": (200, {}), "sm": (200, {"reference.ambiguous": 176}), "ms": (201, {"reference.ambiguous": 1}),
-    "mm": (200, {"reference.forward": 12, "reference.self": 5, "argument.bare_number": 1,
-                 "reference.ambiguous": 114}),
-    "v1": (300, {"reference.unresolved": 6, "label.duplicate": 4, "reference.malformed": 1}), "v2": (554, {}),
-}  # fmt: skip
+OWN: list[tuple[str, Any]] = TABLES["OWN"]
+NOTES = TABLES["NOTES"]
 
 
 def test_gold_plans_come_back_with_the_notes_that_they_deserve(reference: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_run_with_other_options_or_files_is_refused(tmp_path: Path) -> None:
     assert f"the file {pred} (pred) has changed since" in changed.stderr
 
 
-@tabled("argv", "said")
+@tabled("argv, said")
 def test_options_that_do_nothing_are_refused(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('[[rule]]\ntool = "serach_flights"\ncompare = ["casefold"]\n')
     done = inside.planeval("diff", PRED, GOLD, *(one.format(tmp_path) for one in argv))

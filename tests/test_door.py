@@ -354,7 +354,7 @@ def test_an_empty_file_of_answers_and_a_field_that_makes_records_of_calls(tmp_pa
     assert (done.returncode, done.stdout.count("  c1  g  x=")) == (0, 2), done.stderr
 
 
-@tabled("text", "note")
+@tabled("text, note")
 def test_a_repeated_key_is_said_wherever_it_stands(text: str, note: str) -> None:
     done = planeval("parse", "-", text=text)
     assert (done.returncode, note in done.stdout) == (0, True), done.stdout + done.stderr
@@ -413,7 +413,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     assert held == stored == (told,)
 
 
-@tabled("beside", "answer", "code", "said")
+@tabled("beside, answer, code, said")
 def test_beside_gold(tmp_path: Path, beside: dict[str, object], answer: str, code: int, said: str) -> None:
     gold = lines(tmp_path / "gold.jsonl", [{"id": 1, "gold": "f(a=1, b=2)", **beside}])
     done = planeval("diff", lines(tmp_path / "pred.jsonl", [{"id": 1, "response": answer}]), gold)
@@ -438,15 +438,7 @@ def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, opti
 STEP = {"tool": "f", "tool_input": {}, "log": ""}
 
 
-@pytest.mark.parametrize(("record", "said"), [
-    ({"output": "done", "intermediate_steps": [[STEP, "x"]]}, "calls stand in 'intermediate_steps' too"),
-    ({"answer": "done", "trajectory": {"tool_name_0": "f"}}, "calls stand in 'trajectory' too"),
-    ({"response": "done", "sources": [{"tool_name": "f"}]}, "calls stand in 'sources' too"),
-    ({"output": [{"task": "q"}, {"tool_calls": [{"name": "f", "arguments": {}}]}]}, "it has 'task'"),
-    ({"generated_text": "[f()]", "details": {"finish_reason": "length"}}, "the answer was cut off"),
-    ({"content": "[f()]", "stop": True, "stop_type": "limit"}, "the answer was cut off"),
-    ({"id": 1, "output": {}}, "there is no plan"), ({"id": 2, "output": None}, "there is no plan"),
-])  # fmt: skip
+@tabled("record, said")
 def test_what_agents_and_servers_write_is_no_silent_plan(tmp_path: Path, record: object, said: str) -> None:
     done = planeval("parse", lines(tmp_path / "p.jsonl", [record]))
     assert (done.returncode, said in done.stdout) == (3, True), done
@@ -462,13 +454,13 @@ def test_a_definition_with_values_is_no_silent_no_call(text: str) -> None:
         assert parsed(json.dumps({**defined, "parameters": given}))[0] == 0
 
 
-@tabled("text", "called")
+@tabled("text, called")
 def test_calls_that_were_passed_over(text: str, called: list[str]) -> None:
     code, row = parsed(text)
     assert (code, tools(row)) == (0, called)
 
 
-@tabled("text", "code", "said")
+@tabled("text, code, said")
 def test_what_cannot_be_read_is_refused(text: str, code: str, said: str) -> None:
     done, row = parsed(text)
     assert (done, row["code"]) == (3, code)

@@ -31,7 +31,7 @@ def test_templates_are_as_they_were_reviewed(as_kept: AsKept) -> None:
     as_kept(CASES, ({"question": one, "template": question_template(one)} for one in asked))
 
 
-@tabled("one", "other", "alike")
+@tabled("one, other, alike")
 def test_questions_up_to_values(one: str, other: str, alike: bool) -> None:
     assert (question_template(one) == question_template(other)) is alike
 
@@ -115,14 +115,7 @@ def test_without_questions_or_ids_plans_are_compared() -> None:
     assert (found.sets[0].unread, found.sets[0].reasons[0][:17]) == (1, "plans, record 2: ")
 
 
-@pytest.mark.parametrize(("how", "said"), [
-    ({"by": "templat"}, "unknown kind of duplicates 'templat'; did you mean 'template'"),
-    ({"by": "query"}, "holds a question, which 'query' compares"),
-    ({"across": "spilt"}, "--across 'spilt': no record of plans has that field; did you mean"),
-    ({"other": [{"id": "a", "output": "f()"}], "across": "x"}, "one set"),
-    ({"query": "output"}, "--field query=output: the plans of plans are read from that field"),
-    *(({what: 3}, f"{what} is 3, expected a name") for what in ("by", "query", "across")),
-])  # fmt: skip
+@tabled("how, said")
 def test_wrong_names_are_refused_in_words(how: dict[str, Any], said: str) -> None:
     plans = [{"id": "a", "output": "f()", "split": "x"}]
     sets = [plans] + ([how["other"]] if "other" in how else [])

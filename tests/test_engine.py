@@ -231,7 +231,7 @@ def test_what_is_done_is_not_done_again_unless_it_is_damaged(tmp_path: Path) -> 
 PRED = ["pred", "p.jsonl", 10, "aa"]
 
 
-@tabled("other", "said")
+@tabled("other, said")
 def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tmp_path: Path) -> None:
     folder = str(tmp_path / "run")
     how = {"count": 40, "note": "a", "inputs": [PRED], "folder": folder, "jobs": 1}
@@ -244,7 +244,7 @@ def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tm
     ran(**{**how, "inputs": [["pred", "moved/p.jsonl", 10, "aa"]]})
 
 
-@tabled("change", "said")
+@tabled("change, said")
 def test_a_folder_of_another_version_is_refused(change: Any, said: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)

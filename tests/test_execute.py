@@ -154,7 +154,7 @@ def test_outputs_are_keys_attributes_positions_or_declared_names(box: Sandbox) -
     assert found[3].value == [[], {"a": "two", "b": "two", "n": 7, "x": 8}]
 
 
-@tabled("path", "message")
+@tabled("path, message")
 def test_an_output_that_is_not_there_fails_its_consumer(box: Sandbox, path: Any, message: str) -> None:
     found = run(box, ("search", {"city": "Rome"}), ("book", {"name": Ref(0, tuple(path))}))
     assert [call.status for call in found] == ["ok", "failed"]
@@ -402,7 +402,7 @@ def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
         execute_plan(plan(("x", {})), spec, isolation="process" if spec.startswith("os") else None)
 
 
-@tabled("text", "message")
+@tabled("text, message")
 @pytest.mark.parametrize("level", ["inline", "process", "strict"])
 def test_a_file_that_does_not_load_is_said(tmp_path: Path, text: str, message: str, level: str) -> None:
     (tmp_path / "broken.py").write_text(text)
@@ -430,7 +430,7 @@ def test_the_published_folder_gives_one_file_a_function(tmp_path: Path) -> None:
         pytest.skip(f"isolation: {error}")
 
 
-@tabled("text", "message")
+@tabled("text, message")
 def test_a_function_map_that_is_wrong_is_said(tmp_path: Path, text: str | None, message: str) -> None:
     if text is not None:
         (tmp_path / "func_file_map.json").write_text(text)

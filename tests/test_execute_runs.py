@@ -103,7 +103,7 @@ def test_a_run_with_other_tools_is_another_run(tmp_path: Path) -> None:
     assert f"the file {tools} (tools) has changed since" in changed.stderr
 
 
-@tabled("more", "said")
+@tabled("more, said")
 def test_what_has_no_parts(more: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = execute(PRED, "--tools", RATES, *more.split())

@@ -172,7 +172,7 @@ def test_states_come_from_a_file_a_field_or_nowhere(folder: Path, tools: str) ->
         assert [outcome(row)[0][0] for row in ran(plans, f"{tools}:Desk", "--initial", given)] == values
 
 
-@tabled("text", "said")
+@tabled("text, said")
 def test_a_file_of_states_that_is_none_is_told(folder: Path, tools: str, text: str, said: str) -> None:
     (folder / "s.json").write_text(text)
     plans = lines(folder / "plans.jsonl", {"id": "a", "plan": GET})
@@ -180,15 +180,7 @@ def test_a_file_of_states_that_is_none_is_told(folder: Path, tools: str, text: s
     assert (done.returncode, said in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(("state", "said"), [
-    ({"bokks": []}, "there is no table 'bokks'; did you mean 'books'?"),
-    ({"books": {}}, "books: expected an array of rows"),
-    ({"books": [3]}, "books, row 1: expected an object, found 3"),
-    ({"books": [{"titel": 1}]}, "books, row 1: there is no column 'titel'; did you mean 'title'?"),
-    ({"books": [{"copies": "x"}]}, "books, row 1: copies: expected a whole number"),
-    ({"loans": [{"card": "M1", "shelf_mark": "B"}] * 2}, "loans, row 2: cannot stand in the table"),
-    ({"facts": [3]}, "facts: expected calls"), ([], "a world's state is an object of tables"),
-])  # fmt: skip
+@tabled("state, said")
 def test_a_world_refuses_a_state_in_words(state: Any, said: str) -> None:
     with World("library") as world, pytest.raises(CallError, match=r"..") as error:
         world.set_state(state)

@@ -51,7 +51,7 @@ def test_error_types_of_benchmarks_are_explained() -> None:
     assert set(kind.findall(source)) <= code_entries().keys()
 
 
-@tabled("typed", "codes")
+@tabled("typed, codes")
 def test_what_outputs_print_is_explained(typed: str, codes: list[str]) -> None:
     assert [entry.code for entry in find_codes(typed)] == codes
 

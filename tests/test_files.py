@@ -10,6 +10,7 @@ from planner_eval.comparison.rows import evaluate
 from planner_eval.reading.files.files import PlanFile, read_file, read_plan
 from planner_eval.reading.files.pairing import pair
 from planner_eval.reading.files.record import Record
+from tests.conftest import tabled
 
 CALL = {"name": "f", "arguments": {"a": 1}}
 LINE = "x = f(#a='1')"
@@ -57,14 +58,7 @@ def test_each_side_takes_its_field_and_the_one_that_is_named(tmp_path: Path) -> 
             refused()
 
 
-@pytest.mark.parametrize(("content", "ids"), [
-    ([{"id": "a", "output": [CALL]}, {"id": 7, "output": LINE}], ["a", "7"]),
-    ([{"sample_id": "a", "prediction": json.dumps([CALL])}], ["a"]),
-    (f'{{"idx": 0, "text": {json.dumps(LINE)}}}\n{{"idx": 1, "text": "[]"}}\n', ["0", "1"]),
-    ([[CALL], [CALL, CALL]], [None, None]), ([LINE, LINE], [None, None]),
-    ({"q1": [CALL], "q2": []}, ["q1", "q2"]),
-    ([{"input": "hi", "output": {"api_results": [LINE], "used_app": ["A"]}}], [None]),
-])  # fmt: skip
+@tabled("content, ids")
 def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None:
     found = read_file(file(tmp_path, content))
     assert found.many

@@ -19,7 +19,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.reading.files import frameworks as framework_table
 from planner_eval.reading.files.record import Store
 from planner_eval.reading.parse import read
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 Call = tuple[str, dict[str, Any]]
@@ -319,14 +319,7 @@ def test_a_file_that_memory_does_not_hold_is_paired_by_the_same_ids(name: str, t
     assert (paired.by, ids) == ("id", [gold["id"] for gold in golds])
 
 
-@pytest.mark.parametrize(("turns", "state"), [
-    ([[[{"weather": '{"city": "Oslo"}'}], ["It is cold."]], [], [[{"book": '{"nights": 2}'}], []]], "same"),
-    ([["[weather(city='Oslo')]", "It is cold."], ["[book(nights=2)]", "Done."]], "same"),
-    ([listed(PLANS[0][0][:1]), listed(PLANS[0][0][1:])], "same"),
-    ([["[weather(city='Oslo')]", [{"book": '{"nights": 2}'}]]], "unreadable"),
-    ([["weather", {"city": "Oslo"}], ["book", {"nights": 2}]], "unreadable"),
-    ([[[["weather(city='Oslo')"]]]], "unreadable"),
-], ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"])  # fmt: skip
+@tabled("turns, state", ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"])
 def test_turns_of_a_conversation_are_one_plan(turns: Any, state: str, tmp_path: Path) -> None:
     gold = [{"id": "m1", "ground_truth": [["weather(city='Oslo')"], [], ["book(nights=2)"]]}]
     asked = [[{"role": "user", "content": "Plan it"}], [{"role": "user", "content": "Book it"}]]

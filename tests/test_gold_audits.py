@@ -56,12 +56,7 @@ CLEAN = [
     record("half", calls(("divide", 9, 2)), gold_answer=4.5),
 ]
 DOUBTFUL = TABLES["DOUBTFUL"]
-FOUND = {
-    "answer": ["gold.answer"], "option": ["gold.option"], "none": ["gold.answer"], "fails": ["gold.fails"],
-    "dead": ["gold.dead"], "again": ["gold.repeated"], "one": ["gold.shorter"], "lost": ["gold.unresolved"],
-    "circle": ["gold.cycle"], "words": ["gold.unreadable"], "asked": ["gold.unasked"],
-    "other": ["gold.contradicted"], "pets": ["gold.ungrounded"], "odd": ["gold.twin"], "even": ["gold.twin"],
-}  # fmt: skip
+FOUND = TABLES["FOUND"]
 
 
 def checked(records: list[Any], **how: Any) -> DatasetCheck:
@@ -166,14 +161,7 @@ def test_tools_that_cannot_be_read_or_run_are_no_fault_of_gold() -> None:
     assert (found.doubts, found.ran) == ((), ("nestful:official", 0, 0, 1))
 
 
-@pytest.mark.parametrize(("text", "value", "plain"), [
-    ("rs . 1,200", 1200, True), ("$ 0.30", 0.3, True), ("- 15", -15, True), ("– 12", -12, True),
-    ("3 / 4", 0.75, False), ("3 1 / 2 days", 3.5, False), ("2 : 3", 2 / 3, False), ("12.5 %", 12.5, False),
-    ("297 cm 2", 297, True), ("2400 m ^ 2", 2400, True), ("19 km / hr", 19, True), ("10 .", 10, True),
-    ("four", 4, True), (". 2", None, True), ("25 √ 3", None, True), ("1 minute , 12 seconds", None, True),
-    ("112.5 , 158.5", None, True), ("20 and 30", None, True), ("3 ^ 10", None, True),
-    ("none of these", None, True), ("1 / 0", None, True), ("", None, True),
-])  # fmt: skip
+@tabled("text, value, plain")
 def test_an_option_is_read_as_people_write_it(text: str, value: float | None, plain: bool) -> None:
     found = read_offered_answer(text)
     assert (found is None) == (value is None)
@@ -209,21 +197,14 @@ def test_options_are_read_from_texts_lists_and_objects() -> None:
     assert codes(checked([text])) == {"q": ["gold.option"]}
 
 
-@tabled("options", "correct")
+@tabled("options, correct")
 def test_an_answer_on_offer_may_begin_with_its_letter(options: Any, correct: str) -> None:
     found = checked([record("q", WHOLE, options=options, correct=correct)])
     assert [(one.found.code, one.found.confidence) for one in found.doubts] == [("gold.option", "high")]
     assert not any("options" in one for one in found.notes)
 
 
-@pytest.mark.parametrize(("answer", "sure"), [
-    *((said, None) for said in (12, "12", "12.0", "$12", "12 km", "twelve", [12], ["12"], {"result": 12})),
-    *((said, None) for said in ("The answer is 12.", "5+7=12\n#### 12", "$\\boxed{12}$", "x = 12", "**12**")),
-    *((said, None) for said in (None, "", " ", "11.9999999999")),
-    *((said, "high") for said in (13, "13", "13.0", "$13", "1,200", "The answer is 13.", "-12", "1e999")),
-    *((said, "medium") for said in ("12.1 km", "2/3", "it is 13 in all")),
-    *((said, "low") for said in ("it depends", "12 or 13", True, [12, 13], {"result": 12, "left": 1})),
-])  # fmt: skip
+@tabled("answer, sure")
 def test_a_gold_answer_is_read_as_people_write_it(answer: Any, sure: str | None) -> None:
     asked = record("q", calls(("add", 5, 7)), gold_answer=answer)
     found = checked([asked], select=["gold.answer"]).doubts
@@ -302,7 +283,7 @@ def conversation(hotel: str) -> list[dict[str, Any]]:
             asks("2", "book", hotel=hotel)]  # fmt: skip
 
 
-@tabled("query", "hotel", "told")
+@tabled("query, hotel, told")
 def test_a_pick_from_a_recorded_answer(query: str, hotel: str, told: list[tuple[str, str]]) -> None:
     one = {"id": "q", "query": query, "gold": conversation(hotel)}
     found = pe.check_dataset([one], confidence="low", text_field="gold", select=["gold.candidate"])
@@ -401,7 +382,7 @@ def test_what_is_no_run_is_told_in_words(runs: Any, why: str) -> None:
         voted(runs)
 
 
-@tabled("how", "said")
+@tabled("how, said")
 def test_what_cannot_be_meant_is_told_in_words(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError, match=re.escape(said)):
         checked(CLEAN, **how)
@@ -553,14 +534,7 @@ def test_gold_of_our_own_samples_is_sure_to_be_right(name: str) -> None:
     assert found.checked.plans
 
 
-PUBLISHED = {
-    "functionchat": {}, "mathqa": {"gold.answer": 695, "gold.fails": 12, "gold.option": 104},
-    "nestful-v1": {
-        "gold.contradicted": 1, "gold.dead": 4, "gold.enum": 5, "gold.missing_argument": 30,
-        "gold.tool_schema": 9, "gold.unknown_argument": 12, "gold.unknown_output": 14,
-        "gold.unknown_tool": 11, "gold.unresolved": 6,
-    },
-}  # fmt: skip
+PUBLISHED = TABLES["PUBLISHED"]
 
 
 @pytest.mark.more

@@ -111,7 +111,7 @@ def test_trials_of_a_doubtful_task_are_all_left_out_and_places_count() -> None:
     assert turned_figures(contrast, contrast) == {}
 
 
-@tabled("content", "said")
+@tabled("content, said")
 def test_what_cannot_be_used_is_refused(content: str, said: str, files: list[str], tmp_path: Path) -> None:
     doubts = tmp_path / "doubts.json"
     doubts.write_text(content, encoding="utf-8")

@@ -61,13 +61,7 @@ def _of(kind: str) -> dict[str, Any]:
 
 TEXT, INT, NUMBER, BOOL, NULL = map(_of, ("string", "integer", "number", "boolean", "null"))
 KIND = {"enum": ["hotel", "inn", 'it\'s "x"', "$5"]}
-SEARCH: dict[str, Any] = {
-    "city": TEXT, "stars": {**INT, "minimum": 1, "maximum": 5}, "kind": KIND, "any": {},
-    "day": {**TEXT, "format": "date"}, "at": {**TEXT, "format": "time"}, "free": {"type": "object"},
-    "when": {**TEXT, "format": "date-time"}, "tags": _list(TEXT, minItems=1, maxItems=3),
-    "opts": _object({"a": NUMBER, "b": {"type": ["boolean", "null"]}}, "b"),
-    "code": {**TEXT, "minLength": 2, "maxLength": 4}, "n": {"anyOf": [INT, TEXT, {"type": "array"}]},
-}  # fmt: skip
+SEARCH: dict[str, Any] = TABLES["SEARCH"]
 ODD = [
     'a"b', "a\\b", "a\nb", ".*+?[](){}|^$/", "-", "#x", "é", "漢字", "a b", "class", "print", "None", "True",
     "\x7f", "\u2028", "it's", "$ref", "a.b", "App.tool", '\\"', "/", "//x", "{", "0", "_", "var_result", "😀",

@@ -127,7 +127,7 @@ def test_a_nestful_text_reads_alike_by_regex_and_by_the_grammar(text: str) -> No
     assert grammars.read_label(text) == _strip_label(text)
 
 
-@tabled("text", "refs", "broken")
+@tabled("text, refs, broken")
 def test_a_nestful_text_refers_to_these(text: str, refs: list[tuple[str, Any]], broken: str | None) -> None:
     for value, found in (
         (read_references(text), _find_broken_label(text)),

@@ -106,7 +106,7 @@ def test_findings_do_not_depend_on_the_order_of_arguments_and_calls(order: list[
     assert told(Call("a", "f", given_)) == told(Call("x", "g", ()), turned) != set()
 
 
-@tabled("plan", "query", "schema", "told")
+@tabled("plan, query, schema, told")
 def test_what_the_tool_takes_tells_findings(plan: str, query: str, schema: Any, told: list[Any]) -> None:
     gold = parse(plan)
     properties = {gold.calls[0].arguments[0][0]: {"type": "string", **schema}}

@@ -57,7 +57,7 @@ def test_examples_run(line: str, tmp_path: Path) -> None:
     assert done.returncode in (0, 1), done.stderr
 
 
-@tabled("old", "new")
+@tabled("old, new")
 def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> None:
     before, now = planeval(*shlex.split(old)), planeval(*shlex.split(new))
     assert (before.returncode, before.stdout) == (now.returncode, now.stdout)
@@ -69,7 +69,7 @@ def test_old_words_do_what_the_new_ones_do_and_name_them(old: str, new: str) -> 
     )
 
 
-@tabled("line", "said")
+@tabled("line, said")
 def test_what_cannot_be_meant_is_refused(line: str, said: str) -> None:
     done = planeval(*shlex.split(line))
     assert (done.returncode, said in " ".join(done.stderr.split())) == (2, True), done.stderr

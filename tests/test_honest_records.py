@@ -23,14 +23,7 @@ def written(path: Path, *records: Any) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(("beside", "state"), [
-    ({"finish_reason": "length"}, "cut"), ({"stop_reason": "max_tokens"}, "cut"),
-    ({"response_metadata": {"finish_reason": "length"}}, "cut"),
-    ({"finish_reason": "content_filter"}, "refused"), ({"refusal": "no"}, "refused"),
-    ({"error": "timeout"}, "failed"), ({"error": {"message": "overloaded"}}, "failed"),
-    ({"finish_reason": "stop"}, "same"), ({"stop_reason": "tool_use", "refusal": None}, "same"),
-    *(({"error": nothing}, "same") for nothing in (None, False, "", {})),
-])  # fmt: skip
+@tabled("beside, state")
 def test_an_answer_that_did_not_end_is_none(tmp_path: Path, beside: dict[str, Any], state: str) -> None:
     for answer in ({"output": F}, {"output": [CALL]}, {"calls": [CALL]}, {"output": []}):
         pred = written(tmp_path / "p.jsonl", {"id": 1, **answer, **beside})
@@ -51,7 +44,7 @@ def test_what_ended_an_answer_is_said_of_it_alone(tmp_path: Path) -> None:
     assert pe.same({"generated_text": "f(a=1)", "finish_reason": "stop"}, F)
 
 
-@tabled("answer", "code")
+@tabled("answer, code")
 def test_a_message_that_did_not_end_is_no_answer(tmp_path: Path, answer: Any, code: str) -> None:
     for source in (answer, json.dumps(answer)):
         with pytest.raises(AnswerError) as caught:

@@ -1,7 +1,5 @@
 """What a model wrote, in every form of output: no terminal is moved, no formula runs, no markup acts."""
 
-# ruff: noqa: E501
-
 import csv
 import io
 import json
@@ -19,16 +17,11 @@ import click
 import pytest
 
 from planner_eval.cli import COMMANDS
+from tests.conftest import tables
 from tests.fuzz_files import Done, run
 from tests.modelserver import Answer, ModelServer, message
 
-HOSTILE = [
-    "\x1b[31mred", "\x1b]52;c;QUJD\x07", "\x1b]0;title\x07", "\x1b[2J\x1b[H", "\x9b31mc1", "\x9d0;t\x9c", "a\x07b", "a\x08\x08b",
-    "a\x00b", "a\rb", "a\x7fb", "a\x85b", "\u202egnp.exe", "\u2066a\u2069", "a\u2028b", "\ufeffa", "\u200b\u200da", "a\x0cb",
-    "=cmd|' /C calc'!A0", "+1+cmd|x", "-2+3+cmd|x", "@SUM(1)", "=HYPERLINK(\"http://e\")", "\t=1+1",
-    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "![x](http://e.example/leak)", "[x](javascript:alert(1))",
-    "a|b\\|c\n| d |", "\ud800",
-]  # fmt: skip
+HOSTILE = tables(__file__)["HOSTILE"]
 assert len(HOSTILE) == 30
 
 TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
@@ -46,68 +39,7 @@ GRAMMARS = ("json-schema", "lark", "gbnf")
 MADE = ("planeval", "nestful", "appbench", "functionchat", "complexfuncbench")
 ONE, TEXT = ("",), ("text",)
 MAKE = "data make --catalog tools.json -n 1"
-CALLS: dict[str, tuple[str, ...]] = {
-    "diff pred.jsonl gold.jsonl": (*ROWS, "junit", *CI, "html"),
-    "diff pred.json gold.json": ("text", "json", *CI, "html", "listing", "boxes", *DRAWN),
-    "diff pred.jsonl gold.jsonl --id HOSTILE": TEXT, "diff pred.json gold.json --patch": ONE,
-    "score pred.jsonl gold.jsonl --by kind": (*WHOLE, "html", "junit", "github"),
-    "score pred.jsonl gold.jsonl --only failures": TEXT,
-    "compare pred.jsonl gold2.jsonl --gold gold.jsonl": (*ROWS, "html", "junit", "github"),
-    "compare NAMED.jsonl gold2.jsonl --gold gold.jsonl": (*ROWS, "junit", "github"),
-    "diff NAMED.jsonl gold.jsonl": (*ROWS, "junit", *CI, "html"),
-    "score NAMED.jsonl gold.jsonl": (*WHOLE, "html", "junit", "github"),
-    "report pred.jsonl --gold gold.jsonl --by kind --causes --title HOSTILE": ONE,
-    "report NAMED.jsonl gold2.jsonl --gold gold.jsonl": ONE, "stats NAMED.jsonl gold.jsonl --each": ROWS,
-    "score answers.jsonl bench --benchmark nestful": (*ROWS, "junit", "github", "tsv"),
-    "compare answers.jsonl others.jsonl --gold bench --benchmark nestful": (*ROWS, "junit", "github"),
-    "score answers.jsonl bench --benchmark nestful --only failures": ("text", "csv", "md"),
-    "score answers.jsonl bench --benchmark nestful --set HOSTILE=HOSTILE": ONE,
-    "score answers.jsonl bench --benchmark HOSTILE": ONE,
-    "shrink pred.json gold.json --code argument.value --tries 40": ("text", "json"),
-    "shrink pred.jsonl gold.jsonl --record 1 --code call.replaced --tries 40": ("text", "json"),
-    "shrink pred.json gold.json --while 'echo HOSTILE; false {pred}'": TEXT,
-    "shrink pred.json gold.json --code HOSTILE": TEXT,
-    "suggest pred.jsonl --catalog tools.json": ("text", "md", "json", "jsonl"),
-    "suggest pred.jsonl --catalog tools.json --patch": ONE, "convert pred.json --patch patch.json": ONE,
-    "convert pred.jsonl --patch patch.jsonl": ONE, "convert gold2.jsonl --patch patch.jsonl --to pythonic": ONE,
-    "predict tasks.jsonl --model HOSTILE --dry-run": ONE, "parse pred.jsonl": ("text", "jsonl"),
-    "parse pred.json": ("json",), "stats pred.jsonl": WHOLE, "stats pred.jsonl --each": ROWS,
-    "stats pred.jsonl --by kind": WHOLE, "check pred.jsonl --catalog tools.json": (*ROWS, *CI),
-    "catalog tools.json": WHOLE, "catalog tools.json --tool fHOSTILE": TEXT,
-    "catalog tools.json HOSTILE": ONE, "render pred.json": ("text", "boxes", *DRAWN),
-    "convert --list HOSTILE": (*WHOLE, ""), "convert pred.json --to plan --loss": ONE, "convert pred.json --to json": ONE,
-    "execute pred.json --tools nestful --isolation inline": (*ROWS, *DRAWN),
-    "execute pred.json --tools nestful --isolation inline --trace --state": ROWS,
-    "execute say.json --tools say.py --isolation inline --trace": ROWS,
-    "execute pred.jsonl --tools world:bank --seeds 1 --isolation inline": ROWS,
-    "data fetch HOSTILE --cache cache --mirror http://127.0.0.1:1/HOSTILE": ONE,
-    "data check nestful-v1 --source bench/nestful_data.jsonl --confidence low": ("text", "md", "json", *CI),
-    "data check gold.jsonl --catalog tools.json --confidence low --field query=kind": ("text", "md", "json", *CI),
-    "data check pred.jsonl --tools nestful --isolation inline --confidence low": ("text", "md", "json", *CI),
-    "data check gold.jsonl --runs pred.jsonl --confidence low": ("text", "md", "json", *CI),
-    "data check gold.jsonl --select HOSTILE": TEXT, "data check gold.jsonl --baseline HOSTILE": TEXT,
-    "data coverage pred.jsonl --catalog tools.json --against gold.jsonl": ("text", "md", "json"),
-    "data duplicates gold.jsonl --field query=kind --by query --across kind": ("text", "md", "json"),
-    "data duplicates pred.jsonl gold.jsonl --by plan": ("text", "md", "json"),
-    "data make --catalog tools.json -n 1 --tries 5": ONE, "data make --catalog NAMED.json -n 1": ONE,
-    "data make --tools nestful --isolation inline -n 1 --model HOSTILE --judge HOSTILE --language "
-    "HOSTILE --url http://127.0.0.1:9/v1 --retries 0 --cache kept.sqlite": ONE,
-    "data make --tools nestful --pattern HOSTILE": ONE,
-    "data show nestful-v1 --source bench/nestful_data.jsonl --samples 1": ONE,
-    "data show nestful-v1 --source bench --id HOSTILE": ONE, "data show --source HOSTILE": LISTED,
-    "data show nestful-v1 --verify --source NAMED": LISTED, "data export tasks.jsonl --to chat-jsonl": ONE,
-    "data export tasks.jsonl --to tools-jsonl": ONE, "schema HOSTILE": ONE, "explain HOSTILE": ONE,
-    "score pred.jsonl gold.jsonl --gold-doubts doubts.json": ("text", "md", "json", "html"),
-    "compare pred.jsonl gold2.jsonl --gold gold.jsonl --gold-doubts doubts.json": ("text", "md", "json", "html"),
-    "score pred.jsonl gold.jsonl --gold-doubts HOSTILE": ONE,
-    "agree rewarded.jsonl --policy HOSTILE": ONE, "agree rewarded.jsonl --policy strict": (*ROWS, "junit"),
-    "table HOSTILE=run --metric HOSTILE": TABLES, "agree judge.jsonl human.jsonl": (*ROWS, "junit"),
-    "parse HOSTILE.json": ONE, "parse pred.json --from HOSTILE": ONE, "parse pred.json --HOSTILE": ONE,
-    "HOSTILE": ONE, "execute pred.json --tools HOSTILE": ONE, "parse broken.txt": ONE,
-    **{f"catalog tools.json --to {form} --loss": ONE for form in CATALOGS},
-    **{f"catalog tools.json --dialect json --grammar {form}": ONE for form in GRAMMARS},
-    **{f"{MAKE} --calls 1 --tries 5 --question template --to {form}": ONE for form in MADE},
-}  # fmt: skip
+CALLS: dict[str, list[str]] = tables(__file__)["CALLS"]
 """Commands, and the forms that each writes."""
 BARE = {"doctor", "selftest"}
 """Commands that tell nothing of anybody else's."""

@@ -21,8 +21,10 @@ from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.inference import infer_edges
 from planner_eval.plan.model import Call, Edge, Plan
 from planner_eval.reading.dialects.conversations.turns import read_user_text
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples"
 CASES = ROOT / "tests" / "cases" / "inferred"
@@ -123,13 +125,7 @@ def test_a_hole_is_filled_by_the_catalog_of_the_data_set_or_the_users(tmp_path: 
     assert "inferred:" not in planeval(*bare).stdout
 
 
-EQUAL = [
-    ({"radius": 10}, {"price": 10}, False), ({"hotel_id": "771"}, {"hotel_id": 771}, True),
-    ({"hotel_id": "771"}, {"id": 771}, True), ({"sort": "BEST"}, {"badge": "BEST"}, False),
-    ({"search_type": "city"}, {"search_type": "city"}, True), ({"adults": 2}, {"adults": 2}, False),
-    ({"date": "2027-03-03"}, {"opens": "2027-03-03"}, False),
-    ({"lat": "46.993"}, {"geometry": {"location": {"x": 46.993}}}, True),
-]  # fmt: skip
+EQUAL = TABLES["EQUAL"]
 
 
 def test_where_a_value_comes_from() -> None:

@@ -15,7 +15,9 @@ import planner_eval as pe
 from planner_eval.base.errors import PolicyError
 from planner_eval.integrations.langchain import plan_evaluator
 from planner_eval.integrations.verdict import GoldError, compare_pair, judge
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
+
+TABLES = tables(__file__)
 
 PAGE = ROOT / "docs" / "integrations.md"
 GOLD = '[{"name": "get_rate", "arguments": {"base": "EUR", "quote": "USD"}}]'
@@ -142,15 +144,7 @@ def test_an_empty_list_is_gold_without_calls(gold: object) -> None:
     assert judge(GOLD, gold).causes == ("call.extra",)
 
 
-RECORDS: list[tuple[str, dict[str, object], bool]] = [
-    ("f(x=2)", {"gold": "f(x=1)", "alternatives": ["f(x=2)"]}, True),
-    ("f(x=3)", {"gold": "f(x=1)", "alternatives": ["f(x=2)"]}, False),
-    ("f(x=2)", {"output": "f(x=1)", "alternatives": [{"output": "f(x=2)"}]}, True),
-    ("f(x=1)", {"gold": "f(x=1)\ng()", "optional": ["c2"]}, True),
-    ("f(x=2)", {"gold": "f(x=1)", "accepted": {"c1": {"x": [2]}}}, True),
-    ("I am sorry.", {"gold": "f(x=1)", "alternatives": [[]]}, True),
-    ("g()", {"gold": "f(x=1)", "alternatives": ["[]"]}, False),
-]
+RECORDS: list[tuple[str, dict[str, object], bool]] = TABLES["RECORDS"]
 
 
 @pytest.mark.parametrize(("answer", "gold", "right"), RECORDS)

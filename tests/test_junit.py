@@ -155,7 +155,7 @@ def test_any_text_is_valid_xml() -> None:
     assert [(case.get("name"), case.get("file")) for case in cases] == [("1", None)]
 
 
-@tabled("name", "figure", "value")
+@tabled("name, figure, value")
 def test_a_threshold_of_errors_is_the_most_allowed(name: str, figure: str, value: float | None) -> None:
     argv = ("score", str(SAMPLES / "answers" / f"{name}.jsonl"), str(SAMPLES / name), "--benchmark", name)
     if value is None:

@@ -13,9 +13,11 @@ import planner_eval as pe
 from planner_eval.cli import COMMANDS, cli
 from planner_eval.comparison.policy.policy import Terms
 from planner_eval.execution.sandbox.sandbox import Sandbox
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 from tests.test_imports import imports, room
+
+TABLES = tables(__file__)
 
 DEMO = ROOT / "data" / "demo"
 PRED, GOLD = DEMO / "pred.json", DEMO / "gold.json"
@@ -28,38 +30,7 @@ def data(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-CALLS: dict[str, dict[str, str]] = {
-    "agree": {"PREDS GOLDS": "agree"},
-    "catalog": {"RATES": "read_catalog", "RATES --to mcp": "read_catalog",
-                "RATES --dialect plan --grammar lark": "read_catalog grammar"},
-    "check": {"GOLD --catalog RATES": "read read_catalog parse check"},
-    "compare": {"PREDS PREDS --gold GOLDS": "Reading compare",
-                "PREDS PREDS --gold callnavi --benchmark callnavi": "compare_benchmark"},
-    "convert": {"GOLD --to json": "read convert", "PRED --patch PATCH": "read read_patches apply write",
-                "--list": "list_dialects", "--list json": "list_dialects"},
-    "data fetch": {"callnavi --cache TMP --source TMP": "fetch_dataset"},
-    "data show": {"": "list_datasets", "callnavi --verify": "verify_dataset",
-                  "callnavi --samples 1": "read_dataset"},
-    "data check": {"mathqa --source data/samples --catalog RATES --tools nestful":
-                   "open_sources read_catalog tool_source check_dataset"},
-    "data coverage": {"callnavi --source data/samples --catalog RATES": "read_catalog open_sources coverage"},
-    "data duplicates": {"callnavi --source data/samples": "open_sources duplicates"},
-    "data make": {"--catalog RATES -n 1": "make"},
-    "data export": {"callnavi --to chat-jsonl": "export_dataset"},
-    "diff": {"PREDS GOLDS": "Reading pair", "PRED GOLD --execute RATES": "tool_source compare_effects",
-             "PRED GOLD --format listing": "render_many"},
-    "doctor": {"": "doctor"}, "execute": {"GOLD --tools RATES": "read tool_source execute"},
-    "parse": {"GOLD": "read parse"},
-    "predict": {"data/samples/callnavi --benchmark callnavi --model m -o TMP": "predict"},
-    "render": {"GOLD": "open_sources render_many"}, "report": {"PREDS --gold GOLDS": "Reading pair report"},
-    "schema": {"policy": "schema"},
-    "score": {"PREDS GOLDS": "Reading pair score", "PREDS callnavi --benchmark callnavi": "score_benchmark"},
-    "selftest": {"": "selftest", "--command true": "selftest"},
-    "shrink": {"PREDS GOLDS --id trip-value --code argument.value": "Reading shrink"},
-    "stats": {"GOLD": "open_sources stats"},
-    "suggest": {"PREDS --catalog data/catalogs/rates.json": "read_catalog read suggest"},
-    "table": {"RUN": "table"},
-}  # fmt: skip
+CALLS: dict[str, dict[str, str]] = TABLES["CALLS"]
 WITHOUT_A_VERB = ("explain",)
 """Commands that show what the package ships: they read, compare and run nothing."""
 
@@ -97,27 +68,7 @@ def test_each_command_calls_its_verb(command: str, monkeypatch: pytest.MonkeyPat
                 cli.main(words, prog_name="planeval", standalone_mode=False)
 
 
-ALLOWED = {
-    "plan": "model statistics",
-    "reading": "conversation dialects dialects.conversations.turns dialects.detect dialects.finding.find "
-    "dialects.listing "
-    "dialects.notations.plan dialects.read files.fields files.pairing files.record "
-    "files.demonstrations files.frameworks files.questions files.several files.states parse",
-    "catalogs": "check formats json_schema.keywords record_tools writers",
-    "comparison": "evaluate explanation.sentences metrics metrics.edit_distance policy.file policy.policy "
-    "rows turns",
-    "execution": "program record run sandbox.sandbox sandbox.wire tool_sources",
-    "results": "codes gold_doubts trials compare contrast drawing drawing.charts drawing.graphs "
-    "drawing.layout drawing.overlay drawing.themes findings page.report runs.diff_job runs.folder runs.jobs "
-    "runs.pairs "
-    "runs.ray runs.run runs.stored runs.work runs.worker trials views.agreement views.ci "
-    "views.compare views.junit views.report views.rows views.table",
-    "benchmarks": "doubts benchmark compare datasets.fetch datasets.published page runs score",
-    "models": "judges pipelines.candidates pipelines.demonstrations pipelines.setup predict.folder "
-    "predict.predict predict.prepare predict.trials prices report_runs table_sources",
-    "curation": "make.ask_questions make.skeletons suggest.suggest",
-    "integrations": "schemas",
-}  # fmt: skip
+ALLOWED = TABLES["ALLOWED"]
 """What a command may import beside the public verbs: nothing that reads, pairs, compares or runs plans."""
 
 
@@ -367,7 +318,7 @@ def test_the_table_has_every_command_and_every_public_name_says_what_it_is() -> 
         assert verb in dir(pe)
 
 
-@tabled("kind", "values")
+@tabled("kind, values")
 def test_a_text_has_the_type_that_its_tool_says(kind: str, values: dict[str, Any]) -> None:
     row = "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>{}</arg_value>\n</tool_call>"
     plans = [pe.parse(row.format(text), tools={"f": {"a": kind}}) for text in values]

@@ -14,15 +14,12 @@ from planner_eval.reading.dialects.finding import answers, find
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.programs.python_ast import parse_syntax
+from tests.conftest import tables
 from tests.test_dialect_cases import CASES, split
 
-WORDS = (
-    "I am sorry, but the tools that I was given do not cover this. You could ask a travel agent (or look at"
-    " the airline's own site) for the fares of the day; prices change often: compare several offers!",
-    "It is 7 o'clock (local time), 2 * 3 = 6, and 50% of the people's answers - more or less - agree.",
-    "Plan: ask first.\n1. Ask for the city\n2. Answer\n- then stop",
-    "Error 404: 'not found'; see RFC 9110",
-)
+TABLES = tables(__file__)
+
+WORDS = TABLES["WORDS"]
 
 
 @pytest.mark.parametrize("text", [dialects.get(name).example for name in dialects.names()])

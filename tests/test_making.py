@@ -27,7 +27,9 @@ from planner_eval.execution.program import sink_calls
 from planner_eval.execution.terms import symbolic
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.structure import shape
-from tests.conftest import examples
+from tests.conftest import examples, tables
+
+TABLES = tables(__file__)
 
 NUMBER = Type(("integer", "number"))
 
@@ -50,13 +52,7 @@ def ran_again(found: MadePlans, tools: str) -> None:
         assert [call.value for call in trace] == [call.result for call in one.plan.calls]
 
 
-WISHES: list[dict[str, Any]] = [
-    {}, {"depth": 4, "single": True}, {"depth": "2..3", "width": "2..", "calls": "3..6"},
-    {"components": 3, "calls": "4..7"}, {"reuse": "1..2", "single": True},
-    {"pattern": "chain", "calls": "3..5"}, {"pattern": "fan-out", "calls": 4},
-    {"pattern": "fan-in", "calls": 3}, {"pattern": "diamond"}, {"pattern": "independent", "calls": 3},
-    {"pattern": "(a:()) (a)"}
-]  # fmt: skip
+WISHES: list[dict[str, Any]] = TABLES["WISHES"]
 
 
 @pytest.mark.more
@@ -172,16 +168,7 @@ def test_what_has_no_effect_is_not_given_and_results_are_new() -> None:
     assert all(len(one.plan.calls[0].arguments) == 2 for one in found.made)
 
 
-WORTHLESS: list[tuple[Any, str]] = [
-    ({"peak": float("inf")}, "a number is infinite or NaN"),
-    ({"peak": [3, {"of": float("nan")}], "name": "Oslo"}, "a number is infinite or NaN"),
-    ([0, 1, -1.0], "a call returns nothing"), ({"found": ["", None, " "], "more": {}}, "a call returns "
-    "nothing"),
-    (" \n", "a call returns nothing"), ([], "a call returns nothing"),
-    (float("-inf"), "a number is infinite or NaN"), (0.0, "a number is 0 or 1"),
-    (2e9, "a number is out of proportion"), ([3, {"a": 0.1 + 0.2}], "a call returns what is already known"),
-    ("Oslo", "a call returns what is already known")
-]  # fmt: skip
+WORTHLESS: list[tuple[Any, str]] = TABLES["WORTHLESS"]
 
 
 @pytest.mark.parametrize(("value", "why"), WORTHLESS, ids=str)

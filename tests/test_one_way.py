@@ -85,7 +85,7 @@ def test_cut_texts_have_their_width(text: str, width: int) -> None:
     assert len(one_line(text, width)) <= width
 
 
-@tabled("argv", "choice")
+@tabled("argv, choice")
 def test_each_command_writes_what_it_wrote(argv: tuple[str, ...], choice: str) -> None:
     assert choice in "".join(planeval(*argv, "--help-all").stdout.split())
 

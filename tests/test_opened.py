@@ -7,6 +7,9 @@ import pytest
 import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.reading import dialects
+from tests.conftest import tables
+
+TABLES = tables(__file__)
 
 F = '{"name": "f", "arguments": {"a": 1}}'
 OPENER = re.compile(
@@ -33,15 +36,7 @@ def test_every_prefix_of_an_example_is_its_first_calls_or_an_error(name: str) ->
         assert not OPENER.search(after), text[:end]
 
 
-CUT = [
-    "<tool_call>\n<function", "<tool_call>get_rate\n<arg_key", "API:\n- get_rate\nparameters:\n- cur",
-    '<function_calls>\n<invoke name="get_rate">\n<parameter name=',
-    "<|channel|>commentary to=functions", "const rate = await get_rate",
-    "Thought: x\nAction: f\nAction Input", '1. f("x")\n2. g(', "Hotels: [a = f(#x='1')]\nHotels: [g(#hotel",
-    "x = f(a=1)\ny = g", f"[TOOL_CALLS] [{F}][TOOL_CALLS", f"<function_call> {F} <function_call> ",
-    "<function_calls>\nf(a=1)\nroll", f'<tool_call>{F}</tool_call>\n{{"name": "g", "argu',
-    '[{"get_rate": {"cur": "EUR"}}, {"roll": "{\\"sides\\": 6}',
-]  # fmt: skip
+CUT = TABLES["CUT"]
 WHOLE = [
     "I cannot (really) do that", "Let me think (as f does", "x = f(a=1)\ny = x", "Action: none",
     f"<tool_call>{F}</tool_call>\nDone", "It is smaller: a < b", "[f(a=1)]\nNote that g",

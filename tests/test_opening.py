@@ -451,7 +451,7 @@ def test_tables_that_are_several_or_without_end_say_so(monkeypatch: pytest.Monke
         pe.stats(one for _ in iter(int, 1) for one in PREDS)
 
 
-@tabled("text", "rows")
+@tabled("text, rows")
 def test_rows_of_separated_values_end_where_their_quotes_do(text: str, rows: list[Any]) -> None:
     found = [*read_separated_rows(text, ",")]
     assert [[row.line, row.cells] for row in found] == [row[:2] for row in rows]

@@ -359,7 +359,7 @@ def test_a_task_that_cannot_be_asked_is_a_row(tmp_path: Path) -> None:
 CALLNAVI = ("data/samples/callnavi", "--benchmark", "callnavi")
 
 
-@tabled("argv", "said")
+@tabled("argv, said")
 def test_what_can_be_known_is_said_first(argv: list[str], said: str, tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.json"
     catalog.write_text(json.dumps(appbench_catalogue()))
@@ -429,7 +429,7 @@ def perfect(samples: list[Sample], name: str) -> Callable[[list[Any], Any], Repl
     return answer
 
 
-@tabled("name", "pipeline", "figure")
+@tabled("name, pipeline, figure")
 def test_perfect_answers_are_perfect(name: str, pipeline: str, figure: str, tmp_path: Path) -> None:
     samples = list(BENCHMARKS[name].read(SAMPLES / name))
     catalog = appbench_catalogue() if name == "appbench" else None

@@ -186,7 +186,7 @@ def test_tools_and_references_are_told_as_it_is_asked_for() -> None:
     assert json.dumps(json.dumps(sample.tools)) in asked.messages[0]["content"]
 
 
-@tabled("text", "apps", "unknown")
+@tabled("text, apps, unknown")
 def test_the_apps_that_a_model_names_are_shown(text: str, apps: list[str], unknown: list[str]) -> None:
     requests, _, outcome = run("hierarchical", first("appbench"), "appbench", text, "lines")
     assert (outcome.stages["apps"], outcome.stages["unknown"], outcome.prediction) == (apps, unknown, "lines")
@@ -390,7 +390,7 @@ def test_demonstrations_of_a_file_are_chosen_by_questions_and_structures(tmp_pat
     assert len(drawn) > 1
 
 
-@tabled("argv", "what")
+@tabled("argv, what")
 def test_choices_that_cannot_be_made_are_told(argv: list[str], what: str) -> None:
     assert what in refused(*NESTFUL, *argv)
 

@@ -180,7 +180,7 @@ def test_assert_same_takes_what_means_the_same() -> None:
     assert len(str(found.value).splitlines()) < 120
 
 
-@tabled("pred", "gold", "said")
+@tabled("pred, gold, said")
 def test_assert_same_says_what_became_of_it(pred: str, gold: str, said: str) -> None:
     with pytest.raises(AssertionError) as found:
         pe.assert_same(pred, gold)

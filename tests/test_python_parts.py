@@ -77,12 +77,7 @@ PLAIN = ("17", '"it\'s"', "'é'", "'q\"#('", "x", "None", "'''a\nb'''", "-1.5", 
 HEADS = ("for x in y:", "if x: # c", "def m():", "with f(a=1) as z:", "try:")
 
 
-RULES = {
-    "C": ("f(V, a0=V)", "g.h()", "print(a1=V)", "f(a0=V, a1=V)"),
-    "V": (*PLAIN, "[V, V, V]", "(V,\n   V,)", "{'a': V, 'b': V}", "{}", "{V, # c (\nV}", "C", "C", "V + V",
-        "[q for q, r in V]", "(lambda a, b: V)", "x[V, V]", "[\nV]"),
-    "S": ("C", "x = C", "x, y = C", "[C, C]", "C; C;", "# a comment's (", "x \\\n = 3", "return V", "", "C"),
-}  # fmt: skip
+RULES = TABLES["RULES"]
 
 
 class Programs:
@@ -227,7 +222,7 @@ def test_what_a_followed_function_defines_and_imports_is_its_own() -> None:
     assert found == [("f", (("y", 1),)), ("send", (("x", 1),)), ("post", (("x", 2),))]
 
 
-@tabled("first", "line", ids=["text", "result", "template"])
+@tabled("first, line", ids=["text", "result", "template"])
 def test_a_text_that_doubles_with_each_line_is_refused(first: str, line: str) -> None:
     with pytest.raises(LimitError, match="the program's values grow too large"):
         parse("\n".join([first, *[line] * 40, "f(x=a)" if "`" not in line else "f({x: a})"]))
@@ -398,7 +393,7 @@ def test_what_pieces_bind_and_count() -> None:
     assert plan.calls[1].arguments == (("y", Ref(0, (1,))),)
 
 
-@tabled("text", "gold")
+@tabled("text, gold")
 def test_functions_and_imports_are_followed(text: str, gold: str) -> None:
     assert same(parse(text), parse(gold))
 

@@ -451,7 +451,7 @@ def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer,
 ASKED = ["--model", "m", "--cache", "kept.sqlite"]
 
 
-@tabled("argv", "said")
+@tabled("argv, said")
 def test_wrong_options(argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = run(*argv).exception

@@ -226,11 +226,7 @@ def test_a_reference_names_the_call_by_the_same_number() -> None:
 
 
 @pytest.mark.parametrize("form", WRITTEN)
-@pytest.mark.parametrize(("pred", "gold", "said", "never"), [
-    (flat("Rome", name="seat"), flat("Rome"), "gold's name: seatPreference", "gold: seatPreference"),
-    ("a = find(#x='1')\nb = pay(#y='3', #x=a)", "a = search(#x='1')\nb = pay(#y=a, #x=a)",
-     "gold: ← search.a", "gold: ← find"),
-])  # fmt: skip
+@tabled("pred, gold, said, never")
 def test_names_of_gold_are_called_so(pred: str, gold: str, said: str, never: str, form: str) -> None:
     drawn = told(pe.diff(pred, gold), form)
     assert (said in drawn, never in drawn) == (True, False)
@@ -246,7 +242,7 @@ def test_the_first_mistake_causes_and_what_follows_are_marked() -> None:
         assert all(mark in told(found, form) for mark in marks), form
 
 
-@tabled("pred", "gold", "legend")
+@tabled("pred, gold, legend")
 def test_the_legend_has_the_roles_that_are_there(pred: str, gold: str, legend: list[str]) -> None:
     scene = diff_scene(pe.diff(pred, gold))
     assert [*scene.legend] == legend

@@ -20,18 +20,14 @@ from planner_eval.results.page.page import NOTEBOOK_SCRIPTS as IN_NOTEBOOKS
 from planner_eval.results.page.page import SCRIPTS
 from planner_eval.results.page.report import PageSettings, report
 from tests.browser import launched, opened
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.render_plans import HOSTILE
+
+TABLES = tables(__file__)
 
 DEMO = ROOT / "data" / "demo"
 EXAMPLES = ROOT / "docs" / "examples" / "openai"
-MARKUP = [
-    "<img src=x onerror='window.__pwned=1'>", "</script><script>window.__pwned=1</script>",
-    '"><svg onload=window.__pwned=1>', "<!--<script>", "javascript:window.__pwned=1",
-    "<style>*{display:none}</style>", "<iframe srcdoc='<script>parent.__pwned=1</script>'></iframe>",
-    "<base href='https://example.org/'>", "{{constructor.constructor('window.__pwned=1')()}}", "__proto__",
-    "constructor", "#id=x&code=y", "$&$`$'"
-]  # fmt: skip
+MARKUP = TABLES["MARKUP"]
 NAMES = [*MARKUP, *HOSTILE]
 """35 names and values that would like to be more than text."""
 
@@ -410,14 +406,7 @@ def test_foreign_text_is_data(notebook: Any, text: str) -> None:
 
 FOLDER = ROOT / "viz" / "report"
 FILES = sorted(FOLDER.glob("*.js"))
-REFUSED = {
-    r"(inner|outer|insertAdjacent)HTML|document\.write|DOMParser|ContextualFragment": "makes markup",
-    r"\beval\(|new Function|setTimeout\(\s*[\"'`]|import\(": "runs text",
-    r"\bfetch\(|XMLHttpRequest|WebSocket|sendBeacon|\.src\s*=": "asks the network",
-    r"</script|<!--": "ends or hides a script in a page",
-    r"setAttribute\(\s*[\"'](?:style|on)|\bstyle:|cssText": "is refused by the page's policy",
-    r"\bvar |(?<![=!])==(?!=)|!=(?!=)": "is not how this script is written",
-}
+REFUSED = TABLES["REFUSED"]
 
 
 def test_every_script_is_part_of_the_page_or_of_what_notebooks_show() -> None:

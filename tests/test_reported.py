@@ -25,15 +25,12 @@ from planner_eval.results.views.agreement import write_agreement
 from planner_eval.results.views.compare import write_comparison
 from planner_eval.results.views.report import causes_text, write_report
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row, format_rows
-from tests.conftest import ROOT, AsKept
+from tests.conftest import ROOT, AsKept, tables
+
+TABLES = tables(__file__)
 
 FILE = ROOT / "tests" / "cases" / "reported.jsonl"
-SEEDS = (
-    0, 1, 2, 3, 5, 7, 8, 10, 13, 15, 18, 20, 23, 25, 26, 27, 39, 48, 57, 77, 84, 86, 89, 90, 99, 111, 112,
-    114, 117, 122, 126, 128, 138, 140, 148, 149, 150, 154, 156, 162, 172, 178, 180, 197, 199, 205, 211, 215,
-    233, 238, 239, 241, 248, 251, 254, 290, 293, 298, 303, 307, 315, 324, 329, 330, 333, 338, 345, 346, 347,
-    349, 353,
-)  # fmt: skip
+SEEDS = TABLES["SEEDS"]
 """Of many draws those that together run most of the readers' code, each line of it several times."""
 FORMS = ("text", "md", "json", "jsonl", "csv", "junit")
 METRICS: tuple[Any, ...] = (DEFAULT_METRICS, tuple(ALL_METRICS), ("exact",), ("calls", "order_tau"))

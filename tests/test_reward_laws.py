@@ -161,7 +161,7 @@ BACKWARD = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
 FORWARD = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
 
 
-@tabled("completion", "gold", "how", "reward")
+@tabled("completion, gold, how, reward")
 def test_what_an_answer_is_worth(completion: Any, gold: str, how: dict[str, Any], reward: float) -> None:
     assert worth(completion, gold, **how) == pytest.approx(reward)
 

@@ -17,7 +17,7 @@ from tests.same.planting import FAULTS, damage
 from tests.same.side import commands
 
 
-@tabled("old", "new", "difference")
+@tabled("old, new, difference")
 def test_a_difference_says_where_it_begins(old: str | None, new: str | None, difference: str | None) -> None:
     sides: list[list[same.Answer]] = [[("x", text)] if text is not None else [] for text in (old, new)]
     assert [str(d) for d in same.compare_answers(*sides)] == ([difference] if difference else [])

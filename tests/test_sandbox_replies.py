@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import tables
 from tests.fuzz_replies import search
-from tests.sandbox.values import FORGED
 from tests.sandbox_replies import END, HOSTILE, ROW, WORDS
 from tests.test_cli import planeval
+
+TABLES = tables(__file__)
 
 TOOLS = Path(__file__).parent / "sandbox" / "replies.py"
 LEVELS = ["strict", "process"]
@@ -120,12 +122,7 @@ FAIL = {name for name in NAMES if name.startswith("raises_")} | {
 }  # fmt: skip
 NOT_HERE = {*DIE, "traces_what_follows", "items_without_end", "prints_a_reply"}
 """What planeval's own process cannot be kept from, where the user has tools run in it."""
-SHOWN = {
-    "integer_forges": 3, "number_forges": 3.0, "complex_forges": {"~": "complex", "v": ["1.0", "0.0"]},
-    "bytes_forge": {"~": "bytes", "v": "616263"}, "string_forges": FORGED,
-    "type_without_a_name": {"~": "object", "type": "object", "text": "unreadable: SystemExit"},
-    "cycle": {"~": "object", "type": "list", "text": "nests deeper than 100 levels"},
-}  # fmt: skip
+SHOWN = TABLES["SHOWN"]
 
 
 FORMS = [

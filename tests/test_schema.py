@@ -64,13 +64,7 @@ def written(command: str) -> Any:
 
 
 SCORE = f"score {DEMO[0]} {DEMO[1]} --by calls"
-TO_MAKE = {
-    "schema": "planeval.to-make/1", "data": "gold.jsonl", "catalog": "tools.json", "tools": ["Geo.find"],
-    "parameters": [{"tool": "Geo.find", "parameter": "city"}],
-    "pairs": [{"producer": "Geo.find", "consumer": "book"}],
-    "edges": [{"producer": "Geo.find", "output": "id", "consumer": "book", "parameter": "id"}],
-    "shapes": ["(())"], "depths": [2], "kinds": ["null"],
-}  # fmt: skip
+TO_MAKE = TABLES["TO_MAKE"]
 COMPARE = f"compare {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 COMPARE_THREE = f"compare {DEMO[0]} {DEMO[0]} {DEMO[0]} --gold {DEMO[1]}"
 PLAN = TABLES["PLAN"]

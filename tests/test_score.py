@@ -30,16 +30,14 @@ from planner_eval.results.scored import ScoredRow, scored_row
 from planner_eval.results.selftest import compare_pairs, run_scorer
 from planner_eval.results.totals import columns_of, totals_of
 from planner_eval.results.views.report import report_data, write_report
+from tests.conftest import tables
 from tests.inside import planeval
 from tests.test_compare import lines as write
 
+TABLES = tables(__file__)
+
 F, H = [{"name": "f", "arguments": {"x": 1}}], [{"name": "h", "arguments": {"y": "t"}}]
-GOLD = [
-    {"id": "a", "difficulty": "easy", "gold": F},
-    {"id": "b", "difficulty": "hard", "gold": [*F, {"name": "g", "arguments": {}}]},
-    {"id": "c", "difficulty": "easy", "gold": H}, {"id": "d", "difficulty": "hard", "gold": H},
-    {"id": "e", "difficulty": "hard", "gold": "f(#x='1' #y='2')"},
-]  # fmt: skip
+GOLD = TABLES["GOLD"]
 PRED = [
     {"id": "a", "prediction": F}, {"id": "b", "prediction": [{"name": "f", "arguments": {"x": 2}}]},
     {"id": "c", "prediction": '[{"name": "h", "argum'}, *({"id": n, "prediction": []} for n in "ez"),

@@ -130,7 +130,7 @@ def test_metrics_and_thresholds(project: Path) -> None:
     assert "references" not in done.stdout
 
 
-@tabled("text", "said")
+@tabled("text, said")
 def test_wrong_settings_are_told_by_file_and_line(project: Path, text: str, said: str) -> None:
     keep(project, text)
     done = run(project, "score", "pred.jsonl", "gold.jsonl")

@@ -96,7 +96,7 @@ def test_an_id_that_no_text_gives_is_named_by_none(seat: str) -> None:
     assert pe.suggest(json.dumps(made), SEATS).faults == ()
 
 
-@tabled("label", "seat", "meant")
+@tabled("label, seat, meant")
 def test_a_text_names_an_output_only_where_it_is_marked(label: str, seat: str, meant: bool) -> None:
     select = call("z", "select_seat", flight_id="AZ12", seat=seat)
     made = plan(call(label, "search_flights", origin="Rome"), select)
@@ -131,7 +131,7 @@ def test_the_first_mend_of_one_fault_is_the_right_one(at: int, changed: Call, sa
     assert pe.same(pe.apply(found.patch, broken), RIGHT)
 
 
-@tabled("name", "value", "meant")
+@tabled("name, value, meant")
 def test_values_are_read_as_what_they_may_mean(name: str, value: Any, meant: Any) -> None:
     hotel = (("hotel_id", Ref(0, ("hotel_id",))), (name, value))
     broken = plan(RIGHT.calls[0], Call("v2", "book_hotel", hotel), RIGHT.calls[2])
@@ -184,7 +184,7 @@ def test_the_patch_takes_nothing_unlikely() -> None:
             pe.suggest(RIGHT, tools, **more)
 
 
-@tabled("query", "name", "meant")
+@tabled("query, name, meant")
 def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, meant: Any) -> None:
     found = pe.suggest(plan(call("a", "f")), Catalog((tool("f", Parameter(name, WHOLE)),)), query=query)
     assert dict(found.mended.calls[0].arguments).get(name) == (meant if found.operations else None)
@@ -192,7 +192,7 @@ def test_a_number_of_the_question_is_that_number_whole(query: str, name: str, me
     assert (meant in said) if meant is not None else not found.operations
 
 
-@tabled("text", "about", "meant")
+@tabled("text, about, meant")
 def test_a_text_is_a_number_only_as_a_whole(text: Any, about: str, meant: int | None) -> None:
     kind = Catalog((tool("f", Parameter("x", WHOLE, description=about)),))
     found = pe.suggest(plan(call("a", "f", x=text)), kind, least=0)
@@ -228,7 +228,7 @@ def test_two_misnamed_arguments_do_not_take_each_others_place() -> None:
         assert scores == sorted(scores, reverse=True)
 
 
-@tabled("names", "parameters", "first")
+@tabled("names, parameters, first")
 def test_where_names_say_nothing_places_are_followed(names: str, parameters: str, first: str) -> None:
     catalog = Catalog((tool("f", *(Parameter(name, TEXT) for name in parameters.split())),))
     found = pe.suggest(plan(call("a", "f", **dict.fromkeys(names.split(), "x"))), catalog)

@@ -67,7 +67,7 @@ def test_a_name_misspelt_or_written_otherwise_is_mended(names: str) -> None:
     assert found.left == ()
 
 
-@tabled("given", "there", "renamed")
+@tabled("given, there, renamed")
 def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: str, renamed: bool) -> None:
     found = asked([offered("f", (there,), **{there: {"type": "string"}})], "f", {given: "x"})
     assert dict(found.mended.calls[0].arguments) == {there if renamed else given: "x"}
@@ -76,28 +76,28 @@ def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: 
 TENS, HALVES = ["1", "2", "10"], ["0.5", "5", "50"]
 
 
-@tabled("allowed", "given", "meant")
+@tabled("allowed, given, meant")
 def test_numbers_are_compared_as_numbers(allowed: list[Any], given: Any, meant: Any) -> None:
     found = asked([offered("f", ("x",), x={"enum": allowed})], "f", {"x": given})
     assert dict(found.mended.calls[0].arguments)["x"] == (given if meant is None else meant)
     assert all(value == meant for value in likely(found))
 
 
-@tabled("given", "allowed")
+@tabled("given, allowed")
 def test_what_is_like_an_allowed_value_by_letters_alone_is_not_taken(given: str, allowed: str) -> None:
     found = asked([offered("f", ("x",), x={"type": "string", "enum": [allowed, "zzz"]})], "f", {"x": given})
     assert found.operations == ()
     assert likely(found) == []
 
 
-@tabled("given", "allowed")
+@tabled("given, allowed")
 def test_an_allowed_value_misspelt_or_written_otherwise_is_taken(given: str, allowed: str) -> None:
     kind = {"type": "string", "enum": [allowed, "zzz"]}
     found = asked([offered("f", ("class",), **{"class": kind})], "f", {"class": given})
     assert dict(found.mended.calls[0].arguments) == {"class": allowed}
 
 
-@tabled("given", "kind")
+@tabled("given, kind")
 def test_what_may_be_several_things_is_not_taken_as_one(given: Any, kind: str) -> None:
     made = {"type": "string", "format": "date"} if kind == "date" else {"type": kind}
     found = asked([offered("f", ("x",), x=made | {"items": {"type": "string"}})], "f", {"x": given})
@@ -115,12 +115,12 @@ def missing(query: str, name: str, kind: Any, beside: Any = None) -> list[Any]:
     return [one.get("value") for one in found.operations]
 
 
-@tabled("query", "name", "kind")
+@tabled("query, name, kind")
 def test_what_a_question_does_not_mean_is_not_taken(query: str, name: str, kind: Any) -> None:
     assert missing(query, name, kind) == []
 
 
-@tabled("query", "name", "kind", "meant")
+@tabled("query, name, kind, meant")
 def test_what_a_question_says_is_taken(query: str, name: str, kind: Any, meant: Any) -> None:
     assert missing(query, name, kind) == [meant]
 

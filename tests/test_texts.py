@@ -83,19 +83,14 @@ def test_what_a_text_calls_and_what_is_said_of_it(text: str, called: list[str], 
         assert row["plan"]["calls"][0]["arguments"] == {"text": "<code>x</code>", "mark": "<s>"}
 
 
-@tabled("text", "said", "repair")
+@tabled("text, said, repair")
 def test_what_is_not_read_is_named(text: str, said: str, repair: list[str]) -> None:
     code, row = parsed(text, *repair)
     assert code == 3
     assert said in f"{row['error']} line {row['line']}, column {row['column']}"
 
 
-CUT = (
-    '[{"name": "f", "arguments": {"a": 1}}, {"name": "g", "argum',
-    '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>\n<tool_call>\n{"name": "g", "arg',
-    "[f(a=1), g(b='x", "f(a=1)\nx = g(b=", "[{'name': 'f', 'arguments': {'a': 1}}, {'name': 'g', 'ar",
-    '```json\n[{"name": "f", "arguments": {"a": 1}}, {"name": "g"',
-)  # fmt: skip
+CUT = TABLES["CUT"]
 OPENED = (
     "<tool_call>", "[TOOL_CALLS]", "I call.\n```json\n", "<think>I need to", "[", '[{"na', '{"name": "f',
 )  # fmt: skip
@@ -219,7 +214,7 @@ def test_prose_calls_nothing() -> None:
     assert [call.tool for call in parse("Sure. Movies: [x = buy(#city='Reno')]").calls] == ["Movies.buy"]
 
 
-@tabled("text", "line", "said")
+@tabled("text, line, said")
 def test_a_broken_line_is_an_error_with_its_place(text: str, line: int, said: str) -> None:
     with pytest.raises(ParseError, match=re.escape(said)) as found:
         parse(text)

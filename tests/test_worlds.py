@@ -152,7 +152,7 @@ def test_schedules_and_conversions_are_computed(bank: World) -> None:
     assert bank.call(None, "convertCurrency", order) == {"ConvertedAmount": round(200 * rate["rate"], 2)}
 
 
-@tabled("name", "arguments", "told")
+@tabled("name, arguments, told")
 def test_what_breaks_a_rule_leaves_no_trace(name: str, arguments: dict[str, Any], told: str) -> None:
     with World(read(TABLES["DOORS"])) as world:
         world.call(None, "hang", {"name": "a"})
@@ -350,7 +350,7 @@ def api(**given: Any) -> dict[str, Any]:
     return {"api": {"f": {"reads": "t", **given}}}
 
 
-@tabled("change", "said")
+@tabled("change, said")
 def test_what_a_file_cannot_say(tmp_path: Path, change: dict[str, Any], said: str) -> None:
     path = tmp_path / "own.json"
     path.write_text(json.dumps({**GOOD, **change}))
@@ -523,14 +523,7 @@ def test_calls_from_many_threads_lose_nothing() -> None:
 
 
 TWICE = [{"name": "Find", "arguments": {"q": "a", "n": 10}}, {"name": "Now", "arguments": {}}]
-RECORD = {
-    "conversations": [
-        {"role": "user", "content": "…"}, {"role": "assistant", "function_call": TWICE},
-        {"role": "observation", "content": [{"id": 1}, "noon"]},
-        {"role": "assistant", "function_call": TWICE[1:]}, {"role": "observation", "content": ["later"]},
-        {"role": "assistant", "content": "…"},
-    ]
-}  # fmt: skip
+RECORD = TABLES["RECORD"]
 
 
 def test_a_recording_answers_as_it_was_made() -> None:

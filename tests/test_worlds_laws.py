@@ -159,13 +159,7 @@ KINDS += ["stylists", "therapists"]
 BOOKING = st.tuples(st.sampled_from(KINDS), PLACES, SEATS, DAYS, DAYS)
 
 
-SOLD = {
-    "buses": ("Buses", "buybusticket", "from_city to_city departure_date departure_time", "num_passengers"),
-    "events": ("Events", "buyeventtickets", "event_name date city", "number_of_tickets"),
-    "showings": ("Movies", "buymovietickets", "movie_name show_date location show_time show_type",
-                 "number_of_tickets"),
-    "trains": ("Trains", "gettraintickets", "from to date_of_journey journey_start_time", "number_of_adults"),
-}  # fmt: skip
+SOLD = TABLES["SOLD"]
 
 
 def ask_apps(world: World, step: tuple[str, int, int, str, str]) -> tuple[str, str, dict[str, Any]]:
@@ -264,14 +258,7 @@ def copies(world: World) -> Counter[str]:
 
 
 TRIP = "#from{0}='Oslo', #to{0}='Lyon'"
-RIVALS = {
-    f"Trains: [x = findtrains({TRIP.format('')}, #date_of_journey='2019-03-05', #class='{{}}')]":
-        ("Value", "Flexible", "Business"),
-    "Hotels: [x = searchhouse(#where_to='Oslo', #rating='4.0', #has_laundry_service='{}')]":
-        ("True", "False"),
-    f"Buses: [x = findbus({TRIP.format('_city')}, #departure_date='2019-03-05', #category='{{}}')]":
-        ("direct", "one-stop"),
-}  # fmt: skip
+RIVALS = TABLES["RIVALS"]
 
 
 @pytest.mark.parametrize("search", RIVALS, ids=["text", "truth", "both"])

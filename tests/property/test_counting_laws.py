@@ -137,7 +137,7 @@ def test_figures_and_intervals_of_many_hold(
     assert spread[0] == spread[1]
 
 
-@tabled("pred", "gold", "same")
+@tabled("pred, gold, same")
 def test_what_is_taken_from_a_free_call_is_held_against_gold(pred: str, gold: str, same: bool) -> None:
     assert pe.diff(pred, gold, READS).same is same
     assert (pe.reward(policy=READS)([pred], gold=[gold]) == [1]) is same

@@ -31,8 +31,10 @@ from planner_eval.reading.dialects.programs.python_calls import read_grammar
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.repairs import repairs
 from planner_eval.reading.dialects.table import table
-from tests.conftest import examples
+from tests.conftest import examples, tables
 from tests.fuzz import PIECES, once, seeds
+
+TABLES = tables(__file__)
 
 LIMITS = Limits()
 SEEDS = seeds()
@@ -248,18 +250,7 @@ def test_nested_expressions_take_no_exponential_time(text: str) -> None:
     once(text[:3_000])
 
 
-ATTACKS = [
-    "[f(a=__import__('os').system('touch {0}'))]", "[f(a=open('{0}', 'w').write('x'))]",
-    "f(a=1+ord('a'), b=exec(\"open('{0}','w')\"))",
-    "```python\nimport os\nos.system('touch {0}')\nf(a=1)\n```",
-    "```python\n@open('{0}', 'w').write\ndef f(): pass\ng(a=1)\n```",
-    '<tool_call>{{"name": "f", "arguments": {{"a": "open(\'{0}\', \'w\').close()"}}}}</tool_call>',
-    "const x = await f({{a: require('fs').writeFileSync('{0}', 'x')}});",
-    "API:\n- !!python/object/apply:os.system ['touch {0}']\nparameters:\n- {{}}",
-    "1. math(\"__import__('os').system('touch {0}')\")\n2. join()", "x, y = (open('{0}', 'w'), 2)\nf(a=x)",
-    '<functions><function name="f"><param name="a" type="array">[open("{0}")]</param></function></functions>',
-    "[{{'name': 'f', 'arguments': {{'a': open('{0}', 'w')}}}}]", "f\"{{open('{0}', 'w')}}\"\nf(a=1)",
-]  # fmt: skip
+ATTACKS = TABLES["ATTACKS"]
 
 
 def _import_all() -> None:

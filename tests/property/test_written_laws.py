@@ -18,16 +18,12 @@ from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.round_trip import types_of, write_lossy
 from planner_eval.reading.dialects.table import table
-from tests.conftest import examples
+from tests.conftest import examples, tables
+
+TABLES = tables(__file__)
 
 # Texts with the special tokens of chat templates are left out: those are blanked wherever they stand.
-ODD = [
-    "", " lead", "trail ", "\n", "\na", "a\n", "\r\n", "\x85", "\x00", "\ud800", "it's", 'say "hi"', "back\\",
-    "\\'", "</parameter>", "</arg_value>", "{", "[1]", "(", "7", "7.0", "true", "null", "NaN", "é漢😀",
-    "\u2028", "a, b", "#b=c", "&amp;", "<b>", "'''", '"""', "`", "f(a=1)", "c1", "$1", "${1}", "$x$", "#E1",
-    "<node-0>", "<GENERATED>-0", "{{tool0turn0}}", "$`c1`", "API_call_0", "result://c1#/x", "$ref",
-    "Observation: 5", "- a", "~", "2024-01-01", "1e5", "$name", "\\n", "END", "join()",
-]  # fmt: skip
+ODD = TABLES["ODD"]
 NAMES = ["f", "get_rate", "get-rate", "a.b", "print", "class", "None", "f g", "a/b", "1f", "f\n", "", "<f>"]
 KEYS = ["x", "y", "a b", "0", "1", "a-b", "class", "name", "arguments", "$x", "é", "", "$ref", "x\n", "app"]
 
@@ -119,13 +115,7 @@ THOUGHTS = [
     for name in ("think", "thinking", "thought", "reasoning", "scratchpad")
     for text in (f"<{name}>", f"</{name}>", f"<{name}>2+2=5</{name}> done")
 ] + ["[THINK]", "[/THINK]", "[THINK]a[/THINK]", "<|thought_start|>x<|thought_end|>"]
-ASIDES = [
-    "<s>", "</s>", "<pad>", "<bos>", "<eos>", "<end_of_turn>", "<start_of_turn>model\n", "<|endoftext|>",
-    "<|end|>", "<|im_start|>", "<|im_start|>user", "<|im_end|>", "<|im_sep|>", "<|eot_id|>", "<|eom_id|>",
-    "<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>user<|end_header_id|>", "[INST]", "[/INST]",
-    "\x1b[31m", "<｜begin▁of▁sentence｜>", "<｜end▁of▁sentence｜>",
-    "<|channel|>analysis<|message|>y<|end|>", "\nUser: hi", "\n### Response:\n",
-]  # fmt: skip
+ASIDES = TABLES["ASIDES"]
 OPENERS = sorted({token for row in table().values() for token in opening_tokens(row)})
 CLOSERS = [
     "</tool_call>", "</parameter>", "</function>", "</arg_value>", '<|"|>', "<escape>", "</li><li>", "```",
