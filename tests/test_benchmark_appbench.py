@@ -227,19 +227,6 @@ def figures(tmp_path: Path, records: list[Any]) -> dict[str, list[str]]:
     return {line.split(",")[0]: line.split(",")[1:5] for line in done.stdout.splitlines()}
 
 
-def test_a_result_file_says_which_apps_the_first_step_chose(tmp_path: Path) -> None:
-    records = []
-    for item, call in zip(json.loads((SAMPLES / "test_ss.json").read_text()), (TRAM, LOAN), strict=True):
-        parts = {"decided_app": ["app1"], "decided_api": [call], "decided_app_api": f"app1: [{call}]"}
-        records.append({"input": item["input"], "output": item["output"], "prediction": parts})
-    assert figures(tmp_path, records)["app_hit_f1"] == ["0.0", "", "0.0", "0/4"]
-    for record, app in zip(records, ("Trams", "Library"), strict=True):
-        record["prediction"]["decided_app_first_step"] = [app]
-        record["prediction"]["decided_app_matched_with_first_step"] = [app]
-    found = figures(tmp_path, records)
-    assert (found["app_hit_f1"], found["complete_match"][0]) == (["1.0", "", "1.0", "4/4"], "1.0")
-
-
 def test_answers_in_words_have_the_first_step_beside_them(tmp_path: Path) -> None:
     one: dict[str, Any] = {"id": "ss-0", "prediction": f"app2: [{TRAM}]"}
     two: dict[str, Any] = {"id": "ss-1", "prediction": f"app1: [{LOAN}]"}

@@ -129,8 +129,7 @@ TUPLED = (
 
 
 @pytest.mark.parametrize(
-    ("style", "text", "calls"),
-    [*TABLES["prompted_answers_are_decoded_as_published"], ("python", *TUPLED)],
+    ("style", "text", "calls"), [*TABLES["prompted_answers_are_decoded_as_published"], ("python", *TUPLED)]
 )
 def test_prompted_answers_are_decoded_as_published(style: str, text: str, calls: Any) -> None:
     if isinstance(calls, str):
@@ -504,7 +503,5 @@ def test_answers_are_what_a_file_of_any_name_holds(name: str, field: str | None,
     path = tmp_path / name
     path.write_bytes(gzip.compress(lines.encode()) if name.endswith("gz") else lines.encode())
     answers = read_answers(str(path), text_field=field, benchmark=BENCHMARKS["bfcl"]).found
-    assert [(json.loads(one.text or ""), one.error) for one in answers] == [
-        (turns, ""),
-        ({"calls": FAILURE}, ""),
-    ]
+    found = [(json.loads(one.text or ""), one.error) for one in answers]
+    assert found == [(turns, ""), ({"calls": FAILURE}, "")]

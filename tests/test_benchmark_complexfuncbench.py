@@ -267,10 +267,8 @@ def test_sentence_transformers_are_an_extra(monkeypatch: pytest.MonkeyPatch) -> 
             return [[float("swap" in text), float("swap" not in text)] for text in texts]
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Model))
-    assert assign(["swap", "x"], ["y", "swap too"], transformer()) == [
-        (0, 1),
-        (1, 0),
-    ]
+    found = assign(["swap", "x"], ["y", "swap too"], transformer())
+    assert found == [(0, 1), (1, 0)]
 
 
 def test_reader_survives_what_records_may_lack(tmp_path: Path) -> None:

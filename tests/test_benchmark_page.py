@@ -256,12 +256,7 @@ def test_a_page_has_the_recorded_verdicts(reference: Path, tmp_path: Path) -> No
     folder = tmp_path / "result" / "m"
     folder.mkdir(parents=True)
     (run, *_) = sorted((reference / "vectors" / "bfcl").glob("*20b"))
-    for name in (
-        "simple_javascript",
-        "live_parallel",
-        "live_relevance",
-        "multi_turn_miss_func",
-    ):
+    for name in ("simple_javascript", "live_parallel", "live_relevance", "multi_turn_miss_func"):
         with gzip.open(run / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
             records = [json.loads(line) for line in list(stream)[1:]]
         recorded |= {record["id"]: record for record in records}

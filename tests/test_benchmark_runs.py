@@ -108,11 +108,8 @@ def test_a_sample_at_which_the_program_fails_is_said_and_in_no_figure() -> None:
     again.extend(AnswerSums(scorers, sums.data()))
     official = again.seen["official"]
     assert list(official.codes) == [0, NO_RESULT, 0, NO_RESULT]
-    assert (official.row(0).ok, official.row(NO_RESULT).ok, bool(official.row(NO_RESULT).error)) == (
-        True,
-        False,
-        True,
-    )
+    found = (official.row(0).ok, official.row(NO_RESULT).ok, bool(official.row(NO_RESULT).error))
+    assert found == (True, False, True)
 
 
 @pytest.mark.parametrize("name", ["appbench", "nestful", "callnavi", "functionchat"])

@@ -11,11 +11,7 @@ import pytest
 
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.bfcl.data import installed_folder, read_category
-from planner_eval.benchmarks.bfcl.multi_turn import (
-    NOT_JUDGED,
-    MultiTurnChecker,
-    MultiTurnRecord,
-)
+from planner_eval.benchmarks.bfcl.multi_turn import NOT_JUDGED, MultiTurnChecker, MultiTurnRecord
 from planner_eval.benchmarks.bfcl.verdict import RAISED
 from tests.conftest import tabled
 

@@ -1,7 +1,5 @@
 """The command line leaves out no record and passes over no option in silence."""
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -70,37 +68,6 @@ def many(tmp_path: Path) -> tuple[str, str]:
     pred[7]["plan"] = "f(x="
     gold = [{"id": f"q{i}", "plan": call(i)} for i in range(11)]
     return lines(tmp_path / "pred.jsonl", pred), lines(tmp_path / "gold.jsonl", gold)
-
-
-def test_nothing_is_applied_where_ids_are_repeated_or_others(many: tuple[str, str], tmp_path: Path) -> None:
-    made = loaded(planeval("diff", *many, "--patch").stdout)
-    patches = lines(tmp_path / "p.jsonl", [made[1], made[3], made[3]])
-    done = planeval(
-        "convert", lines(tmp_path / "dup.jsonl", same_call("q1", "q1", "q3", "q5")), "--patch", patches
-    )
-    assert done.returncode == 1
-    found = loaded(done.stdout)
-    assert ["error" in row for row in found] == [True, True, True, False]
-    assert "2 plans have the id 'q1'" in found[0]["error"]
-    assert "several patches have the id 'q3'" in found[2]["error"]
-    refused = planeval("convert", lines(tmp_path / "others.jsonl", same_call("a", "b")), "--patch", patches)
-    assert (refused.returncode, "no patch has the id of a plan" in refused.stderr) == (2, True)
-
-
-def test_a_broken_line_and_a_patch_that_does_not_fit_are_alone(many: tuple[str, str], tmp_path: Path) -> None:
-    made = loaded(planeval("diff", *many, "--patch").stdout)
-    alien = {"schema": "planeval.patch/1", "operations": [{"op": "remove", "id": "zz"}]}
-    odd = {**alien, "operations": [{"op": "arguments", "id": "c1", "arguments": [["x"]]}]}
-    patches = tmp_path / "p.jsonl"
-    rows = map(json.dumps, [made[1], {"id": "q3"} | alien, {"id": "q5"} | odd])
-    patches.write_text("\n".join([*rows, "{broken"]))
-    done = planeval("convert", many[0], "--patch", patches)
-    assert (done.returncode, "line 4, column 2: not JSON" in done.stderr) == (1, True), done.stderr
-    found = {row["id"]: row for row in loaded(done.stdout)}
-    assert (len(found), "text" in found["q1"]) == (10, True)
-    assert "does not fit the plan: 'zz' does not exist; the plan's calls are c1" in found["q3"]["error"]
-    assert "arguments 1 is ['x'], expected a name and a value" in found["q5"]["error"]
-    assert "1 lines of" in found["q0"]["error"]
 
 
 TOOLS = """
@@ -200,15 +167,6 @@ def test_an_option_that_does_not_apply_is_refused(argv: tuple[str, ...], more: s
     done = planeval(*argv, *more.split())
     assert (done.returncode, done.stdout) == (2, "")
     assert said in " ".join(done.stderr.split())
-
-
-def test_options_of_both_kinds_of_scores_apply_to_both() -> None:
-    done = planeval(*BENCHMARK, "--only", "failures", "--format", "csv", "--fail-under", "syntax=0.9")
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert [row["id"] for row in rows] == ["hr02"]
-    assert (done.returncode, "syntax (corrected) is 0.6667" in done.stderr) == (1, True)
-    assert planeval(*BENCHMARK, "--field", "id=id").returncode == 0
-    assert planeval(*BENCHMARK, "--official", "--set", "task=parameters").returncode == 0
 
 
 def test_compare_counts_gold_that_cannot_be_read_and_repeated_predictions(tmp_path: Path) -> None:

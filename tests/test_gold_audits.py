@@ -428,16 +428,6 @@ def test_ci_servers_get_lines_of_the_file(gold: Path) -> None:
     assert shown.startswith("::error file=gold.jsonl,line=10,title=gold.cycle in add::circle: call 1 (add)")
 
 
-def test_a_plan_that_cannot_be_read_counts_whatever_is_selected(gold: Path) -> None:
-    gold.write_text('{"id": "a", "gold": "f(("}\n{"id": "b", "gold": "f()"}\n', encoding="utf-8")
-    cut = ("data", "check", "gold.jsonl", "--field", "text=gold")
-    assert planeval(*cut).returncode == 1
-    assert planeval(*cut, "--select", "gold.option", "--write-baseline", "known.json").returncode == 1
-    assert planeval(*cut, "--select", "gold.option", "--baseline", "known.json").returncode == 0
-    assert planeval(*cut, "--baseline", "known.json").returncode == 0
-    assert planeval(*cut, "--ignore", "gold.unreadable").returncode == 0
-
-
 def test_prose_in_which_something_looks_like_a_call_is_no_gold(gold: Path) -> None:
     gold.with_name("prose.txt").write_text('Dear (all) readers,\nsee part(3) of "it".\n', encoding="utf-8")
     done = planeval("data", "check", "prose.txt")
@@ -513,15 +503,6 @@ def test_a_value_may_come_from_an_answer_that_nobody_recorded() -> None:
     alone = {**one_turn, "gold": "[book(room='USR005')]", "function": tools}
     (found,) = pe.check_dataset([alone]).doubts
     assert (found.found.argument, found.found.confidence, found.shown.level) == ("room", "high", "error")
-
-
-def test_the_line_of_the_result_says_what_was_not_looked_at(gold: Path) -> None:
-    gold.write_text('{"id": "a", "gold": "f()"}\n{"id": "b", "gold": "f()", "question": "Do f"}\n')
-    line = "not checked: questions (none known of 1 of 2 plans), tools (none known; --catalog names them), "
-    done = planeval("data", "check", "gold.jsonl")
-    assert f"gold: nothing doubtful; {line}{NOT_RUN}" in done.stdout.splitlines()
-    log = json.loads(planeval("data", "check", "gold.jsonl", "--format", "json").stdout)
-    assert log["unchecked"][0] == "questions (none known of 1 of 2 plans)"
 
 
 OWN = ["appbench", "callnavi", "complexfuncbench", "functionchat", "mathqa", "nestful-v2"]

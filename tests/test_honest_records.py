@@ -14,7 +14,8 @@ from tests.inside import planeval
 
 F = "[f(a=1)]"
 CALL = {"name": "f", "arguments": {"a": 1}}
-LISTED = {"name": "f", "args": {"a": 1}, "id": "x"}
+
+
 ITEM = {"type": "function_call", "name": "f", "arguments": '{"a": 1}', "call_id": "a"}
 
 
@@ -137,14 +138,3 @@ def test_a_call_in_a_block_of_text_is_a_call(block: Any) -> None:
     assert pe.diff(block, F).same
     assert pe.parse({"text": "It rains."}).calls == ()
     assert pe.score([{"id": 1, "output": block}], [{"id": 1, "gold": []}]).states() == {"different": 1}
-
-
-def test_a_case_without_invocations_is_a_row(tmp_path: Path) -> None:
-    use = {"intermediate_data": {"tool_uses": [{"name": "f", "args": {"a": 1}}]}}
-    done = {"invocation_id": "i", **use}
-    right = [{"actual_invocation": done, "expected_invocation": done}]
-    cases = [{"eval_id": f"{len(held)}", "eval_metric_result_per_invocation": held} for held in (right, [])]
-    path = tmp_path / "results.json"
-    path.write_text(json.dumps({"eval_case_results": [*cases, {"eval_id": "c"}]}))
-    scored = planeval("score", path, "--format", "json")
-    assert (scored.returncode, json.loads(scored.stdout)["states"]) == (1, {"same": 1, "gold_unreadable": 2})

@@ -113,18 +113,6 @@ def test_steps_are_generations_as_deep_as_the_paper_counts_them() -> None:
     assert (pe.stats(free).depth, found.depth, found.width, found.edges) == (1, 2, 2, 0)
 
 
-def test_a_hole_is_filled_by_the_catalog_of_the_data_set_or_the_users(tmp_path: Path) -> None:
-    data = ("callnavi", "--source", str(SAMPLES), "--infer")
-    assert 'shift = "$$$" ≈ getShift.shift' in planeval("render", *data, "--id", "hr03").stdout
-    assert 'style="dashed"' in planeval("render", *data, "--id", "hr03", "--format", "dot").stdout
-    assert "inferred: shift of c2 ← c1.shift" in planeval("parse", *data).stdout
-    plan = tmp_path / "plan.json"
-    plan.write_text('{"API": ["getShift", "swapShift"], "parameters": [{"person": "A"}, {"shift": "$$$"}]}')
-    bare, tools = ("parse", str(plan), "--infer"), str(SAMPLES / "callnavi" / "APIs" / "hr.json")
-    assert "inferred: shift of c2 ← c1.shift" in planeval(*bare, "--catalog", tools).stdout
-    assert "inferred:" not in planeval(*bare).stdout
-
-
 EQUAL = TABLES["EQUAL"]
 
 

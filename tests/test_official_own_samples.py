@@ -29,12 +29,7 @@ from planner_eval.benchmarks.complexfuncbench.official import read_turns
 from planner_eval.benchmarks.complexfuncbench.turn import AnswerScores, Settings
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
-from planner_eval.benchmarks.functionchat.official import (
-    judge_record,
-    match_item,
-    part_scores,
-    read_verdict,
-)
+from planner_eval.benchmarks.functionchat.official import judge_record, match_item, part_scores, read_verdict
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.nestful.formats import read_answer
 from planner_eval.benchmarks.report import Figure, Report

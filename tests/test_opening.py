@@ -349,15 +349,6 @@ def test_a_data_set_is_taken_by_name_wherever_plans_are(tmp_path: Path) -> None:
     assert f"{len(found)} plans checked" in planeval("check", "appbench", "--catalog", RATES, *at).stderr
 
 
-def test_a_file_of_a_data_sets_name_comes_first_and_is_said(tmp_path: Path) -> None:
-    (tmp_path / "appbench").write_text(CALL, encoding="utf-8")
-    (tmp_path / "gold.txt").write_text(CALL, encoding="utf-8")
-    for argv in (("diff", "appbench", "gold.txt"), ("diff", "gold.txt", "appbench"), ("stats", "appbench")):
-        done = planeval(*argv, cwd=tmp_path)
-        assert done.returncode == 0
-        assert "appbench is read as the file of that name; dataset:appbench is the data set" in done.stderr
-
-
 @pytest.mark.parametrize("command", ["parse", "stats", "convert", "check", "diff", "score"])
 def test_an_id_given_twice_is_told_with_both_places(tmp_path: Path, command: str) -> None:
     path, beside = tmp_path / "p.jsonl", tmp_path / "gold.jsonl"

@@ -348,13 +348,7 @@ def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path)
     file = coats(tmp_path / "t.jsonl")
     for more, nearest in (
         ((), [["d", "c"], ["d", "c"]]),
-        (
-            (
-                "--run",
-                "near-duplicates",
-            ),
-            [["c", "b"], ["c", "a"]],
-        ),
+        (("--run", "near-duplicates"), [["c", "b"], ["c", "a"]]),
     ):
         done = shown(file, "--shots", "2", *more)
         found = [json.loads(line)["demonstrations"]["ids"] for line in done.stdout.splitlines()]

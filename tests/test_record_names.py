@@ -163,14 +163,6 @@ def test_in_directories_a_record_without_an_id_takes_no_other_ones_place(tmp_pat
         ]  # fmt: skip
 
 
-def test_that_places_are_paired_with_ids_is_said(tmp_path: Path) -> None:
-    ids, bare = [{"id": "1", "f": 0}, {"id": "2", "f": 1}], [{"f": 0}, {"f": 1}]
-    held = {"gold": {"one": bare, "two": ids, "three": ids}, "prediction": dict.fromkeys(("one", "two"), ids)}
-    pred, gold = folders(tmp_path, held)
-    done = planeval("diff", pred, gold)
-    assert f"{gold}: the records of one have no ids, those in {pred} have" in done.stderr
-
-
 @pytest.fixture
 def commands(tmp_path: Path) -> dict[str, tuple[str, ...]]:
     plans, gold, patches, tools = (tmp_path / n for n in ("p.jsonl", "g.jsonl", "patches.jsonl", "f.py"))

@@ -91,10 +91,7 @@ def test_a_record_that_was_cut_in_its_last_line_goes_on(tmp_path: Path) -> None:
     assert planeval(*argv).returncode == 0
     assert answers.read_bytes() == whole
     lines = answers.read_text(encoding="utf-8").splitlines(keepends=True)
-    for text in (
-        f"{lines[0]}{lines[1][:20]}\n{lines[2]}",
-        "notes of mine",
-    ):  # broken elsewhere: unchanged
+    for text in (f"{lines[0]}{lines[1][:20]}\n{lines[2]}", "notes of mine"):  # broken elsewhere: unchanged
         answers.write_text(text, encoding="utf-8")
         said = planeval(*argv)
         assert said.returncode == 2

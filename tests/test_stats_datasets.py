@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 
 from planner_eval.benchmarks.datasets.sources import short_names
-from planner_eval.plan.statistics import (
-    FIGURE_MEANINGS,
-    KIND_MEANINGS,
-    Stats,
-)
+from planner_eval.plan.statistics import FIGURE_MEANINGS, KIND_MEANINGS, Stats
 from planner_eval.plan.structure import KINDS as COUNTED
 from tests.conftest import ROOT, tables
 from tests.inside import planeval
@@ -254,12 +250,3 @@ def test_every_figure_and_kind_has_a_sentence() -> None:
     assert FIGURE_MEANINGS.keys() - counted == {"total", "plans", "unread"}
     assert counted <= FIGURE_MEANINGS.keys()
     assert tuple(KIND_MEANINGS) == COUNTED
-
-
-def test_one_is_no_plural_and_no_size_is_not_zero(tmp_path: Path) -> None:
-    plan = tmp_path / "plan.json"
-    plan.write_text('[{"name": "f", "arguments": {}}]')
-    done = planeval("stats", str(plan), "--plot", f"tools={tmp_path / 'tools.dot'}")
-    assert "1 plan: 1 call of 1 tool, 0 references between 0 pairs" in done.stderr
-    shown = planeval("data", "show", "nestful-v2", "--cache", str(tmp_path)).stdout
-    assert "files      1, of unknown size\n" in shown

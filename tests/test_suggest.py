@@ -478,19 +478,6 @@ def test_apply_takes_the_patches(file: Path, tmp_path: Path) -> None:
     assert (mended.calls[0].name, dict(mended.calls[0].arguments)["quote"]) == ("get_rate", "USD")
 
 
-def test_exit_codes(tmp_path: Path) -> None:
-    cases: list[tuple[Any, list[str], int, str]] = [
-        ([LINES[0]], [], 0, ""), ([LINES[1]], [], 1, ""), ([LINES[0]], ["--replay"], 2, ""),
-        ([LINES[0]], ["--field", "query=nosuch"], 2, ""),
-        ([LINES[0] | {"query": ""}], ["--field", "query=query"], 2, "there: its values are not text"),
-        ([[]], [], 1, "1 without calls"),
-    ]  # fmt: skip
-    for lines, more, code, said in cases:
-        found, _, err = suggest(write(tmp_path / "one.jsonl", *lines), *more)
-        assert (found, said in err) == (code, True), err
-    assert suggest("nosuch.json")[0] == 2
-
-
 def test_a_model_that_cannot_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = write(tmp_path / "one.jsonl", {"id": "a", "plan": "zzzz()"})
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

@@ -185,10 +185,8 @@ def test_runs_without_a_column_in_the_main_layout_show_their_own_figures(tmp_pat
         ([scored(tmp_path / "scored", "nestful")], "1 of 1 run", ["scored"]),
     ):
         table = pe.table(chosen)
-        assert (
-            [head.figure for head in table.heads],
-            [row.name.partition(" (")[0] for row in table.rows],
-        ) == (usual, rows)
+        found = ([head.figure for head in table.heads], [row.name.partition(" (")[0] for row in table.rows])
+        assert found == (usual, rows)
         assert all(cell.low is not None for row in table.rows for cell in row.cells[:4])
         assert any(note.startswith(f"nestful-1 has no column for {strays}, ") for note in table.notes)
     assert pe.table([one]).title.startswith("NESTful, Table 1")
@@ -271,10 +269,8 @@ def test_a_figure_of_some_samples_has_their_number_and_interval_in_any_table(tmp
     assert [cell.n for cell in own.rows[0].cells] == [1, 1]
     run = scored(tmp_path / "routes", "callnavi", "--set", "task=routing")
     own = pe.table([run], metrics=["easy"])
-    assert (own.rows[0].cells[0].value, own.notes[0]) == (
-        1,
-        f"routes: {run}, a run of score --set task=routing",
-    )
+    found = (own.rows[0].cells[0].value, own.notes[0])
+    assert found == (1, f"routes: {run}, a run of score --set task=routing")
 
 
 def test_repeated_answers_are_stable_or_said_to_be_left_out(tmp_path: Path) -> None:
