@@ -127,9 +127,6 @@ def test_the_first_wrong_turn_is_told_whatever_turns_gold_has(gold: Any, tmp_pat
     assert turns["asked"] == "Yes."
 
 
-FLAT = ["find(to='Rome')", "book(flight='AZ9001')", "hotel(city='Rome')"]
-
-
 @tabled(
     "calls, gold, first, wrong",
     ids=["middle", "last", "turns", "between", "after the last", "after a wrong one"],

@@ -160,11 +160,6 @@ def test_an_order_that_names_no_call_of_gold_asks_for_nothing() -> None:
     assert [m.gold for m in match(pred, gold, terms=Terms(before=(("a", "b"),))).misplaced] == [1]
 
 
-LOADS = "a = load(x=1)\nb = load(x={})\n"
-WRONG = ["load (call 2): argument 'x' is 2, expected 1", "frobnicate (call 3) is called, expected sum_up"]
-THREE = "a = load(b={})\nb = load(b=2)\nc = load(b=2)\n{}(p=a, q=101)\nmerge(p=b, q=102)\nrank(p={}, q=103)"
-
-
 @tabled("gold, pred, said", ids=["names", "a list", "one of several"])
 def test_a_call_of_another_tool_tells_equal_calls_apart(gold: str, pred: str, said: list[str]) -> None:
     first, second, *rest = pred.split("\n")
@@ -212,10 +207,6 @@ def mistaken(random: Random, gold: Plan, uneven: bool) -> Plan:
 
     calls = [gold.calls[at] for at in order]
     return made((call.name, [(name, wrong(value)) for name, value in call.arguments]) for call in calls)
-
-
-def random_plan(random: Random, size: int) -> Plan:
-    return drawn(random, size, "fg", circles=False)
 
 
 def changed(random: Random, gold: Plan) -> Plan:

@@ -203,9 +203,9 @@ def test_deep_answers_end_in_an_error() -> None:
 
 TEXT = {"type": "text", "text": "I look."}
 GIVEN = {"name": "get_weather", "args": {"city": "Rome"}}
-CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": '{"city":"Rome"}'}
+
+
 WORDS = [{"type": "output_text", "text": "I look."}]
-SAID = {"type": "message", "id": "m", "role": "assistant", "content": WORDS}
 
 
 def records(folder: Path, value: Any, name: str = "file.json", **how: Any) -> PlanFile:
@@ -217,10 +217,6 @@ def records(folder: Path, value: Any, name: str = "file.json", **how: Any) -> Pl
 def chunk(*parts: Any, end: str | None = None, **beside: Any) -> dict[str, Any]:
     candidate = {"content": {"role": "model", "parts": list(parts)}, **({"finishReason": end} if end else {})}
     return {"candidates": [candidate], **beside}
-
-
-def event(kind: str, **beside: Any) -> dict[str, Any]:
-    return {"type": f"response.{kind}", **beside}
 
 
 ONE = TABLES["ONE"]

@@ -73,7 +73,8 @@ def boil(**arguments: Any) -> list[dict[str, str]]:
 
 COUNT = "simple_function_checker:wrong_count"
 PAIR = [*boil(eggs=4, minutes=10), *boil(eggs=2, minutes=5)]
-BOTH = "front, back"
+
+
 JAVA = 'new ArrayList<>(Arrays.asList("front", "back"))'
 
 

@@ -55,10 +55,6 @@ def record(*calls: tuple[str, Any]) -> dict[str, Any]:
     return {"API": [name for name, _ in calls], "parameters": [entry for _, entry in calls]}
 
 
-def flights(first: Any, second: Any) -> dict[str, Any]:
-    return record(("findFlight", first), ("payFlight", second))
-
-
 def sample(name: Any = "q", difficulty: str = "easy", gold: Any = FLIGHT, tools: Any = None) -> Sample:
     return Sample(str(name), gold=gold, tools=tools, dialect="callnavi", extra={"difficulty": difficulty})
 

@@ -370,10 +370,6 @@ def asked(kind: str) -> Sample:
     return Sample("dialog-1", tools=[tool("weather", "city"), tool("time")], gold=gold, extra=extra)
 
 
-def calling(name: str, **arguments: Any) -> str:
-    return json.dumps(message(call(name, **arguments)))
-
-
 @tabled("kind, answer, found")
 def test_the_class_of_an_error(kind: str, answer: str, found: str) -> None:
     assert error_class(asked(kind), read_answer(answer)) == found

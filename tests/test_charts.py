@@ -19,7 +19,8 @@ TABLES = tables(__file__)
 pytest.importorskip("matplotlib")
 
 ANSWERS = SAMPLES / "answers"
-WIN = ("--tools", "nestful", "--isolation", "inline")
+
+
 FIGURES = TABLES["FIGURES"]
 
 

@@ -66,7 +66,6 @@ def test_an_example_is_read_alike_by_the_short_way_and_as_data(name: str) -> Non
     assert (as_data.dialect, as_data.calls) == (as_text.dialect, as_text.calls)
 
 
-CALL = '{"name": "f", "arguments": {"a": 1, "a": 2}}'
 TAKEN = TABLES["TAKEN"]
 LEFT = TABLES["LEFT"]
 

@@ -41,7 +41,7 @@ TABLES = tables(__file__)
 
 PAIRS = json.loads(resources.read("data/selftest/plan_pairs.json"))
 
-MISSING = [["call.missing", at, None, None, []] for at in range(4)]
+
 # (code, gold call, pred call, argument, place) of each edit, written by hand from the pairs' text.
 WANTED: dict[str, list[list[Any]]] = TABLES["WANTED"]
 

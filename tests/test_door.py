@@ -435,9 +435,6 @@ def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, opti
     assert "applies only" not in planeval("diff", record, record, option, "nothing").stderr
 
 
-STEP = {"tool": "f", "tool_input": {}, "log": ""}
-
-
 @tabled("record, said")
 def test_what_agents_and_servers_write_is_no_silent_plan(tmp_path: Path, record: object, said: str) -> None:
     done = planeval("parse", lines(tmp_path / "p.jsonl", [record]))

@@ -9,7 +9,7 @@ import pytest
 
 from planner_eval.cli import RENAMED, cli
 from planner_eval.cli.help import EXAMPLES, FIRST, GROUPS, SECTIONS, SHARED
-from tests.conftest import tabled
+from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 PATCH = "tests/cases/patch.json"
@@ -29,6 +29,11 @@ def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[
 
 ALL = dict(_commands(cli))
 FLAGS = {name: {flag for option in command.params for flag in option.opts} for name, command in ALL.items()}
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
 
 
 def test_every_help_fits_a_screen_and_the_tables_name_what_there_is() -> None:

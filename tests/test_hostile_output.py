@@ -29,16 +29,14 @@ ACTING = re.compile(r"<script>alert|<img src=x")
 MARKUP = re.compile(r"<\w|(?<!\\)\]\(")
 
 ROWS = ("text", "json", "jsonl", "csv", "md")
-WHOLE = ("text", "json", "csv", "md")
-CI = ("github", "sarif")
-DRAWN = ("svg", "png", "pdf", "dot", "mermaid")
+
+
 TABLES = ("text", "md", "tex", "csv", "svg")
-LISTED = ("text", "md", "csv", "json", "jsonl")
-CATALOGS = ("openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval")
-GRAMMARS = ("json-schema", "lark", "gbnf")
-MADE = ("planeval", "nestful", "appbench", "functionchat", "complexfuncbench")
+
+
 ONE, TEXT = ("",), ("text",)
-MAKE = "data make --catalog tools.json -n 1"
+
+
 CALLS: dict[str, list[str]] = tables(__file__)["CALLS"]
 """Commands, and the forms that each writes."""
 BARE = {"doctor", "selftest"}

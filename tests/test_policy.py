@@ -446,9 +446,6 @@ def test_an_alias_of_an_alias_is_refused() -> None:
     assert rule(aliases={"NYC": "New York", "New York": "new york"})
 
 
-X = '[[rule]]\nargument = "x"\n'
-
-
 @pytest.mark.parametrize(("text", "said"), TABLES["WRONG"])
 def test_it_is_told_by_file_and_place(tmp_path: Path, text: str, said: str) -> None:
     file = tmp_path / "own.toml"

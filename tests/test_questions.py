@@ -448,9 +448,6 @@ def test_the_language_the_score_and_the_texts_are_the_users(server: ModelServer,
     assert any(one.startswith("Anew: - it was judged 8") for one in last)
 
 
-ASKED = ["--model", "m", "--cache", "kept.sqlite"]
-
-
 @tabled("argv, said")
 def test_wrong_options(argv: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

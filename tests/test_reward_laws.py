@@ -154,9 +154,6 @@ def test_the_parts_by_hand() -> None:
     assert sum(normalize_weights({"calls": 3, "format": 1})) == pytest.approx(1)
 
 
-SAID = [{"role": "assistant", "content": "I call it", "tool_calls": [
-    {"type": "function", "function": {"name": "f", "arguments": '{"x": 1}'}}
-]}]  # fmt: skip
 BACKWARD = "multiply(arg_0=3, arg_1=3)\nadd(arg_0=7, arg_1=8)"
 FORWARD = "a = add(arg_0=1, arg_1=2)\nmultiply(arg_0=a, arg_1=3)"
 

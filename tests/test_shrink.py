@@ -222,10 +222,6 @@ def test_gold_s_terms_play_no_part_and_it_is_said() -> None:
     assert json.loads(found.gold.text)[0]["name"] == "f"
 
 
-LIMITS = [("tries", 0), ("tries", 2.5), ("tries", True), ("deadline", float("nan")), ("deadline", "5"),
-          ("try_deadline", None), ("try_deadline", -1)]  # fmt: skip
-
-
 @tabled("how, said")
 def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said.replace("{", r"\{").replace("#", r"\#")):

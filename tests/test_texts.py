@@ -69,9 +69,6 @@ def test_what_is_computed_is_bounded_and_never_run() -> None:
     assert not any(map(compute, hostile))
 
 
-CALL = '{"name": "f", "arguments": {"a": 1}}'
-
-
 @pytest.mark.parametrize(("text", "called", "said"), TABLES["READ"])
 def test_what_a_text_calls_and_what_is_said_of_it(text: str, called: list[str], said: list[str]) -> None:
     code, row = parsed(text)

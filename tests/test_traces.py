@@ -342,10 +342,8 @@ def run(*spans: Part, root: int, under: str = "", inner: tuple[str, ...] = ()) -
 
 
 MODEL = ("model", "m1", 0, 100)
-FASTER = "; speeding up other steps does not help"
-WAITING = "unless the run was waiting for"
-OVERLAP = f": two 300.0 ms → m 350.0 ms{FASTER}, {WAITING} one in 300.0 ms of the remaining time"
-OWN_TIME = "the critical path is 600.0 ms of 1.00 s: m1 100.0 ms → f 400.0 ms → m2 100.0 ms" + FASTER
+
+
 BESIDE = [
     ("tool", "a", 50, 310), ("tool", "e", 60, 320), ("tool", "b", 100, 450), ("tool", "on", 300, 400),
     ("tool", "c", 420, 505), ("tool", "d", 500, 900),

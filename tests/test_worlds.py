@@ -519,7 +519,6 @@ def test_calls_from_many_threads_lose_nothing() -> None:
         assert count == (25,)
 
 
-TWICE = [{"name": "Find", "arguments": {"q": "a", "n": 10}}, {"name": "Now", "arguments": {}}]
 RECORD = TABLES["RECORD"]
 
 

@@ -257,7 +257,6 @@ def copies(world: World) -> Counter[str]:
     return found
 
 
-TRIP = "#from{0}='Oslo', #to{0}='Lyon'"
 RIVALS = TABLES["RIVALS"]
 
 
