@@ -9,6 +9,10 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from tests.conftest import tables
+
+TABLES = tables(__file__)
+
 KINDS = ("renew", "reserve", "pay", "cancel")
 BRANCHES = ("North", "Harbour", "Old Town")
 TRIALS = 2
@@ -138,14 +142,7 @@ def week_of_logs(week: int, seed: int = 20260202) -> str:
     return "\n".join(lines) + "\n"
 
 
-_TOOLS: tuple[tuple[str, str, bool, dict[str, str]], ...] = (
-    ("get_member", "A member with loans, reservations and fees.", True, {"member": "string"}),
-    ("find_book", "The number of a book.", True, {"title": "string"}),
-    ("renew_loan", "Renew a loan.", False, {"loan": "string", "weeks": "integer"}),
-    ("reserve_book", "Reserve a book at a branch.", False, {"book": "string", "branch": "string"}),
-    ("pay_fee", "Pay a fee.", False, {"member": "string", "amount": "integer"}),
-    ("cancel_reservation", "Cancel a reservation.", False, {"book": "string"}),
-)
+_TOOLS: tuple[tuple[str, str, bool, dict[str, str]], ...] = TABLES["_TOOLS"]
 
 CATALOG = [
     {

@@ -28,31 +28,7 @@ TABLES = tables(__file__)
 NOT_INSTALLED = Path("not", "there")
 """No folder: the installed package is read."""
 WORDS = TABLES["WORDS"]
-VALUES: tuple[Any, ...] = (
-    *WORDS,
-    None,
-    True,
-    False,
-    0,
-    1,
-    -1,
-    5,
-    2.5,
-    1e300,
-    -0.0,
-    [],
-    {},
-    [1],
-    ["a"],
-    [[1]],
-    [{}],
-    {"a": 1},
-    {"a": [1]},
-    {"a": {"b": 2}},
-    10**25,
-    float("inf"),
-    float("nan"),
-)
+VALUES: list[Any] = TABLES["VALUES"]
 JAVA = TABLES["JAVA"]
 JAVASCRIPT = TABLES["JAVASCRIPT"]
 

@@ -31,8 +31,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from tests.conftest import tables
 from tests.fuzz_files import Find, judge, run
 from tests.prediction_samples import appbench_catalogue
+
+TABLES = tables(__file__)
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "data" / "samples"
@@ -51,28 +54,7 @@ EXCEPTION = re.compile(
 
 TASKS = ("--model", "m", "--url", "URL", "--timeout", "0.4", "--deadline", "1", "--retries", "1", "--limit", str(SAMPLES_ASKED), "-o", "RUN")  # fmt: skip
 JUDGED = ("--judge", "m", "--judge-url", "URL")
-COMMANDS: dict[str, tuple[str, ...]] = {
-    "flat": ("predict", "TASKS", *TASKS),
-    "flat python": ("predict", "TASKS", *TASKS, "--dialect", "pythonic"),
-    "flat held": ("predict", "TASKS", *TASKS, "--constrain", "schema"),
-    "flat kept": ("predict", "TASKS", *TASKS, "--cache", "CACHE", "--prices", "PRICES"),
-    "flat twice": ("predict", "TASKS", *TASKS, "--repeat", "2", "--concurrency", "1"),
-    "function-calling": ("predict", "TASKS", *TASKS, "--pipeline", "function-calling"),
-    "turns": ("predict", "TASKS", *TASKS, "--pipeline", "function-calling", "--tools", "TOOLS", "--isolation", "inline", "--max-steps", "3"),
-    "react": ("predict", "TASKS", *TASKS, "--pipeline", "react", "--tools", "TOOLS", "--isolation", "inline", "--max-steps", "3"),
-    "appbench": ("predict", "DATA/appbench", *TASKS, "--benchmark", "appbench", "--catalog", "APPS"),
-    "isolated": ("predict", "DATA/appbench", *TASKS, "--benchmark", "appbench", "--catalog", "APPS", "--pipeline", "isolated"),
-    "nestful": ("predict", "DATA/nestful", *TASKS, "--benchmark", "nestful"),
-    "route": ("predict", "DATA/callnavi", *TASKS, "--benchmark", "callnavi", "--pipeline", "route"),
-    "route-then-fill": ("predict", "DATA/callnavi", *TASKS, "--benchmark", "callnavi", "--pipeline", "route-then-fill", "--router-model", "r"),
-    "backward": ("predict", "DATA/callnavi", *TASKS, "--benchmark", "callnavi", "--pipeline", "backward"),
-    "stepwise": ("predict", "DATA/complexfuncbench", *TASKS, "--benchmark", "complexfuncbench", "--max-steps", "3"),
-    "dialog": ("predict", "DATA/functionchat", *TASKS, "--benchmark", "functionchat", "--history", "own"),
-    "judge functionchat": ("score", "DATA/answers/functionchat.jsonl", "DATA/functionchat", "--benchmark", "functionchat", *JUDGED),
-    "judge callnavi": ("score", "DATA/answers/callnavi.jsonl", "DATA/callnavi", "--benchmark", "callnavi", *JUDGED, "--judge-cache", "CACHE"),
-    "judge complexfuncbench": ("score", "DATA/answers/complexfuncbench.jsonl", "DATA/complexfuncbench", "--benchmark", "complexfuncbench", *JUDGED),
-    "fetch": ("data", "fetch", "nestful-v1", "--cache", "DATACACHE", "--mirror", "URL", "--accept-checksum"),
-}  # fmt: skip
+COMMANDS: dict[str, list[str]] = TABLES["COMMANDS"]
 
 
 class Case(NamedTuple):

@@ -28,6 +28,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.cli import run as command_line
+from tests.conftest import tables
+
+TABLES = tables(__file__)
 
 ROOT = Path(__file__).resolve().parent.parent
 SLOW = 10.0
@@ -59,15 +62,7 @@ PIECES = [
     b"}", b"[", b"]", b",", b";", b"\t", b"null", b"NaN", b"Infinity", b"1e400", b"9" * 4400, b"[" * 250, b"\x1b[2J",
     b"\xed\xa0\x80", b"\\ud800", b"\x1f\x8b", b'{"id": 1}\n', b"PAR1", b'"id": "a", ', b'"output": "f(x=1)", ', b"#", b"---",
 ]  # fmt: skip
-COMMANDS: list[tuple[str, ...]] = [tuple(line.split()) for line in (
-    "diff FILE FILE --field text=output --field gold.text=output --format jsonl", "diff FILE GOLD",
-    "diff FILE GOLD --format csv", "diff FILE FILE --format md", "diff FILE GOLD --patch", "score FILE FILE",
-    "score FILE GOLD --only failures", "score GOLD FILE --format csv", "compare FILE GOLD --gold GOLD", "parse FILE",
-    "parse FILE --format jsonl", "parse FILE --repair", "convert FILE --to plan --loss",
-    "convert FILE --to pythonic", "stats FILE", "stats FILE --each --format csv", "check FILE --catalog CATALOG",
-    "check FILE --catalog FILE", "render FILE --format text", "apply FILE GOLD", "agree FILE FILE",
-    "shrink FILE GOLD --record 1 --code argument.value --tries 30", "score FILE FILE --policy FILE",
-)]  # fmt: skip
+COMMANDS: list[list[str]] = TABLES["COMMANDS"]
 
 
 def _columns(rows: list[dict[str, Any]]) -> list[str]:

@@ -30,11 +30,13 @@ from planner_eval.curation.suggest.suggest import (
 from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.models.pipelines.pipeline import read_tools
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
-from tests.conftest import ROOT, examples, tabled
+from tests.conftest import ROOT, examples, tabled, tables
 from tests.inside import planeval
 from tests.memory import slowness
 from tests.modelserver import Answer, ModelServer, drip, message
 from tests.plant_faults import planted
+
+TABLES = tables(__file__)
 
 RATES = str(ROOT / "data" / "catalogs" / "rates.json")
 NUMBER, TEXT, WHOLE = Type(("number",)), Type(("string",)), Type(("integer",))
@@ -432,13 +434,7 @@ def test_planted_faults_of_our_own_samples_are_mended() -> None:
         assert right[kind] >= 0.9 * of[kind] > 0, kind
 
 
-LINES = [
-    {"id": "right", "plan": '[{"name": "get_rate", "arguments": {"base": "EUR", "quote": "USD"}}]'},
-    {"id": "wrong", "plan": '[{"name": "getRates", "arguments": {"base": "EUR", "quote": "usd"}}]'},
-    {"id": "asked", "ask": "A euro in USD?", "plan": '[{"name": "get_rate", "arguments": {"base": "EUR"}}]'},
-    {"id": "cut", "plan": '[{"name": "get_rate", "arguments": {"base": "EUR", "quote": "USD"}'},
-    {"id": "words", "plan": "I cannot help."},
-]  # fmt: skip
+LINES = TABLES["LINES"]
 
 
 def write(path: Path, *lines: Any) -> Path:
