@@ -24,8 +24,6 @@ from .modelserver import Answer, ModelServer, message
 
 TABLES = tables(__file__)
 
-SAMPLES = ROOT / "data" / "samples" / "agents"
-
 DATA = ROOT / "data" / "samples" / "agents"
 
 
@@ -44,17 +42,11 @@ def answered(number: int, text: str) -> dict[str, Any]:
 
 TALK = [
     said("system", "Help."),
-    said("user", "Find a flight."),
-    called("find", 1, to="Rome"),
-    answered(1, '{"flight": "AZ9001"}'),
+    said("user", "Find a flight."), called("find", 1, to="Rome"), answered(1, '{"flight": "AZ9001"}'),
     said("assistant", "AZ9001. Shall I book it?"),
-    said("user", "Yes."),
-    called("book", 2, flight="AZ9001"),
-    answered(2, "ok"),
-    said("user", "And a hotel."),
-    called("hotel", 3, city="Rome"),
-    answered(3, "ok"),
-]
+    said("user", "Yes."), called("book", 2, flight="AZ9001"), answered(2, "ok"),
+    said("user", "And a hotel."), called("hotel", 3, city="Rome"), answered(3, "ok"),
+]  # fmt: skip
 
 
 def lines(file: Path, records: list[Any]) -> Path:
@@ -82,22 +74,14 @@ def test_calls_stand_in_the_turn_of_the_user_that_they_are_made_in() -> None:
 def anthropic(talk: list[dict[str, Any]]) -> list[dict[str, Any]]:
     made = []
     for item in talk[1:]:
-        calls = [
-            {
-                "type": "tool_use",
-                "id": c["id"],
-                "name": c["function"]["name"],
-                "input": json.loads(c["function"]["arguments"]),
-            }
+        parts = [
+            {"type": "tool_use", "id": c["id"], "name": c["function"]["name"],
+             "input": json.loads(c["function"]["arguments"])}
             for c in item.get("tool_calls", ())
-        ]
+        ] or [{"type": "text", "text": item["content"]}]  # fmt: skip
         if item["role"] == "tool":
-            part = {"type": "tool_result", "tool_use_id": item["tool_call_id"], "content": item["content"]}
-            made.append({"role": "user", "content": [part]})
-        else:
-            made.append(
-                {"role": item["role"], "content": calls or [{"type": "text", "text": item["content"]}]}
-            )
+            parts = [{"type": "tool_result", "tool_use_id": item["tool_call_id"], "content": item["content"]}]
+        made.append({"role": {"tool": "user"}.get(item["role"], item["role"]), "content": parts})
     return made
 
 
@@ -140,15 +124,12 @@ def test_a_missing_call_has_a_turn_only_where_its_neighbours_leave_one(
     assert (turns["first"], turns["wrong"]) == (first, wrong)
 
 
-@pytest.mark.parametrize(
-    "gold", [[], ["f()"], "no calls here", [[]], [[], []], {"name": "find", "arguments": {}}]
-)
-def test_odd_gold_beside_a_conversation_breaks_nothing(gold: Any, tmp_path: Path) -> None:
-    file = lines(tmp_path / "t.jsonl", [{"id": "a", "messages": TALK, "gold": gold}])
-    for command in (("diff",), ("score",), ("score", "--by", "calls")):
-        done = planeval(command[0], file, file, *command[1:])
-        assert "Traceback" not in done.stderr
-        assert done.returncode in (0, 1, 3), done.stderr
+def test_odd_gold_beside_a_conversation_breaks_nothing(tmp_path: Path) -> None:
+    for gold in ([], ["f()"], "no calls here", [[]], [[], []], {"name": "find", "arguments": {}}):
+        file = lines(tmp_path / "t.jsonl", [{"id": "a", "messages": TALK, "gold": gold}])
+        for command, *more in (("diff",), ("score",), ("score", "--by", "calls")):
+            done = planeval(command, file, file, *more)
+            assert ("Traceback" in done.stderr, done.returncode in (0, 1, 3)) == (False, True), done.stderr
 
 
 @tabled("name, lines, unit, counts")
@@ -156,7 +137,7 @@ def test_benchmarks_whose_gold_has_turns_say_the_first_wrong_one(
     name: str, lines: str, unit: str, counts: Any, tmp_path: Path
 ) -> None:
     """ComplexFuncBench's own code counts open steps alone, and so nothing is said of all of them."""
-    files = str(SAMPLES.parent / "answers" / f"{name}.jsonl"), str(SAMPLES.parent / name)
+    files = str(DATA.parent / "answers" / f"{name}.jsonl"), str(DATA.parent / name)
     assert lines in planeval("score", *files, "--benchmark", name).stdout
     data = json.loads(planeval("score", *files, "--benchmark", name, "--format", "json").stdout)
     turns = data["turns"]["corrected"][unit]
@@ -169,7 +150,7 @@ def test_benchmarks_whose_gold_has_turns_say_the_first_wrong_one(
 
 
 def test_a_difference_is_drawn_with_turns_as_lanes(tmp_path: Path) -> None:
-    file = str(SAMPLES / "week-2.jsonl")
+    file = str(DATA / "week-2.jsonl")
     drawn = planeval("diff", file, file, "--policy", "acting", "--id", "reserve-1/0", "--format", "dot")
     assert "turn 2: I would like to pick up &#x27;Emma&#x27; at Old Town. – first wrong" in drawn.stdout
     lists = lines(tmp_path / "lists.jsonl", [{"id": "a", "plan": [[{"f": {}}], [{"g": {}}]]}])
@@ -181,21 +162,14 @@ def test_score_counts_first_wrong_turns_alike_in_one_and_in_many_processes(tmp_p
     file = DATA / "week-2.jsonl"
     alone = planeval("score", file, file, "--policy", "acting", "--format", "json").stdout
     assert json.loads(alone)["turns"]["turn"] | {"all": 0} == {
-        "conversations": 24,
-        "same": 14,
-        "first_wrong": {"2": 6},
-        "first_wrong_unknown": 4,
-        "all": 0,
-        "wrong": 6,
-        "follow": 0,
-        "late": 0,
-    }
+        "conversations": 24, "same": 14, "first_wrong": {"2": 6}, "first_wrong_unknown": 4,
+        "all": 0, "wrong": 6, "follow": 0, "late": 0,
+    }  # fmt: skip
     kept = tmp_path / "run"
     assert planeval("score", file, file, "--policy", "acting", "-o", f"{kept}/").returncode == 0
-    stored = json.loads(planeval("score", kept, "--format", "json").stdout)
-    assert {name: stored[name] for name in ("turns", "costs", "trials")} == {
-        name: json.loads(alone)[name] for name in ("turns", "costs", "trials")
-    }
+    stored = planeval("score", kept, "--format", "json").stdout
+    for name in ("turns", "costs", "trials"):
+        assert json.loads(stored)[name] == json.loads(alone)[name]
 
 
 # ---------------------------------------------------------------- costs
@@ -228,26 +202,17 @@ def test_what_tools_take_or_answer_and_what_a_task_says_is_no_cost(source: Any, 
 
 
 def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
+    def costs(rows: list[Any]) -> Any:
+        file = lines(tmp_path / "p.jsonl", rows)
+        return json.loads(planeval("score", file, file, "--format", "json").stdout)["costs"]
+
     rows = [
-        {
-            "id": n,
-            "output": "f()" if n else "g()",
-            "gold": "f()",
-            "usage": {"input_tokens": 30},
-            "reward": n == 1,
-        }
+        {"id": n, "output": "gff"[n] + "()", "gold": "f()", "usage": {"input_tokens": 30}, "reward": n == 1}
         for n in range(3)
     ]
-    rows[2] |= {"cost": -1, "latency": float("nan")}
-    file = lines(tmp_path / "p.jsonl", rows)
-    done = planeval("score", file, file, "--format", "json")
-    found = json.loads(done.stdout)["costs"]["input_tokens"]
-    assert found == {"sum": 90, "records": 3, "mean": 30, "per_right": 45, "per_recorded_right": 90}
-    wrong = lines(tmp_path / "w.jsonl", [{**rows[0], "reward": 0}])
-    assert (
-        json.loads(planeval("score", wrong, wrong, "--format", "json").stdout)["costs"]["tokens"]["per_right"]
-        is None
-    )
+    found = {"sum": 90, "records": 3, "mean": 30, "per_right": 45, "per_recorded_right": 90}
+    assert costs(rows)["input_tokens"] == found
+    assert costs([{**rows[0], "reward": 0}])["tokens"]["per_right"] is None
 
 
 # ---------------------------------------------------------------- trials in tables, JUnit, thresholds; agree
@@ -271,23 +236,14 @@ def test_agree_takes_the_policy_of_one_file() -> None:
     figures = json.loads(done.stdout)["figures"]
     assert next(f for f in figures if f["name"] == "precision")["value"] == 0.8
     assert "only" not in done.stderr
-    for second in (file,):
-        assert planeval("agree", file, second, "--policy", "acting").returncode == 2
+    assert planeval("agree", file, file, "--policy", "acting").returncode == 2
 
 
 # ---------------------------------------------------------------- the page
-def test_the_page_shows_the_conversation_with_calls_in_place_and_hostile_words_as_text(
-    tmp_path: Path,
-) -> None:
+def test_the_page_shows_the_talk_with_calls_in_place_and_hostile_words_as_text(tmp_path: Path) -> None:
     hostile = "<img src=x onerror='window.__pwned=1'></script><script>window.__pwned=1</script>"
-    talk = [
-        said("system", hostile),
-        TALK[1],
-        called("search_flights", 1, to="Rome"),
-        *TALK[3:],
-        said("user", hostile),
-        called(hostile, 9, **{hostile: hostile}),
-    ]
+    talk = [said("system", hostile), TALK[1], called("search_flights", 1, to="Rome"), *TALK[3:]]
+    talk += [said("user", hostile), called(hostile, 9, **{hostile: hostile})]
     gold = [{"name": "book", "arguments": {"flight": "AZ1"}}, {"name": "pay", "arguments": {"note": hostile}}]
     file = lines(tmp_path / "t.jsonl", [{"id": "a", "messages": talk, "gold": gold}])
     page_file = tmp_path / "t.html"
@@ -295,9 +251,8 @@ def test_the_page_shows_the_conversation_with_calls_in_place_and_hostile_words_a
     with launched() as browser, opened(browser, page_file, "#view=pairs&id=a") as page:
         page.wait_for_selector(".talk")
         assert page.locator(".talk-message.first-wrong code").first.inner_text() == 'book(flight = "AZ9001")'
-        assert page.locator(".talk-message.first-wrong .talk-call.gold code").inner_text() == (
-            'gold: book(flight = "AZ1")'
-        )
+        gold_call = page.locator(".talk-message.first-wrong .talk-call.gold code")
+        assert gold_call.inner_text() == 'gold: book(flight = "AZ1")'
         assert page.locator(".talk-call.missing").count() == 1
         assert page.locator(".talk-call.free").count() == 1  # the search, which gold need not list
         assert page.locator(".talk-turn.wrong").first.inner_text().startswith("Turn 2 of 4")
@@ -322,9 +277,7 @@ def test_lanes_are_frames_below_one_another(tmp_path: Path) -> None:
     file = tmp_path / "talk.json"
     file.write_text(json.dumps(TALK))
     dot = planeval("render", file, "--format", "dot").stdout
-    assert [dot.index(f"turn {turn}") for turn in (1, 2, 3)] == sorted(
-        dot.index(f"turn {t}") for t in (1, 2, 3)
-    )
+    assert dot.index("turn 1") < dot.index("turn 2") < dot.index("turn 3")
     assert "turn 2: Yes." in planeval("render", file, "--format", "mermaid").stdout
 
 
@@ -347,9 +300,7 @@ def desk(kind: str) -> Any:
     asked: Counter[int] = Counter()
 
     def answer(body: dict[str, Any], _number: int) -> Answer:
-        member = int(
-            re.search(r"m-(\d)", body["messages"][-1 if len(body["messages"]) == 1 else 0]["content"])[1]
-        )  # type: ignore[index]
+        member = int(re.search(r"m-(\d)", body["messages"][0]["content"])[1])  # type: ignore[index]
         done = [m for m in body["messages"] if m["role"] == "tool"]
         if not done:
             return message(None, [("find_loan", json.dumps({"member": f"m-{member}"}))])
@@ -366,56 +317,24 @@ def desk(kind: str) -> Any:
 def test_three_agents_that_predict_asked_are_trials_with_costs_and_a_table(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
     (tmp_path / "catalog.json").write_text(json.dumps(OFFERED))
-    lines(
-        tmp_path / "tasks.jsonl",
-        [
-            {
-                "id": f"t{n}",
-                "query": f"Member m-{n}: {n + 1} weeks more, please.",
-                "gold": [
-                    {
-                        "name": "renew_loan",
-                        "arguments": {"loan": f"L-{sum(map(ord, f'm-{n}'))}", "weeks": n + 1},
-                    }
-                ],
-            }
-            for n in range(4)
-        ],
-    )
+    tasks = []
+    for n in range(4):
+        renewed = {"loan": f"L-{sum(map(ord, f'm-{n}'))}", "weeks": n + 1}
+        gold = [{"name": "renew_loan", "arguments": renewed}]
+        tasks.append({"id": f"t{n}", "query": f"Member m-{n}: {n + 1} weeks more, please.", "gold": gold})
+    lines(tmp_path / "tasks.jsonl", tasks)
+    asked = "predict tasks.jsonl --pipeline function-calling --tools tools.py --catalog catalog.json"
+    asked += " --repeat 2 --concurrency 1 --isolation inline"
     expected = {"good": (1.0, 1.0), "fickle": (0.25, 1.0), "lazy": (0.75, 0.75)}
     for kind, (hat, at) in expected.items():
         with ModelServer(desk(kind)) as server:
-            done = planeval(
-                "predict",
-                "tasks.jsonl",
-                "--pipeline",
-                "function-calling",
-                "--tools",
-                "tools.py",
-                "--catalog",
-                "catalog.json",
-                "--model",
-                kind,
-                "--url",
-                server.url,
-                "--repeat",
-                "2",
-                "--concurrency",
-                "1",
-                "-o",
-                kind,
-                "--isolation",
-                "inline",
-                cwd=tmp_path,
-                OPENAI_API_KEY="x",
-            )
+            argv = (*asked.split(), "--model", kind, "--url", server.url, "-o", kind)
+            done = planeval(*argv, cwd=tmp_path, OPENAI_API_KEY="x")
         assert done.returncode == 0, done.stderr
         done = planeval("score", kind, "--policy", "acting", "--format", "json", cwd=tmp_path)
         data = json.loads(done.stdout)
-        passes = {
-            estimate["k"]: (estimate["pass^k"], estimate["pass@k"]) for estimate in data["trials"]["passes"]
-        }
-        assert passes[2] == (hat, at), kind
+        (twice,) = (estimate for estimate in data["trials"]["passes"] if estimate["k"] == 2)
+        assert (twice["pass^k"], twice["pass@k"]) == (hat, at), kind
         assert data["costs"]["tokens"]["records"] == 8
         assert data["costs"]["calls"]["sum"] == (14 if kind == "lazy" else 16)
     table = planeval("table", "good", "fickle", "lazy", cwd=tmp_path).stdout
@@ -432,35 +351,21 @@ def test_the_sample_logs_are_the_generators() -> None:
 def test_two_weeks_of_logs_say_which_behaviours_got_worse(tmp_path: Path) -> None:
     codes = []
     for week in (1, 2):
-        done = planeval(
-            "check",
-            DATA / f"week-{week}.jsonl",
-            "--catalog",
-            DATA / "desk.json",
-            "--level",
-            "info",
-            "--format",
-            "json",
-        )
+        argv = ("check", DATA / f"week-{week}.jsonl", "--catalog", DATA / "desk.json", "--level", "info")
+        done = planeval(*argv, "--format", "json")
         codes.append(Counter(f["code"] for f in json.loads(done.stdout) if f["code"].startswith("trace.")))
         assert "given twice" not in done.stderr  # trials of one task
     assert (codes[0]["trace.failed_retry"], codes[1]["trace.failed_retry"]) == (0, 4)
     assert (codes[0]["trace.unagreed_action"], codes[1]["trace.unagreed_action"]) == (0, 5)
     weeks = [DATA / f"week-{week}.jsonl" for week in (1, 2)]
-    done = planeval(
-        "compare", *weeks, "--gold", weeks[0], "--policy", "acting", "--by", "kind", "--format", "json"
-    )
-    data = json.loads(done.stdout)
+    compared = ("compare", *weeks, "--gold", weeks[0], "--policy", "acting")
+    data = json.loads(planeval(*compared, "--by", "kind", "--format", "json").stdout)
     tokens = [round(data["costs"][side]["tokens"]["per_right"]) for side in ("first", "second")]
     turns = [data["turns"][side]["turn"]["first_wrong"] for side in ("first", "second")]
     assert (tokens, turns) == ([1383, 1691], [{"2": 2}, {"2": 6}])
-    markdown = planeval(
-        "compare", *weeks, "--gold", weeks[0], "--policy", "acting", "--metric", "exact", "--format", "md"
-    )
-    assert "| seconds per right answer | 28.68 | 36.07 |" in " ".join(markdown.stdout.split()).replace(
-        "  ", " "
-    )
-    assert "turn 2" in markdown.stdout
+    markdown = planeval(*compared, "--metric", "exact", "--format", "md").stdout
+    assert "| seconds per right answer | 28.68 | 36.07 |" in " ".join(markdown.split())
+    assert "turn 2" in markdown
     kinds = data["breakdown"]["kind"]
     moved = {kind: figures["exact"]["second"] - figures["exact"]["first"] for kind, figures in kinds.items()}
     found = {kind: value > 0 for kind, value in moved.items() if value}
