@@ -17,7 +17,9 @@ from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.score import Scored, Source, figure_rows, score_file, write_score
 from planner_eval.execution.nestful import NestfulRunner
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
+
+TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples"
 
@@ -60,14 +62,7 @@ def test_everything_that_does_not_match_is_counted(callnavi: Path, tmp_path: Pat
     assert (matched.missing, matched.unknown, matched.repeated) == (("hr2",), ("zzz",), ("hr0",))
     ours, official = (scored.reports[name].figure("ast_overall") for name in ("corrected", "official"))
     assert (ours.numerator, ours.denominator, official.denominator) == (1, 3, 729)
-    for said in (
-        "CallNavi: 4 answers, 3 samples, matched by id", "denominator: 3 records, one per sample", "1/3",
-        "samples without an answer, counted as wrong: 1 (hr2)",
-        "answers that no sample asked for, not counted: 1 (zzz)",
-        "further answers to a sample that has one, not counted: 1 (hr0)",
-        "answers that cannot be read from the file, counted as wrong: 1 (",
-        "divided by a constant of the published code",
-    ):  # fmt: skip
+    for said in TABLES["everything_that_does_not_match_is_counted"]:
         assert said in text
 
 
@@ -179,11 +174,6 @@ def test_wrong_names_and_options_are_told() -> None:
     for wrong, said in (("CallNavy", "did you mean callnavi"), ("zzz", "there are appbench")):
         with pytest.raises(InputError, match=said):
             benchmark(wrong)
-    for name, variant, options, said in (
-        ("nestful", "official", {"task": "routing"}, "has no option 'task'; it has model"),
-        ("callnavi", "official", {"task": "all"}, "one of parameters, routing, stability, not 'all'"),
-        ("appbench", "best", {}, "there is no variant 'best'"),
-        ("complexfuncbench", "official", {"runner": "x"}, "no runner 'x'"),
-    ):
+    for name, variant, options, said in TABLES["wrong_names_and_options_are_told"]:
         with pytest.raises(InputError, match=said):
             benchmark(name).score(variant, [], **options)

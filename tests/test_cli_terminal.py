@@ -161,11 +161,7 @@ def test_work_in_parts_says_how_far_it_is_on_a_terminal_elsewhere_and_not_at_all
 
 
 def test_ways_of_working_that_cannot_be_are_refused() -> None:
-    for option, value, said in (
-        ("--jobs", "0", "0 is not in the range x>=1"), ("--part", "0", "0 is not in the range x>=1"),
-        ("--record-deadline", "0", "0.0 is not in the range x>0"),
-        ("--engine", "spark", "'spark' is not 'ray'"),
-    ):  # fmt: skip
+    for option, value, said in TABLES["ways_of_working_that_cannot_be_are_refused"]:
         done = inside.planeval("diff", PRED, GOLD, option, value)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 

@@ -10,11 +10,13 @@ import pytest
 import planner_eval as pe
 from planner_eval.models.pipelines.pipeline import Task
 from planner_eval.models.pipelines.setup import Constraint, Setup, request_fields
-from tests.conftest import tabled
+from tests.conftest import tabled, tables
 from tests.grammar_walk import GbnfWalk, SchemaWalk
 from tests.modelserver import Answer, ModelServer, message
 from tests.test_predict import here as planeval
 from tests.test_predict import task_file
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture
@@ -54,14 +56,7 @@ def test_what_holds_the_answers_is_part_of_run_and_cache(server: ModelServer, tm
 
 
 def test_what_is_no_whole_plan_is_refused_before_any_request(server: ModelServer, tmp_path: Path) -> None:
-    for more, said in (
-        (
-            ("--pipeline", "function-calling"),
-            "a whole plan, which function-calling does not ask for with tasks of your own: it",
-        ),
-        (("--dialect", "hermes"), "there is no grammar of the dialect 'hermes'"),
-        (("--dialect", "appbench"), "appbench is not JSON, so JSON Schema cannot describe it"),
-    ):
+    for more, said in TABLES["what_is_no_whole_plan_is_refused_before_any_request"]:
         done = predict(server, tmp_path, "--constrain", "schema", *more, tasks=1)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr

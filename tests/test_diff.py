@@ -127,12 +127,7 @@ def test_codes_of_answers(ours: dict | None, theirs: dict | None, code: str) -> 
 
 
 def test_codes_of_names() -> None:
-    rows: list[tuple[Any, Any, list[str]]] = [
-        ({"app": "X"}, {"app": "Y"}, ["app.changed"]),
-        ({"app": "X", "q": 1}, {"app": "Y", "q": 2}, ["app.changed", "argument.value"]),
-        ({"town": "Rome"}, {"city": "Rome"}, ["argument.renamed"]),
-        ({"town": "Oslo"}, {"city": "Rome"}, ["argument.missing", "argument.extra"]),
-    ]
+    rows: list[tuple[Any, Any, list[str]]] = TABLES["codes_of_names"]
     for ours, theirs, codes in rows:
         assert [edit.code for edit in diff(of(call(**ours)), of(call(**theirs))).edits] == codes
 
@@ -289,13 +284,7 @@ def test_an_agent_that_acts_where_gold_only_looks_up_did_so_first() -> None:
 
 def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     gold = calls("get_user(id='u1')", "book(room='attic')")
-    talk = [
-        "get_user(id='u1')",
-        "get_user(id='u2')",
-        "get_room(id='r1')",
-        "think(thought='dear')",
-        "get_room(id='r2')",
-    ]
+    talk = TABLES["what_an_agent_looks_up_is_one_line_after_what_acts"]
     lines = make_edit_lines(diff(calls(*talk, "book(room='cellar')", "search_room(near='attic')"), gold))
     assert [(line.head, line.said) for line in lines] == [
         ("argument.value", 'book (call 6, gold\'s 2): argument \'room\' is "cellar", expected "attic"'),

@@ -172,13 +172,7 @@ def links(plan: Plan) -> list[tuple[int, int, str, Any]]:
 
 
 def holes(*calls: tuple[str, dict[str, Any]]) -> list[tuple[int, int, str, Any]]:
-    tools = [
-        {"name": "account", "parameters": {"name": "string"}, "returnParameter": {"AccountID": "string"}},
-        {"name": "balance", "parameters": {"accountID": "string"}, "returnParameter": {"Balance": "number"}},
-        {"name": "open", "parameters": {"balance": "string"}, "returnParameter": "dueDate"},
-        {"name": "check", "parameters": {"account_id": "string"}, "returnParameter": {"accountId": "string"}},
-        {"name": "move", "parameters": {"dueDate": "string"}, "returnParameter": None},
-    ]
+    tools = TABLES["holes"]
     plan = {"API": [name for name, _ in calls], "parameters": [given for _, given in calls]}
     return links(pe.parse(plan, tools=as_catalog(tools), infer=True))
 

@@ -15,9 +15,11 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_engine import until, workers
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers in /proc")
 
@@ -242,13 +244,7 @@ def test_a_folder_in_the_place_of_a_file_is_said(name: str, home: Path) -> None:
 
 
 def test_a_run_beside_a_file_is_an_error_that_says_what_to_type(home: Path) -> None:
-    for argv, said in (
-        ("compare run pred.jsonl --gold gold.jsonl", "planeval score pred.jsonl gold.jsonl -o DIR/"),
-        ("compare pred.jsonl run", "planeval score pred.jsonl GOLD -o DIR/"),
-        ("compare run run --gold gold.jsonl", "planeval compare run run"),
-        ("score run gold.jsonl", "planeval score run shows it again"),
-        ("diff run gold.jsonl", "it was made from pred.jsonl"),
-    ):
+    for argv, said in TABLES["a_run_beside_a_file_is_an_error_that_says_what_to_type"]:
         assert said in refused(home, *argv.split()), argv
 
 

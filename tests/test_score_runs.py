@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.plan.statistics import FIGURES, Stats, Sums, summarise
 from planner_eval.results.runs.stored import read_run, write_run
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_cli import planeval as started
+
+TABLES = tables(__file__)
 
 PRED, GOLD = (str(ROOT / "data" / "demo" / f"{side}.jsonl") for side in ("pred", "gold"))
 FORMS = ("text", "json", "jsonl", "csv", "md", "junit")
@@ -178,13 +180,7 @@ def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> No
     ):  # fmt: skip
         known = str(damaged(name))
         write_run(known, json.loads(json.dumps(read_run(known)).replace(old, new, 1)))
-    for name, said in (
-        ("rows", "changed since the run"), ("more", "changed since the run"),
-        ("undone", "the run is not finished: repeat its command to resume it"),
-        ("parts", "changed since the run"), ("text", "run.json cannot be read"),
-        ("list", "run.json cannot be read"), ("kind", "is a run of diff, expected one of score"),
-        ("schema", "has the format 'planeval.run/9'"), ("options", "cannot be read")
-    ):  # fmt: skip
+    for name, said in TABLES["a_damaged_run_is_refused"]:
         done = planeval("score", str(tmp_path / name))
         assert (name, done.returncode, done.stdout) == (name, 2, "")
         assert said in done.stderr

@@ -10,9 +10,11 @@ import pytest
 
 from planner_eval.cli.options import Settings
 from planner_eval.comparison.policy.file import line_of, lines_of
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 from tests.test_dialects_own import FORMS
+
+TABLES = tables(__file__)
 
 PRED = """\
 {"id": "1", "key": "a", "output": "none", "answer": [{"name": "f", "arguments": {"x": "A"}}]}
@@ -175,15 +177,7 @@ def sums(tmp_path: Path) -> Path:
     ("compare", "p.json", "t.json", "--gold", "g.json"),
 ])  # fmt: skip
 def test_a_rule_for_what_nothing_has_is_an_error(sums: Path, argv: tuple[str, ...]) -> None:
-    for rule, said in (
-        ('tool = "summ"', "own.toml, line 1, rule 1: no plan calls the tool 'summ'; did you mean 'sum'?"),
-        ('tool = "take"', "tools that these plans do not call are known from a catalog"),
-        ('argument = "aa"', "own.toml, line 1, rule 1: no plan gives the argument 'aa'; did you mean 'a'?"),
-        ('tool = "sum"\nargument = "x"', "no plan gives the argument 'x' of 'sum'; they give a"),
-        ('tool = "p*"\nargument = "xy"', "no plan gives the argument 'xy' of 'p*'; did you mean 'x'?"),
-        ('catalog = "tools.json"\n[[rule]]\ntool = "tak"',
-         "calls and no catalog has the tool 'tak'; did you"),
-    ):  # fmt: skip
+    for rule, said in TABLES["a_rule_for_what_nothing_has_is_an_error"]:
         head = "" if rule.startswith("catalog") else "[[rule]]\n"
         (sums / "own.toml").write_text(f'{head}{rule}\ncompare = "date"\n')
         done = run(sums, *argv, "--policy", "own.toml")

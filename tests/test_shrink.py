@@ -28,9 +28,11 @@ from planner_eval.curation.shrink.shrink import shrink as shrink_written
 from planner_eval.curation.shrink.steps import find_values
 from planner_eval.plan.model import Plan, Ref
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import ROOT, examples, tabled
+from tests.conftest import ROOT, examples, tabled, tables
 from tests.inside import planeval
 from tests.property.test_comparison_laws import plans
+
+TABLES = tables(__file__)
 
 DEMO = ROOT / "data" / "demo"
 PREDS, GOLDS = DEMO / "pred.jsonl", DEMO / "gold.jsonl"
@@ -301,12 +303,7 @@ def test_a_figure_of_two_scores_is_named() -> None:
     answers, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
     how: Any = {"differs": "official:corrected", "benchmark": "callnavi", "id": "hr02"}
     assert "structure: official 1, corrected 0" in pe.shrink(answers, gold, figure="structure", **how).shows
-    for more, said in (
-        ({"figure": "order"}, "corrected order of callnavi agree .* they differ in solved, structure"),
-        ({"id": "hr03"}, "agree on this answer"),
-        ({"settings": {"tsk": "routing"}}, "CallNavi has no option 'tsk'"),
-        ({"settings": {"task": "stability"}}, "several answers"),
-    ):
+    for more, said in TABLES["a_figure_of_two_scores_is_named"]:
         with pytest.raises((AbsentError, InputError), match=said):
             pe.shrink(answers, gold, **{**how, **more})
     with pytest.raises(InputError, match="the answers are a list, expected the path"):

@@ -174,11 +174,7 @@ def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> Non
     done = planeval("stats", str(none), str(some), "--plot", f"shapes={file}")
     assert "none.jsonl: 0 of 0 shapes, 0 of 2 plans; 2 without calls" in done.stderr
     assert "none.jsonl: 0 of 0 shapes" in file.read_text()
-    for words in (
-        ("--force", "--plot", "shapes="),
-        ("--force", "--plot", ""),
-        ("--theme=dark", "--plot", ""),
-    ):
+    for words in TABLES["a_plan_without_calls_has_no_frame_and_is_counted"]:
         done = planeval("stats", DEMO, *words[:2], f"{words[2]}{tmp_path / 'x.svg'}")
         assert done.returncode == 2  # where nothing is drawn
         assert f"{words[0].partition('=')[0]} applies only to" in done.stderr

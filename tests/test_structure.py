@@ -24,12 +24,14 @@ from planner_eval.plan.statistics import FIGURES, INFERRED, Stats, stats, summar
 from planner_eval.plan.structure import MAX_EXACT_CALLS, shape
 from planner_eval.reading.dialects.read import parse
 from tests.build import edges
-from tests.conftest import examples
+from tests.conftest import examples, tables
 from tests.inside import planeval
 from tests.pages import Page
 from tests.plant import topological
 from tests.property.test_comparison_laws import plans
 from tests.test_cli import DEMO, GOLD
+
+TABLES = tables(__file__)
 
 PRED = str(DEMO / "pred.json")
 
@@ -46,12 +48,7 @@ def drawn(text: str) -> Plan:
 
 def test_figures_of_a_plan_drawn_by_hand() -> None:
     plan = drawn("a b c<ab d<c e f<e g<c")
-    wanted = {
-        "components": [[0, 1, 2, 3, 6], [4, 5]], "topological_generations": [[0, 1, 4], [2, 5], [3, 6]],
-        "depth": 3, "width": 3, "critical_path": [0, 2, 3], "roots": [0, 1, 4], "sinks": [3, 5, 6],
-        "fan_in": [0, 0, 2, 1, 0, 1, 1], "fan_out": [1, 1, 2, 0, 1, 0, 0], "parallel_scale": 2,
-        "sequential_scale": 5, "nesting_patterns": {"A→B": 1, "A→{B,C}": 1, "{A,B}→C": 1},
-    }  # fmt: skip
+    wanted = TABLES["figures_of_a_plan_drawn_by_hand"]
     assert {name: getattr(structure, name)(plan) for name in wanted} == wanted
 
 

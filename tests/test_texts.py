@@ -202,11 +202,7 @@ def test_the_places_are_those_of_the_text() -> None:
 
 
 def test_prose_calls_nothing() -> None:
-    for text in (
-        "Movies: we should buy tickets (two)", "Note: [see appendix (#3)]",
-        "Plan:\nNote: [see(#3)], as above", "I would use buy(#city='Reno') here.",
-        "Well,\nbuy(#city='Reno') is what I would use.",
-    ):  # fmt: skip
+    for text in TABLES["prose_calls_nothing"]:
         assert parse(text).calls == (), text
     assert [call.tool for call in parse("Sure. Movies: [x = buy(#city='Reno')]").calls] == ["Movies.buy"]
 

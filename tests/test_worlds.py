@@ -424,12 +424,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert read(GOOD).apis["f"].returns == (("b", None),)
     shipped = sorted(file.stem for file in (ROOT / "data" / "worlds").glob("*.toml"))
     assert {"appbench", "bank", "library"} <= {*shipped}
-    cases: list[tuple[str, str | None, str]] = [
-        ("a.toml", "a = ", "Invalid value"), ("a.json", "{", "line 1, column 2: not JSON"),
-        ("a.py", "import nothing_of_that_name", "does not import: ModuleNotFoundError"),
-        ("b.py", "x = 1", "defines WORLD"), ("c.py", "WORLD = 3", "c.py: found 3, expected a table"),
-        ("none.toml", None, "no such file"), ("", None, "is a directory"),
-    ]  # fmt: skip
+    cases: list[tuple[str, str | None, str]] = TABLES["files_that_cannot_be_read"]
     for name, text, said in cases:
         if text is not None:
             (tmp_path / name).write_text(text)
