@@ -7,6 +7,7 @@ ROOT the checkout. ``pytest tests/test_sessions.py --update-cases`` rewrites wha
 
 import re
 import shlex
+from difflib import get_close_matches
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ def printed(command: str, folder: Path) -> str:
     return "\n".join(lines).replace(f"{ROOT}/", "ROOT/").replace(str(folder), "FOLDER") + "\n"
 
 
+def renewed(shown: str, output: str) -> str:
+    """The output; where not all of it was shown, the lines that are nearest to the shown ones."""
+    if "…" not in shown.splitlines():
+        return output.lstrip()
+    there = output.splitlines()
+    kept = [
+        line if line == "…" else "".join(get_close_matches(line, there, 1)) for line in shown.splitlines()
+    ]
+    return "\n".join(kept)
+
+
 @pytest.mark.parametrize(("page", "title"), SECTIONS, ids=lambda text: text)
 def test_session(page: str, title: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     path = FOLDER / f"{page}.md"
@@ -54,7 +66,7 @@ def test_session(page: str, title: str, tmp_path: Path, request: pytest.FixtureR
         lines = []
         for command, shown in commands(block[2]):
             output = printed(command, tmp_path)
-            lines.append(f"$ {command}\n{shown if matches(shown, output) else output.lstrip()}")
+            lines.append(f"$ {command}\n{shown if matches(shown, output) else renewed(shown, output)}")
         return "```console\n{}```".format("".join(line.rstrip("\n") + "\n" for line in lines))
 
     now = BLOCK.sub(run, text)
