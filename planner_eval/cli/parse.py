@@ -214,7 +214,7 @@ def _reason(record: Record, plan: Plan, dialect: str | None) -> str:
     from planner_eval.reading.dialects.finding.find import find_plan
 
     repaired = any(note.code.startswith("repair.") for note in plan.diagnostics)
-    return find_plan(record.source, DEFAULT_LIMITS, repair=repaired).reason
+    return find_plan(record.source, DEFAULT_LIMITS, repair=repaired).raw.reason or ""
 
 
 def _plan_text(record: Record, plan: Plan, dialect: str | None, *, grammar: bool) -> str:

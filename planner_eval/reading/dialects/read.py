@@ -297,15 +297,13 @@ def _read(
             return RecognisedPlan(dialect, raw)
         from planner_eval.reading.dialects.finding.find import find_plan
 
-        result = find_plan(source, limits, repair=repair, located=located, values=values)
+        return find_plan(source, limits, repair=repair, located=located, values=values)
     except AnswerError:
         raise
     except ParseError as error:
         error.text = error.text or source
         error.dialect = error.dialect or dialect
         raise
-    raw = result.raw
-    return RecognisedPlan(result.dialect, RawPlan(raw.calls, raw.answer, raw.notes, result.reason))
 
 
 def _find_conversation(
@@ -398,9 +396,9 @@ def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan |
     from planner_eval.reading.dialects.finding.embedded_tokens import read_embedded_tags, tags
 
     settled_text = read_embedded_tags(
-        source, tags(source), lambda text: (read(blank_other_turns(text).text), None)
+        source, tags(source), lambda text: RecognisedPlan("", read(blank_other_turns(text).text))
     )
-    return None if settled_text is None else settled_text.raw
+    return None if settled_text is None else settled_text.plan.raw
 
 
 def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:

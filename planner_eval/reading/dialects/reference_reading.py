@@ -7,18 +7,22 @@ the text, or the inside of its fences, follows the grammar or is an error at the
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, LimitError, ParseError
 from planner_eval.base.json_text import LARK_CHARS, check_depth, object_items
-from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.base.limits import Limits, check_calls
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView
-from planner_eval.reading.dialects.finding.segments import PYTHON_DIALECTS, split_blocks
+from planner_eval.reading.dialects.finding.segments import (
+    PYTHON_DIALECTS,
+    locate_error_in_source,
+    split_blocks,
+)
 from planner_eval.reading.dialects.finding.whole_texts import read_whole_text
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.python_calls import block_reader
@@ -90,11 +94,7 @@ def _recognise(text: str, limits: Limits) -> RecognisedPlan:
     """The notation of a text, as the usual reading finds it."""
     from planner_eval.reading.dialects.finding.find import find_plan
 
-    whole_read = read_whole_text(text, limits)
-    if whole_read is not None:
-        return whole_read
-    result = find_plan(text, limits)
-    return RecognisedPlan(result.dialect, result.raw)
+    return read_whole_text(text, limits) or find_plan(text, limits)
 
 
 def _no_grammar_message(dialect: str) -> str:
@@ -115,14 +115,16 @@ def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
     notes: list[Diagnostic] = []
     answer: Arguments | None = None
     variables = Variables()
-    for fence in _fence_spans(text):
+    for block in split_blocks(TextView(text)):
+        if not block.fenced:
+            continue
         calls_before = len(calls)
         read = (
             block_reader(variables, calls_before, by_grammar=True)
             if dialect.name in PYTHON_DIALECTS
             else reference
         )
-        inner = _read_fence(read, fence, text, limits)
+        inner = _read_fence(read, block.view, text, limits)
         calls += shift_names(inner.calls, calls_before) if calls_before else inner.calls
         notes += [n if n.call is None else n._replace(call=n.call + calls_before) for n in inner.notes]
         answer = inner.answer if answer is None else answer
@@ -132,47 +134,21 @@ def _read(dialect: Dialect, text: str, limits: Limits) -> RawPlan:
     return RawPlan(tuple(variables.connected(calls)), answer, tuple(notes))
 
 
-def _fence_spans(text: str) -> Iterator[Span]:
-    """Where the insides of a text's fences stand."""
-    for block in split_blocks(TextView(text)):
-        if block.fenced:
-            yield block.view.span((0, len(block.view.text)))
-
-
 def _read_fence(
-    reference: Callable[[str, Limits], RawPlan], fence: Span, text: str, limits: Limits
+    reference: Callable[[str, Limits], RawPlan], view: TextView, text: str, limits: Limits
 ) -> RawPlan:
     """A fence's inside, read, with its places in the whole text."""
-    start, end = fence
     try:
-        raw = reference(text[start:end], limits)
-    except LimitError as error:
-        raise LimitError(error.reason, text=text, offset=start + error.offset) from None
+        raw = view.place(reference(view.text, limits))
     except ParseError as error:
-        offset = start + error.offset
-        raise ParseError(
-            error.reason, text=text, offset=offset, code=error.code, dialect=error.dialect
-        ) from None
-    return RawPlan(
-        tuple(_shift_call(call, start) for call in raw.calls),
-        None
-        if raw.answer is None
-        else tuple((key, _shift_references(value, start)) for key, value in raw.answer),
-        tuple(n if n.span is None else n._replace(span=_shift_span(n.span, start)) for n in raw.notes),
-    )
+        raise locate_error_in_source(error, view, text) from None
+    start = view.origin(0)
+    calls = (replace(call, arguments=_shift_pairs(call.arguments, start)) for call in raw.calls)
+    return raw._replace(calls=tuple(calls), answer=raw.answer and _shift_pairs(raw.answer, start))
 
 
-def _shift_span(span: Span, by: int) -> Span:
-    return span[0] + by, span[1] + by
-
-
-def _shift_call(call: RawCall, by: int) -> RawCall:
-    return replace(
-        call,
-        arguments=tuple((key, _shift_references(value, by)) for key, value in call.arguments),
-        span=None if call.span is None else _shift_span(call.span, by),
-        spans=tuple(_shift_span(span, by) for span in call.spans),
-    )
+def _shift_pairs(pairs: Arguments, by: int) -> Arguments:
+    return tuple((key, _shift_references(value, by)) for key, value in pairs)
 
 
 def _shift_references(value: Value, by: int) -> Value:
@@ -180,7 +156,7 @@ def _shift_references(value: Value, by: int) -> Value:
 
     def leaf(value: Value) -> Value:
         has_span = isinstance(value, RawRef) and value.span is not None
-        return replace(value, span=_shift_span(value.span, by)) if has_span else value
+        return replace(value, span=(value.span[0] + by, value.span[1] + by)) if has_span else value
 
     return map_leaves(leaf, value)
 

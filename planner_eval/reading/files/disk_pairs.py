@@ -22,8 +22,8 @@ from planner_eval.reading.files.record import (
     parse_position_name,
 )
 from planner_eval.reading.files.record_index import (
-    LOOKUP_BATCH,
     IndexFolder,
+    LazySequence,
     RecordIndex,
     create_database,
     finish_database,
@@ -36,58 +36,39 @@ Link: TypeAlias = tuple[int | None, int | None]
 Records: TypeAlias = Sequence[Record]
 
 
-class LazyPairs(Sequence[Pair]):
+class LazyPairs(LazySequence[Pair]):
     """Pairs of records that are made anew whenever they are asked for; slices are as lazy.
 
     Args:
         pred: The predictions.
         gold: The gold plans.
         base: Which belongs to which; by position when left out.
-        numbers: Which of the pairs.
+        positions: The numbers of these pairs among all.
         steps: What is done to each pair when it is read.
     """
-
-    by_index = True
 
     def __init__(
         self,
         pred: Records,
         gold: Records,
         base: RecordIndex | None,
-        numbers: Sequence[int],
+        positions: Sequence[int],
         steps: tuple[Callable[[Pair], Pair], ...] = (),
     ) -> None:
-        self.pred, self.gold, self.base, self.numbers, self.steps = pred, gold, base, numbers, steps
+        super().__init__(positions, steps)
+        self.pred, self.gold, self.base = pred, gold, base
 
-    def __len__(self) -> int:
-        return len(self.numbers)
+    def but(self, positions: Sequence[int], steps: tuple[Callable[[Pair], Pair], ...]) -> LazyPairs:
+        """Other pairs of the same records, or others done to them."""
+        return LazyPairs(self.pred, self.gold, self.base, positions, steps)
 
-    @overload
-    def __getitem__(self, index: int) -> Pair: ...
-    @overload
-    def __getitem__(self, index: slice) -> LazyPairs: ...
-    def __getitem__(self, index: int | slice) -> Pair | LazyPairs:
-        if isinstance(index, slice):
-            return LazyPairs(self.pred, self.gold, self.base, self.numbers[index], self.steps)
-        return next(self._at((self.numbers[index],)))
-
-    def __iter__(self) -> Iterator[Pair]:
-        for first in range(0, len(self.numbers), LOOKUP_BATCH):
-            yield from self._at(self.numbers[first : first + LOOKUP_BATCH])
-
-    def each(self, step: Callable[[Pair], Pair]) -> LazyPairs:
-        """The same pairs, something done to each when it is read; it can be pickled."""
-        return LazyPairs(self.pred, self.gold, self.base, self.numbers, (*self.steps, step))
-
-    def _at(self, numbers: Sequence[int]) -> Iterator[Pair]:
-        links = self._links(numbers)
+    def at(self, positions: Sequence[int]) -> Iterator[Pair]:
+        """The pairs of some numbers, few of them, in the order asked for."""
+        links = self._links(positions)
         lefts = _read_records_at(self.pred, [left for left, _ in links if left is not None])
         rights = _read_records_at(self.gold, [right for _, right in links if right is not None])
         for left, right in links:
-            pair = (None if left is None else next(lefts), None if right is None else next(rights))
-            for step in self.steps:
-                pair = step(pair)
-            yield pair
+            yield self._done((None if left is None else next(lefts), None if right is None else next(rights)))
 
     def _links(self, numbers: Sequence[int]) -> list[Link]:
         if self.base is None:
@@ -104,12 +85,12 @@ class LazyPairs(Sequence[Pair]):
             _positions_of_ids(records, ids) for records in (self.pred, self.gold)
         )
         numbers = {*self._of(pred_positions, gold_positions), *self._called(ids)}
-        return LazyPairs(self.pred, self.gold, self.base, array("q", sorted(numbers)), self.steps)
+        return self.of(array("q", sorted(numbers)))
 
     def _of(self, pred_positions: Sequence[int], gold_positions: Sequence[int]) -> Collection[int]:
         """The numbers of the pairs of which a record stands at one of some places."""
         if self.base is None:
-            return {*pred_positions, *gold_positions}.intersection(self.numbers)
+            return {*pred_positions, *gold_positions}.intersection(self.positions)
         parameters = (json.dumps(pred_positions), json.dumps(gold_positions))
         rows = self.base.ask(
             f"SELECT n FROM pair WHERE pred IN {_JSON_LIST_QUERY} OR gold IN {_JSON_LIST_QUERY}", parameters
@@ -125,7 +106,7 @@ class LazyPairs(Sequence[Pair]):
             pred_positions = _positions_in_file(self.pred, position) if kind == "prediction" else []
             gold_positions = _positions_in_file(self.gold, position) if kind == "record" else []
             numbers = sorted(self._of(pred_positions, gold_positions))
-            for number, records in zip(numbers, self._at(numbers), strict=True):
+            for number, records in zip(numbers, self.at(numbers), strict=True):
                 if pair_name(position, *records, gold_named=True) == name:
                     yield number
 

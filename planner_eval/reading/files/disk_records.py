@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from itertools import accumulate
-from typing import Any, Self, TypeAlias, overload
+from typing import Any, Self, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
@@ -49,8 +49,8 @@ from planner_eval.reading.files.record import (
     unpaired_record_key,
 )
 from planner_eval.reading.files.record_index import (
-    LOOKUP_BATCH,
     IndexFolder,
+    LazySequence,
     RecordIndex,
     RecordLocation,
     SourceFile,
@@ -69,7 +69,7 @@ RecordStep: TypeAlias = Callable[[Record], Record]
 """What is done to each record when it is read; it leaves ids alone, and can be pickled."""
 
 
-class LazyRecords(Sequence[Record]):
+class LazyRecords(LazySequence[Record]):
     """Records that are made anew whenever they are asked for; slices are as lazy.
 
     They can be pickled and forked: other processes read the same files and index.
@@ -80,10 +80,9 @@ class LazyRecords(Sequence[Record]):
         steps: What is done to each.
     """
 
-    by_index = True
-
     def __init__(self, base: RecordIndex, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> None:
-        self.base, self.positions, self.steps = base, positions, steps
+        super().__init__(positions, steps)
+        self.base = base
 
     @property
     @abstractmethod
@@ -96,45 +95,8 @@ class LazyRecords(Sequence[Record]):
         return self.origins[0].path if len(self.origins) == 1 else None
 
     @abstractmethod
-    def but(self, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> Self:
-        """Other records of the same files, or others done to them."""
-
-    @abstractmethod
-    def at(self, positions: Sequence[int]) -> Iterator[Record]:
-        """The records at some positions, few of them, in the order asked for."""
-
-    @abstractmethod
     def lone(self, position: int) -> str:
         """What a record without a partner is found by, see :func:`.ids.unpaired_record_key`."""
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: int | slice) -> Record | Self:
-        if isinstance(index, slice):
-            return self.of(self.positions[index])
-        return next(self.at((self.positions[index],)))
-
-    def __iter__(self) -> Iterator[Record]:
-        for first in range(0, len(self.positions), LOOKUP_BATCH):
-            yield from self.at(self.positions[first : first + LOOKUP_BATCH])
-
-    def of(self, positions: Sequence[int]) -> Self:
-        """The records at other positions."""
-        return self.but(positions, self.steps)
-
-    def each(self, step: RecordStep) -> Self:
-        """The same records, something done to each when it is read."""
-        return self.but(self.positions, (*self.steps, step))
-
-    def _done(self, record: Record) -> Record:
-        for step in self.steps:
-            record = step(record)
-        return record
 
     # ------------------------------------------------------------ what the index knows
     @property

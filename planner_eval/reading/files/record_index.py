@@ -6,13 +6,14 @@ import json
 import os
 import sqlite3
 import weakref
+from abc import abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, Self, TypeVar, overload
 from urllib.parse import quote
 
 from planner_eval.base.errors import InputError
@@ -34,6 +35,8 @@ from planner_eval.reading.files.record import (
     Origin,
     Store,
 )
+
+T = TypeVar("T")
 
 LOOKUP_BATCH = 256
 """Records that are looked up at once."""
@@ -205,6 +208,57 @@ class RecordIndex:
             row[0]: RecordLocation._make(row) for row in self.ask(f"{columns} IN ({marks})", list(positions))
         }
         return [by_position[position] for position in positions]
+
+
+class LazySequence(Sequence[T]):
+    """What is made anew whenever it is asked for; slices are as lazy.
+
+    Args:
+        positions: Which of all there are.
+        steps: What is done to each as it is made.
+    """
+
+    by_index = True
+
+    def __init__(self, positions: Sequence[int], steps: tuple[Callable[[T], T], ...]) -> None:
+        self.positions, self.steps = positions, steps
+
+    @abstractmethod
+    def but(self, positions: Sequence[int], steps: tuple[Callable[[T], T], ...]) -> Self:
+        """Others of the same, or others done to them."""
+
+    @abstractmethod
+    def at(self, positions: Sequence[int]) -> Iterator[T]:
+        """Those at some positions, few of them, in the order asked for."""
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> T | Self:
+        if isinstance(index, slice):
+            return self.of(self.positions[index])
+        return next(self.at((self.positions[index],)))
+
+    def __iter__(self) -> Iterator[T]:
+        for first in range(0, len(self.positions), LOOKUP_BATCH):
+            yield from self.at(self.positions[first : first + LOOKUP_BATCH])
+
+    def of(self, positions: Sequence[int]) -> Self:
+        """Those at other positions."""
+        return self.but(positions, self.steps)
+
+    def each(self, step: Callable[[T], T]) -> Self:
+        """The same, something done to each as it is made; it can be pickled."""
+        return self.but(self.positions, (*self.steps, step))
+
+    def _done(self, item: T) -> T:
+        for step in self.steps:
+            item = step(item)
+        return item
 
 
 def read_only_uri(path: str) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.limits import Span
@@ -18,6 +18,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import INVISIBLE, lazy_pattern
 from planner_eval.plan.model import Path, RawCall, RawPlan, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.detect import bracketed_words, find_opening_tokens
+from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.table import Wrapper, custom_rows, table
 
 # ----------------------------------------------------------------------
@@ -322,21 +323,19 @@ _LONG_TEXT_LENGTH = 100_000
 """Characters of a text that is read twice at most."""
 
 
-TextReader: TypeAlias = Callable[[str], "tuple[RawPlan, Any]"]
-"""Reads a text: its calls, and what its reader wants to know beside them."""
+TextReader: TypeAlias = Callable[[str], RecognisedPlan]
+"""Reads a text."""
 
 
 class EmbeddedTagReading(NamedTuple):
     """What a text says whose values hold tags.
 
     Args:
-        raw: The calls, with the tags in their values.
-        beside: What the reader gave beside them.
+        plan: What was read, with the tags in the calls' values.
         signs: The text with signs for these tags.
     """
 
-    raw: RawPlan
-    beside: Any
+    plan: RecognisedPlan
     signs: TagPlaceholders
 
 
@@ -361,16 +360,16 @@ def read_embedded_tags(text: str, groups: list[list[Tag]], read: TextReader) -> 
         tried = [*proven, *candidates]
         signs = TagPlaceholders(text, tried)
         try:
-            raw, extra = read(signs.text)
+            plan = read(signs.text)
         except ParseError:
             waiting[:0] = _split_groups(candidates)
             continue
-        put = signs.put_back(raw)
+        put = signs.put_back(plan.raw)
         read_groups = [group for group in tried if all(signs.seen.issuperset(tag.spans) for tag in group)]
         if put is None:
             waiting[:0] = _split_groups(candidates)
         elif len(read_groups) == len(tried):
-            proven, best = tried, EmbeddedTagReading(put, extra, signs)
+            proven, best = tried, EmbeddedTagReading(plan._replace(raw=put), signs)
         elif len(read_groups) > len(proven):
             unread_groups = [group for group in candidates if group not in read_groups]
             waiting[:0] = [

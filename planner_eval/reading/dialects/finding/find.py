@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
@@ -59,21 +59,6 @@ from planner_eval.reading.dialects.programs.program import Variables, connect_ca
 from planner_eval.reading.dialects.repairs import repairs
 
 
-@dataclass(slots=True)
-class FoundPlan:
-    """What was found in a text.
-
-    Args:
-        dialect: The notation taken.
-        raw: The calls, placed in the text.
-        reason: Why this notation was taken.
-    """
-
-    dialect: str
-    raw: RawPlan
-    reason: str
-
-
 def find_plan(
     source: str,
     limits: Limits,
@@ -81,7 +66,7 @@ def find_plan(
     repair: bool = False,
     located: bool = False,
     values: list[Any] | None = None,
-) -> FoundPlan:
+) -> RecognisedPlan:
     r"""The plan in a text, whatever its notation and whatever stands around it.
 
     Args:
@@ -112,7 +97,7 @@ def find_plan(
                 with suppress(ParseError):
                     result = _find_plan(text, retry)
                     if result.raw.calls:
-                        return replace(result, raw=keep_calls_before_cut(result.raw, error.text, len(text)))
+                        return result._replace(raw=keep_calls_before_cut(result.raw, error.text, len(text)))
         error.beyond_repair = False
         raise
     except ParseError as error:
@@ -129,39 +114,37 @@ def _refusal(error: ParseError, reader: BlockReader) -> ParseError:
     return refusal
 
 
-def _find_plan(source: str, search: Search) -> FoundPlan:
+def _find_plan(source: str, search: Search) -> RecognisedPlan:
     if not may_hold_call(source):
         return _build_empty_plan("json", "the text calls no tool", None, note_unread_calls(source))
     start = source[: len(source) - len(source.lstrip()) + 1][-1:]
     if start in ("[", "{", '"'):
         json_read = _read_whole_json(TextView(source).strip(), search.reader)
         if json_read is not None:
-            return _build_found_plan(search, [json_read])
+            return _build_plan(search, [json_read])
     settled_text = _read_embedded_tags(source, search.reader)
     if settled_text is not None:
-        result: FoundPlan = settled_text.beside
-        return replace(result, raw=settled_text.raw)
+        return settled_text.plan
     return _find_in_answer(source, search)
 
 
-def _find_in_answer(source: str, search: Search) -> FoundPlan:
+def _find_in_answer(source: str, search: Search) -> RecognisedPlan:
     """The plan in what of a text is the answer; where nothing else is one, lists of calls in sentences."""
     answer = blank_non_answer_text(source)
     search.notes += answer.notes
     search.unclosed = answer.unclosed
     read = search_text(answer.text, search) or list(read_lists_in_sentences(answer.text, search))
-    return _build_found_plan(search, read, answer.text)
+    return _build_plan(search, read, answer.text)
 
 
 def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading | None:
     """What a text says where values of its calls hold what is a thought or a token elsewhere."""
 
-    def read(text: str) -> tuple[RawPlan, FoundPlan]:
+    def read(text: str) -> RecognisedPlan:
         fresh_reader = BlockReader(
             source, reader.limits, reader.words, repair=reader.repair, located=reader.located
         )
-        result = _find_in_answer(text, Search(fresh_reader))
-        return result.raw, result
+        return _find_in_answer(text, Search(fresh_reader))
 
     return read_embedded_tags(source, tags(source), read)
 
@@ -183,12 +166,7 @@ def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
 
 def _prose_reader(limits: Limits, *, repair: bool) -> ProseReader:
     """Reads what an assistant says in a conversation."""
-
-    def read(text: str) -> RecognisedPlan:
-        result = find_plan(text, limits, repair=repair)
-        return RecognisedPlan(result.dialect, result.raw)
-
-    return read
+    return partial(find_plan, limits=limits, repair=repair)
 
 
 def strip_thoughts(text: str) -> str:
@@ -213,7 +191,7 @@ def strip_thoughts(text: str) -> str:
 
 
 # ---------------------------------------------------------------- the result
-def _build_found_plan(search: Search, read: list[ReadCalls], text: str = "") -> FoundPlan:
+def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> RecognisedPlan:
     """One plan out of the blocks that were read, with notes on what was not; `text` is what was searched."""
     reader = search.reader
     if len(read) > 1:
@@ -264,7 +242,7 @@ def _build_found_plan(search: Search, read: list[ReadCalls], text: str = "") -> 
         message = f"the blocks are in several notations: {', '.join(names)}"
         notes.append(Diagnostic("dialect.mixed", message, "info"))
     notes += note_ignored_text(reader, read, [note for note in notes if note.span])
-    return FoundPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes)), read[0].reason)
+    return RecognisedPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes), read[0].reason))
 
 
 def _refuse_traces(texts: Sequence[str], limits: Limits) -> None:
@@ -275,9 +253,9 @@ def _refuse_traces(texts: Sequence[str], limits: Limits) -> None:
 
 def _build_empty_plan(
     dialect: str, why: str, answer: Arguments | None = None, notes: Iterable[Diagnostic] = ()
-) -> FoundPlan:
+) -> RecognisedPlan:
     """A text that calls no tool, and why."""
-    return FoundPlan(dialect, RawPlan((), answer, (*notes, no_call_remark(why))), why)
+    return RecognisedPlan(dialect, RawPlan((), answer, (*notes, no_call_remark(why)), why))
 
 
 def _refuse_opening(search: Search) -> None:
@@ -314,16 +292,13 @@ def _last_call_end(read: ReadCalls) -> int:
 def find_in_dialect(dialect: Dialect, source: str, limits: Limits, *, repair: bool) -> RawPlan | None:
     """The calls of the blocks of a text that read in one dialect; None where no block does."""
 
-    def read(text: str) -> tuple[RawPlan, None]:
-        raw = _find_in_dialect(dialect, text, source, limits, repair=repair)
-        return raw or RawPlan(()), None
+    def read(text: str) -> RawPlan | None:
+        return _find_in_dialect(dialect, text, source, limits, repair=repair)
 
-    settled_text = read_embedded_tags(source, tags(source), read)
-    return (
-        _find_in_dialect(dialect, source, source, limits, repair=repair)
-        if settled_text is None
-        else settled_text.raw
+    settled_text = read_embedded_tags(
+        source, tags(source), lambda text: RecognisedPlan(dialect.name, read(text) or RawPlan(()))
     )
+    return read(source) if settled_text is None else settled_text.plan.raw
 
 
 def _find_in_dialect(
@@ -339,9 +314,9 @@ def _find_in_dialect(
     if dialect.name == "appbench":
         requoted_read = repair_appbench_lines(text, search) if repair else None
         if requoted_read is not None:
-            return _build_found_plan(search, [requoted_read]).raw
+            return _build_plan(search, [requoted_read]).raw
         lines = find_appbench_runs(text, search)
-        return _build_found_plan(search, lines[0]).raw if lines else None
+        return _build_plan(search, lines[0]).raw if lines else None
     calls: list[RawCall] = []
     notes: list[Diagnostic] = [*search.notes]
     blocks = [block.view.strip() for block in split_blocks(TextView(text)) if block.fenced]
