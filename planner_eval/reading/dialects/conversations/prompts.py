@@ -64,14 +64,30 @@ class AssistantText(NamedTuple):
     notes: list[Diagnostic]
 
 
-def headings(header: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Where turns begin in a text, but for what stands inside a value of several lines."""
+def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) -> Iterator[re.Match[str]]:
+    """Where turns begin in a text, but for what stands inside a value of several lines.
+
+    Args:
+        header: What begins a turn.
+        text: The text.
+        signs: Of which one stands in each header that begins a line; other lines are not looked at.
+    """
     looked = 0
     valued = "</" in text or '"""' in text or "'''" in text
-    for match in header.finditer(text):
+    lines = sorted({start for sign in signs for start in _line_starts(text, sign)})
+    matches = (header.match(text, start) for start in lines)
+    for match in filter(None, matches) if signs else header.finditer(text):
         looked += valued
         if not (valued and looked < _MAX_VALUE_CHECKS and is_in_multiline_value(text, match.start())):
             yield match
+
+
+def _line_starts(text: str, sign: str) -> Iterator[int]:
+    """Where the lines begin in which a sign stands."""
+    found = text.find(sign)
+    while found >= 0:
+        yield text.rfind("\n", 0, found) + 1
+        found = text.find(sign, found + len(sign))
 
 
 def is_in_multiline_value(text: str, offset: int) -> bool:

@@ -103,9 +103,9 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
     if tagged and any(map(text.__contains__, _TURN_TOKENS)):
-        text = _keep_first_turn(text, TURN, notes)
+        text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
-        text = _keep_first_turn(text, HEADING, notes)
+        text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
     if tagged or "INST]" in text or "\x1b" in text:
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
@@ -122,9 +122,9 @@ def _blank_invisible(text: str) -> str:
     return _INVISIBLE_START.sub(lambda m: " " * len(m.group()), text)
 
 
-def _keep_first_turn(text: str, begins: re.Pattern[str], notes: list[Diagnostic]) -> str:
+def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Diagnostic]) -> str:
     """The text without other turns after it, and without headers."""
-    turns = list(headings(begins, text))
+    turns = list(headers)
     if not turns:
         return text
     text_start = _find_answer_start(text)
