@@ -327,6 +327,7 @@ def test_tokens_are_read_as_apis_and_tracers_write_them(name: str) -> None:
         ({"start_time": "2026-02-02T09:00:00+00:00", "end_time": "2026-02-02T09:01:00Z"}, 60),
         ({"startTimeUnixNano": "1700000000000000000", "endTimeUnixNano": "1700000002000000000"}, 2),
         ({"start_time": "2026-02-02T09:00:00", "end_time": "soon"}, None),
+        ({"start_time": 20, "end_time": 20.1234567}, 0.123457),
         ({"start_time": 20, "end_time": 10}, None),
         ({"latency": float("nan")}, None),
         ({"latency": -1}, None),
