@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.plan.canonical import compare, digest, same
-from planner_eval.plan.model import Call, Diagnostic, Plan, Ref, Template, Unresolved
+from planner_eval.plan.model import Call, Diagnostic, Plan, RawRef, Ref, Template, Unresolved
 from tests.build import edges, plan
 from tests.plant import in_order, topological
 
@@ -148,3 +149,27 @@ def test_what_a_call_gave_and_where_it_stood_is_no_part_of_it() -> None:
     assert read == Plan((Call("a", "f", (("x", Ref(0)),)),))
     assert "'text'" not in repr(read)
     assert read != Plan((Call("a", "f", (("x", Ref(1)),)),))
+
+
+READ: list[tuple[Any, dict[str, Any], set[str]]] = [
+    (Plan((Call("c1", "f"),)), {
+        "diagnostics": (Diagnostic("a", "b"),), "dialect": "json", "text": "f()", "steps": (7,),
+        "reason": "why",
+    }, {"text", "steps", "reason"}),
+    (Call("c1", "f"), {
+        "returns": ("a",), "span": (7, 8), "spans": ((7, 8),), "result": 7, "has_result": True, "turn": 7,
+    }, set()),
+    (Ref(0), {"span": (7, 8)}, {"span"}), (RawRef("a"), {"span": (7, 8)}, {"span"}),
+    (pe.diff("f(#x='1')", "f()"), {"matching": None, "shortest": False}, {"matching", "shortest"}),
+    (pe.Rule(tool="f"), {"where": "line 7"}, set()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "fields", "hidden"), READ)
+def test_how_something_was_read_is_no_part_of_what_it_is(
+    value: Any, fields: dict[str, Any], hidden: set[str]
+) -> None:
+    for name, other in fields.items():
+        changed = replace(value, **{name: other})
+        assert changed == value
+        assert (repr(changed) == repr(value)) == (name in hidden), name

@@ -61,6 +61,16 @@ def test_options_that_do_nothing_are_refused(argv: tuple[str, ...], said: str, t
     assert not (tmp_path / "run").exists()
 
 
+def test_a_tool_of_a_rule_is_looked_for_in_golds_own_notation(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text('[[rule]]\ntool = "g"\ncompare = ["casefold"]\n')
+    (tmp_path / "pred.jsonl").write_text(json.dumps({"id": "f", "output": [{"name": "f"}]}))
+    golds = ({"id": name, "output": f"App: [{name}(#x='1')]"} for name in "fg")
+    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, golds)))
+    line = "diff pred.jsonl gold.jsonl --policy policy.toml --from json --from gold=appbench --id f"
+    done = inside.planeval(*line.split(), cwd=tmp_path)
+    assert (done.returncode, "App.f" in done.stdout) == (1, True), done.stderr
+
+
 def test_sums_of_parts_are_those_of_the_whole() -> None:
     answer = '[{"name": "f", "label": "$v"}, {"name": "g", "arguments": {"x": "$v.%s$"}}]'
     answers = (answer % "result", "[f(a=1)]\n\nIn short: [f(a=1)]", "just words")
