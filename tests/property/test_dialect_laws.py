@@ -200,6 +200,7 @@ EDITS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 5), st.text(max_si
 
 
 @examples(300)
+@example("App: [f(#a='#E1 = ', #b=c)]")
 @given(st.one_of(broken, noise.map(lambda text: f"App: [f(#a='{text}', #b=c)]")))
 def test_appbench_lines_read_alike_by_regex_and_by_the_grammar(text: str) -> None:
     fast = read_fast(text)
