@@ -37,7 +37,7 @@ from planner_eval.cli.options import (
     seed_option,
     told_by,
 )
-from planner_eval.cli.outcome import emit_cases
+from planner_eval.cli.outcome import Writing, emit_cases, writing_options
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
@@ -76,6 +76,7 @@ if TYPE_CHECKING:
 @seed_option
 @picture_option("--mistaken", "picture", "Draw which tools were confused; the suffix sets the format.")
 @benchmark_options
+@writing_options("gold_doubts")
 @format_option(*RESULT_ASPECTS, "annotations", "page")
 @output_option
 def command(
@@ -85,12 +86,10 @@ def command(
     judging: Judging,
     fail_if_worse: tuple[str, ...],
     every: bool,
-    gold_doubts: str | None,
     seed: int,
     mistaken: str | None,
     published: BenchmarkOptions,
-    form: str,
-    output: str | None,
+    writing: Writing,
 ) -> int:
     """Compare two or more systems on the same gold plans: are the others better than A?
 
@@ -113,9 +112,9 @@ def command(
     if gold is None and (named or not runs):
         compared.refuse_without_gold()
     ruled = named or any(map(is_benchmark_run, runs))
-    _refuse_idle(form, judging.keys, named=named, ruled=ruled, files=gold is not None)
-    if shows(form, "page"):
-        return _write_page(compared, judging, names, output)
+    _refuse_idle(writing.form, judging.keys, named=named, ruled=ruled, files=gold is not None)
+    if shows(writing.form, "page"):
+        return _write_page(compared, judging, names, writing.output)
     allowed = [_parse_allowance(text) for text in fail_if_worse]
     judge = None
     more: dict[str, Any] = {"seed": seed, "names": names}
@@ -133,7 +132,7 @@ def command(
     from planner_eval.results.compare import unjudged_totals
 
     problems, cases = _check_allowances(comparison, allowed)
-    _emit(comparison, form, output, judging.metrics, cases, all_figures=every, doubts=gold_doubts)
+    _emit(comparison, writing, judging.metrics, cases, all_figures=every)
     _say_unreadable(comparison, strict=not how.repair)
     say_unjudged(unjudged_totals(comparison))
     for problem in problems:
@@ -268,18 +267,12 @@ def _check_allowances(comparison: Comparison, allowed: Sequence[Allowance]) -> t
 
 
 def _emit(
-    comparison: Comparison,
-    form: str,
-    output: str | None,
-    metrics: Sequence[str],
-    cases: list[Case],
-    *,
-    all_figures: bool,
-    doubts: str | None,
+    comparison: Comparison, writing: Writing, metrics: Sequence[str], cases: list[Case], *, all_figures: bool
 ) -> None:
     from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.compare import compare_cases, write_comparison
 
+    form, output, _, _, doubts = writing
     metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
     if shows(form, "annotations"):
         # Whoever reads a step wants to see what is lost, whether or not so much may be.

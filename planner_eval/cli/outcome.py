@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.formats import load_writer, shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import Threshold, emit, note
+from planner_eval.cli.options import Decorator, Threshold, bundle_options, emit, note, parse_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -98,6 +98,43 @@ def losses_text(losses: Counter[str]) -> str:
 
 # ----------------------------------------------------------------------
 # Thresholds of ``--fail-under``: whether figures reach them, in words and as test cases.
+class Writing(NamedTuple):
+    """What is written of figures, and where.
+
+    Args:
+        form: The format.
+        output: The file; None for standard output, a folder for a whole run.
+        limits: Figures below these make the exit code 1.
+        failures: List what is not right.
+        doubts: A file of records with doubtful gold: the figures are shown without them too.
+    """
+
+    form: str
+    output: str | None
+    limits: tuple[Threshold, ...] = ()
+    failures: bool = False
+    doubts: str | None = None
+
+
+def writing_options(*names: str) -> Decorator:
+    """Have a command take what is written, with some options of figures, as ``writing``.
+
+    Args:
+        names: Those options beside ``--format`` and ``--output``.
+    """
+
+    def make(
+        form: str,
+        output: str | None,
+        fail_under: Iterable[str] = (),
+        only: str | None = None,
+        gold_doubts: str | None = None,
+    ) -> Writing:
+        return Writing(form, output, tuple(map(parse_threshold, fail_under)), only is not None, gold_doubts)
+
+    return bundle_options("writing", make, ("form", "output", *names))
+
+
 class CheckedLimit(NamedTuple):
     """A threshold beside the figure.
 
@@ -132,6 +169,14 @@ def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = 
 
     name = f"{limit.name} ({of})" if of else limit.name
     return CheckedLimit(limit, *check_threshold(name, value, limit.least, lower=lower))
+
+
+def say_missed(checked: Iterable[CheckedLimit]) -> bool:
+    """Say which figures do not reach their thresholds; whether there are any."""
+    missed = [limit.said for limit in checked if not limit.met]
+    for problem in missed:
+        note(problem)
+    return bool(missed)
 
 
 # ----------------------------------------------------------------------

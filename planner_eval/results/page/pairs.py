@@ -13,7 +13,7 @@ from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.policy.policy import intern_policy
-from planner_eval.comparison.rows import JUDGED_STATES, Evaluation, PairReading, Row, Spans, structure_lines
+from planner_eval.comparison.rows import JUDGED_STATES, PairReading, Row, Spans, structure_lines
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures
 from planner_eval.comparison.turns import turns_of
 from planner_eval.plan.model import Plan
@@ -23,7 +23,14 @@ from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.page.conversation import conversation_data
 from planner_eval.results.page.lines import Pair, PairLineWriter
 from planner_eval.results.page.packed_edits import edit_message, read_edit_message
-from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob, add_run_facts, run_stages
+from planner_eval.results.runs.jobs import (
+    ComparedPair,
+    Effects,
+    ScoreJob,
+    add_run_facts,
+    evaluation_of,
+    run_stages,
+)
 from planner_eval.results.runs.pairs import Pair as Records
 from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.scored import ScoredRow, key_of, line_of, scored_row
@@ -72,12 +79,9 @@ class PageJob:
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         job, lines = self.score, PairLineWriter(self.query, texts=self.texts)
-        how, policy = job.reading, intern_policy(job.policy)
+        policy = intern_policy(job.policy)
         names = policy.names_tools
-        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        repair, named = bool(how["repair"]), job.gold_named
-        evaluation = Evaluation(*dialects, policy, self.texts, repair, how["compute"], True, named)
-
+        evaluation = evaluation_of(job.reading, policy, located=self.texts, gold_named=job.gold_named)
         counted = job.counting(policy)
 
         def compared(read_pair: PairReading) -> ComparedPair:
@@ -242,11 +246,9 @@ class _Reader:
     """Reads the plans of pairs that were compared; texts that many pairs share once."""
 
     def __init__(self, job: PageJob, rows: Iterable[bytes]) -> None:
-        how, self.job = job.score.reading, job
-        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        self.policy = intern_policy(job.score.policy)
-        repair, named = bool(how["repair"]), job.score.gold_named
-        self.again = Evaluation(*dialects, self.policy, True, repair, how["compute"], True, named)
+        self.job, score = job, job.score
+        self.policy = intern_policy(score.policy)
+        self.again = evaluation_of(score.reading, self.policy, located=True, gold_named=score.gold_named)
         self.rows = (_parse_json(row.decode()) for row in rows)
         self._golds: dict[str, Plan] = {}
         self._preds: dict[str, Plan] = {}
