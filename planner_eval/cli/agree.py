@@ -11,7 +11,7 @@ from click.core import ParameterSource
 import planner_eval as pe
 from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import RESULT_ASPECTS, emit, format_option, note, output_option
+from planner_eval.cli.options import RESULT_ASPECTS, emit, format_option, note, option, output_option
 from planner_eval.cli.outcome import Writing, check_limit, say_missed, writing_options
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.cli.sources import refuse_stdin_twice
@@ -20,19 +20,16 @@ from planner_eval.cli.sources import refuse_stdin_twice
 @click.command("agree", cls=Command)
 @click.argument("first", metavar="VERDICTS")
 @click.argument("second", metavar="REFERENCE", required=False)
-@click.option(
-    "--positive",
-    metavar="CLASS",
-    help="Count this class as yes and all others as no (default: yes/no if all verdicts "
+@option(
+    "--positive CLASS",
+    "Count this class as yes and all others as no (default: yes/no if all verdicts "
     "can be read so, else classes).",
 )
-@click.option("--id-field", metavar="NAME", help="The field that holds a record's id.")
-@click.option("--verdict-field", metavar="NAME", help="The field that holds a record's verdict.")
-@click.option(
-    "--fail-under",
-    multiple=True,
-    metavar="FIGURE=X",
-    help="Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
+@option("--id-field NAME", "The field that holds a record's id.")
+@option("--verdict-field NAME", "The field that holds a record's verdict.")
+@option(
+    "--fail-under FIGURE=X...",
+    "Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
 )
 @policy_option
 @writing_options("fail_under")

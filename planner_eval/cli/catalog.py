@@ -20,6 +20,7 @@ from planner_eval.cli.options import (
     list_format,
     list_format_option,
     note,
+    option,
     output_option,
     refuse_idle,
 )
@@ -30,29 +31,20 @@ if TYPE_CHECKING:
 
 @click.command("catalog", cls=Command)
 @click.argument("file")
-@click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
-@click.option(
-    "--to",
+@option("--tool NAME", "Show one tool in full.", "wanted")
+@option(
+    "--to [openai|anthropic|gemini|mcp|jsonschema|planeval]",
+    "Write the catalog in this format, as JSON; the format planeval loses nothing.",
     "target",
-    type=click.Choice(["openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval"]),
-    help="Write the catalog in this format, as JSON; the format planeval loses nothing.",
 )
-@click.option("--loss", is_flag=True, help="With --to: drop what the format cannot express, and list it.")
-@click.option(
-    "--grammar",
-    type=click.Choice(["json-schema", "lark", "gbnf"]),
-    help="Write a grammar of the plans that the catalog allows, in an engine's format.",
+@option("--loss", "With --to: drop what the format cannot express, and list it.")
+@option(
+    "--grammar [json-schema|lark|gbnf]",
+    "Write a grammar of the plans that the catalog allows, in an engine's format.",
 )
-@dialect_option("--dialect", "dialect", help="With --grammar: the notation of the plans.")
-@click.option(
-    "--max-calls",
-    metavar="N",
-    type=click.IntRange(1, 64),
-    default=8,
-    show_default=True,
-    help="With --grammar: the most calls of a plan.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The file's format (default: detected).")
+@dialect_option("--dialect", "With --grammar: the notation of the plans.")
+@option("--max-calls N", "With --grammar: the most calls of a plan.", type=click.IntRange(1, 64), default=8)
+@option("--catalog-format FORMAT", "The file's format (default: detected).")
 @list_format_option(*LIST_ASPECTS)
 @output_option
 def command(

@@ -22,6 +22,7 @@ from planner_eval.cli.options import (
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
 )
@@ -67,20 +68,8 @@ def _validate_codes(
 @reading_options
 @compute_option
 @dataset_options
-@click.option(
-    "--ignore",
-    metavar="CODE",
-    multiple=True,
-    callback=_validate_codes,
-    help="Ignore findings with this code; repeatable.",
-)
-@click.option(
-    "--level",
-    type=click.Choice(_LEVELS),
-    default="warning",
-    show_default=True,
-    help="The lowest severity to show and count.",
-)
+@option("--ignore CODE...", "Ignore findings with this code; repeatable.", callback=_validate_codes)
+@option("--level", "The lowest severity to show and count.", type=click.Choice(_LEVELS), default="warning")
 @format_option(*LIST_ASPECTS, "records", *FINDING_ASPECTS)
 @work_options
 @output_option

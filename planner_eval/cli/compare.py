@@ -30,6 +30,7 @@ from planner_eval.cli.options import (
     format_option,
     gold_doubts_option,
     note,
+    option,
     output_option,
     picture_format,
     picture_option,
@@ -58,20 +59,18 @@ if TYPE_CHECKING:
 
 @click.command("compare", cls=Command)
 @click.argument("systems", metavar="A B...", nargs=-1, required=True)
-@click.option("--gold", metavar="GOLD", help="The gold plans; not needed where A, B … are runs.")
+@option("--gold GOLD", "The gold plans; not needed where A, B … are runs.")
 @scored_pair_options
 @judging_options(
     "Break the differences down by calls, depth, pattern or scope of the gold plan, or "
     "by a field of its record (default: all of these, and difficulty, domain and category)."
 )
-@click.option(
-    "--fail-if-worse",
-    multiple=True,
-    metavar="METRIC[:MARGIN]",
-    help="Exit with 1 if a figure is worse than A's; with a margin, unless the "
+@option(
+    "--fail-if-worse METRIC[:MARGIN]...",
+    "Exit with 1 if a figure is worse than A's; with a margin, unless the "
     "interval of the difference rules out a larger loss. Repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="Also show figures that are undefined on these data.")
+@option("--all", "Also show figures that are undefined on these data.", "every")
 @gold_doubts_option
 @seed_option
 @picture_option("--mistaken", "picture", "Draw which tools were confused; the suffix sets the format.")

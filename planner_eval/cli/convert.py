@@ -22,6 +22,7 @@ from planner_eval.cli.options import (
     list_format,
     list_format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
@@ -42,29 +43,16 @@ if TYPE_CHECKING:
 
 @click.command("convert", cls=Command)
 @click.argument("files", nargs=-1, metavar="FILE|DATASET...")
-@click.option(
-    "--list",
-    "listing",
-    is_flag=True,
-    help="List the notations; with FILE, show an example of each one named.",
-)
+@option("--list", "List the notations; with FILE, show an example of each one named.", "listing")
 @list_format_option(*LIST_ASPECTS, help="With --list: output format.")
 @reading_options
 @dataset_options
-@dialect_option("--to", "target", help="The notation to write; see --list.")
-@click.option(
-    "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
-)
+@dialect_option("--to", "The notation to write; see --list.", "target")
+@option("--repair", "Repair small syntax errors where strict reading fails, and list them.")
 @compute_option
-@click.option(
-    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
-)
-@click.option("--loss", is_flag=True, help="Drop what the notation cannot express, and list it.")
-@click.option(
-    "--patch",
-    metavar="FILE",
-    help="Apply patches of diff --patch or suggest --patch, each to the plan with its id.",
-)
+@option("--catalog FILE", "A tool catalog that gives the types of values in untyped notations.")
+@option("--loss", "Drop what the notation cannot express, and list it.")
+@option("--patch FILE", "Apply patches of diff --patch or suggest --patch, each to the plan with its id.")
 @id_option("Write only the plan of this id")
 @work_options
 @output_option

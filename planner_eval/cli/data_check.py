@@ -19,6 +19,7 @@ from planner_eval.cli.options import (
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
@@ -251,64 +252,37 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 @click.command("check", cls=Command)
 @click.argument("name", metavar="FILE|DATASET")
 @catalog_options(RECORD_TOOLS)
-@click.option(
-    "--tools",
-    "spec",
-    metavar="SPEC",
-    help="Run gold with these tools, as in execute (default: the data set's own tools; "
+@option(
+    "--tools SPEC",
+    "Run gold with these tools, as in execute (default: the data set's own tools; "
     "plans of a file are not run).",
+    "spec",
 )
 @isolation_options
 @binding_option
-@click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
-@click.option(
-    "--query",
-    metavar="FIELD",
-    help="The field that holds the question or conversation (default: detected).",
+@option("--allow-read PATH...", "A file or folder that tools may read.")
+@option("--query FIELD", "The field that holds the question or conversation (default: detected).")
+@option("--answer FIELD", "The field that holds the expected result of the plan (default: gold_answer).")
+@option("--select CODE...", "Look only for findings whose code is or begins with CODE; repeatable.")
+@option("--ignore CODE...", "Ignore findings whose code is or begins with CODE; repeatable.")
+@option(
+    "--confidence [high|medium|low]", "The lowest confidence of findings to show and count.", default="high"
 )
-@click.option(
-    "--answer",
-    metavar="FIELD",
-    help="The field that holds the expected result of the plan (default: gold_answer).",
-)
-@click.option(
-    "--select",
-    metavar="CODE",
-    multiple=True,
-    help="Look only for findings whose code is or begins with CODE; repeatable.",
-)
-@click.option(
-    "--ignore",
-    metavar="CODE",
-    multiple=True,
-    help="Ignore findings whose code is or begins with CODE; repeatable.",
-)
-@click.option(
-    "--confidence",
-    type=click.Choice(["high", "medium", "low"]),
-    default="high",
-    show_default=True,
-    help="The lowest confidence of findings to show and count.",
-)
-@click.option(
-    "--runs",
-    metavar="RUN",
-    multiple=True,
-    help="A model's answers to the same records: a run of predict or score, or a file of "
+@option(
+    "--runs RUN...",
+    "A model's answers to the same records: a run of predict or score, or a file of "
     "predictions, joined by id; repeatable. Where models agree on another plan, gold is doubtful.",
 )
-@click.option("--baseline", metavar="FILE", help="Ignore the findings in FILE, which --write-baseline wrote.")
-@click.option(
-    "--write-baseline",
-    metavar="FILE",
+@option("--baseline FILE", "Ignore the findings in FILE, which --write-baseline wrote.")
+@option(
+    "--write-baseline FILE",
+    "Write all findings of any confidence to FILE, for --baseline.",
     type=Target("data"),
-    help="Write all findings of any confidence to FILE, for --baseline.",
 )
-@click.option(
-    "--fix",
-    metavar="FILE",
+@option(
+    "--fix FILE",
+    "Write suggested fixes of gold to FILE for review: a patch with reasons per record.",
     type=Target("records"),
-    help="Write suggested fixes of gold to FILE for review: a patch with reasons per record.",
 )
 @reading_options
 @dataset_options

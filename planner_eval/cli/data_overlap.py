@@ -15,9 +15,11 @@ from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import format_count, one_line
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    WHOLE,
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
@@ -39,19 +41,10 @@ _MAX_WIDTH = 100
 @click.command("coverage", cls=Command)
 @click.argument("data", metavar="FILE|DATASET")
 @catalog_options()
-@click.option("--against", metavar="FILE|DATASET", help="Another set of plans to compare the coverage with.")
-@click.option(
-    "--examples",
-    type=click.IntRange(0),
-    default=5,
-    show_default=True,
-    help="How many examples to show of each.",
-)
-@click.option(
-    "--to-make",
-    metavar="FILE",
-    type=Target("data"),
-    help="Write what no plan uses to FILE, as JSON for data make --fill.",
+@option("--against FILE|DATASET", "Another set of plans to compare the coverage with.")
+@option("--examples", "How many examples to show of each.", type=WHOLE, default=5)
+@option(
+    "--to-make FILE", "Write what no plan uses to FILE, as JSON for data make --fill.", type=Target("data")
 )
 @reading_options
 @dataset_options
@@ -191,25 +184,18 @@ _MAX_NAMES = 6
 @click.command("duplicates", cls=Command)
 @click.argument("first", metavar="FILE|DATASET")
 @click.argument("second", metavar="[FILE|DATASET]", required=False)
-@click.option(
+@option(
     "--by",
+    "What duplicates share (default: template; plan for records without a question).",
     type=click.Choice(CRITERIA),
-    help="What duplicates share (default: template; plan for records without a question).",
 )
-@click.option(
-    "--query",
-    metavar="FIELD",
-    help="The field that holds the question or conversation (default: detected).",
-)
-@click.option("--across", metavar="FIELD", help="Count groups that span several values of FIELD, e.g. split.")
-@click.option(
-    "--examples", type=click.IntRange(0), default=3, show_default=True, help="How many groups to show."
-)
-@click.option(
-    "--clusters",
-    metavar="FILE",
+@option("--query FIELD", "The field that holds the question or conversation (default: detected).")
+@option("--across FIELD", "Count groups that span several values of FIELD, e.g. split.")
+@option("--examples", "How many groups to show.", type=WHOLE, default=3)
+@option(
+    "--clusters FILE",
+    "Write the records to FILE as JSON lines, with a field for score --cluster group.",
     type=Target("data", "records"),
-    help="Write the records to FILE as JSON lines, with a field for score --cluster group.",
 )
 @reading_options
 @dataset_options

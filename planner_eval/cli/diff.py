@@ -29,6 +29,7 @@ from planner_eval.cli.options import (
     format_option,
     is_option_passed,
     note,
+    option,
     output_options,
     refuse_idle,
 )
@@ -176,26 +177,24 @@ ASPECTS = (*RESULT_ASPECTS, *FINDING_ASPECTS, *DRAWN, "page")
 @click.argument("pred", metavar="PRED")
 @click.argument("gold", metavar="GOLD|DATASET", required=False)
 @pair_options
-@click.option("--execute", metavar="SPEC", help="Run both plans with these tools and compare their effects.")
-@click.option(
-    "--initial",
-    metavar="FILE|FIELD",
-    help="The initial state of the tools of --execute: a JSON object, a .jsonl file of records "
+@option("--execute SPEC", "Run both plans with these tools and compare their effects.")
+@option(
+    "--initial FILE|FIELD",
+    "The initial state of the tools of --execute: a JSON object, a .jsonl file of records "
     "with id and state, a field of the record, or none.",
 )
 @id_option("Compare only the record with this id")
-@click.option("--patch", is_flag=True, help="Write the repair instead: what convert --patch takes.")
-@click.option("--places", is_flag=True, help="Show line and column of each edit in both texts (one pair).")
-@click.option("--all", "each", is_flag=True, help="Show all edits, one per line (one pair).")
-@click.option("--structure", is_flag=True, help="Show how the structure differs, call by call.")
-@click.option(
-    "--edit-distance",
+@option("--patch", "Write the repair instead: what convert --patch takes.")
+@option("--places", "Show line and column of each edit in both texts (one pair).")
+@option("--all", "Show all edits, one per line (one pair).", "each")
+@option("--structure", "Show how the structure differs, call by call.")
+@option(
+    "--edit-distance SECONDS",
+    "Search this long for the exact graph edit distance (one pair).",
     "seconds",
     type=Seconds(zero=True),
-    metavar="SECONDS",
-    help="Search this long for the exact graph edit distance (one pair).",
 )
-@click.option("--only", type=click.Choice(["failures"]), help="Hide pairs that are the same.")
+@option("--only [failures]", "Hide pairs that are the same.")
 @format_option(*ASPECTS)
 @drawing_options
 @work_options

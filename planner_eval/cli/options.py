@@ -35,6 +35,36 @@ from planner_eval.cli.terminal import (
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+WHOLE, COUNT = click.IntRange(min=0), click.IntRange(min=1)
+"""The types of whole numbers from 0 and from 1 on."""
+
+
+def option(typed: str, help: str, name: str | None = None, **how: Any) -> Decorator:
+    """Add an option, written as help shows it: its flags, then the word for its value.
+
+    A word in brackets lists what the value may be; with ``...`` behind it the option may be given again;
+    without a word it is a switch. Defaults are shown.
+
+    Args:
+        typed: ``"-o --output FILE"``, ``"--id ID..."``, ``"--engine [ray]"`` or ``"--quiet"``.
+        help: What it does.
+        name: What the command's function calls it, where that is not its longest flag.
+        how: What else :func:`click.option` takes.
+    """
+    flags = [word for word in typed.split() if word.startswith("-")]
+    value = "".join(typed.split()[len(flags) :])
+    if value.startswith("["):
+        how["type"] = click.Choice(value[1:-1].split("|"))
+    elif value:
+        how["metavar"] = value.removesuffix("...")
+        how["multiple"] = value.endswith("...")
+    elif not {"type", "flag_value"} & how.keys():
+        how["is_flag"] = True
+    default = how.get("default")
+    how.setdefault("show_default", default is not None and not isinstance(default, bool))
+    return click.option(*flags, *([name] if name else []), help=help, **how)
+
+
 def add_options(*options: Decorator) -> Decorator:
     """Add several options, in the order in which help lists them."""
 
@@ -46,7 +76,7 @@ def add_options(*options: Decorator) -> Decorator:
     return add
 
 
-def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
+def dialect_option(flag: str, help: str, name: str | None = None) -> Decorator:
     """Add an option that names a dialect; one that there is not is refused before anything is read."""
 
     def check_dialect(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
@@ -56,7 +86,7 @@ def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
             get(value)
         return value
 
-    return click.option(flag, name, metavar="DIALECT", callback=check_dialect, **how)
+    return option(f"{flag} DIALECT", help, name, callback=check_dialect)
 
 
 def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
@@ -68,39 +98,32 @@ def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | 
     return int(value)
 
 
-compute_option = click.option(
-    "--compute",
-    type=click.Choice(["arithmetic"]),
-    help="Compute arithmetic expressions (default: keep their text).",
+compute_option = option(
+    "--compute [arithmetic]", "Compute arithmetic expressions (default: keep their text)."
 )
 """Add ``--compute``: what becomes of expressions such as 1/6."""
 
 repair_options = add_options(
-    click.option(
-        "--repair",
-        is_flag=True,
-        help="Repair small syntax errors in predictions that cannot be read strictly.",
-    ),
+    option("--repair", "Repair small syntax errors in predictions that cannot be read strictly."),
     compute_option,
 )
 """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
 
 strict_options = add_options(
-    click.option(
+    option(
         "--strict",
+        "Read predictions strictly: a syntax error counts as wrong.",
         "repair",
         flag_value=False,
         default=True,
-        help="Read predictions strictly: a syntax error counts as wrong.",
     ),
     compute_option,
 )
 """Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
 
-infer_option = click.option(
+infer_option = option(
     "--infer",
-    is_flag=True,
-    help="Infer edges where an argument repeats an earlier result, or where a data set or "
+    "Infer edges where an argument repeats an earlier result, or where a data set or "
     "catalog says what fills a placeholder; written steps become generations.",
 )
 """Add ``--infer``: edges that nobody wrote."""
@@ -141,12 +164,12 @@ def format_option(*aspects: str, help: str = "Output format.") -> Decorator:
     def chosen(context: click.Context, _option: click.Parameter, value: str | None) -> str:
         return value or format_of_file(context.params.get("output"), forms, context) or forms[0]
 
-    return click.option(
+    return option(
         "--format",
+        f"{help.removesuffix('.')} (default: by the suffix of -o, else {forms[0]}).",
         "form",
         type=click.Choice(forms),
         callback=chosen,
-        help=f"{help.removesuffix('.')} (default: by the suffix of -o, else {forms[0]}).",
     )
 
 
@@ -162,7 +185,7 @@ LIST_ASPECTS = ("document", "data", "table")
 
 def list_format_option(*aspects: str, help: str = "Output format.") -> Decorator:
     """Add ``--format`` to a command that writes lists beside other things, see :func:`list_format`."""
-    return click.option("--format", "form", type=click.Choice(formats_of(*aspects)), help=help)
+    return option("--format", help, "form", type=click.Choice(formats_of(*aspects)))
 
 
 def list_format(form: str | None, output: str | None, *forms: str) -> str:
@@ -191,52 +214,37 @@ def _add_notations(context: click.Context, _option: click.Parameter, files: tupl
 
 
 reading_options = add_options(
-    click.option(
-        "--wrappers",
-        metavar="FILE",
-        multiple=True,
+    option(
+        "--wrappers FILE...",
+        "Notations of your own, as rows of a TOML file.",
         expose_value=False,
-        is_eager=True,  # options that name a notation may name one of these
+        is_eager=True,
         callback=_add_notations,
-        help="Notations of your own, as rows of a TOML file.",
     ),
-    dialect_option("--from", "dialect", help="The plans' notation (default: detected)."),
-    click.option("--id-field", metavar="NAME", help="The field that holds the id, or a path to it."),
-    click.option(
-        "--text-field",
-        metavar="NAME",
-        help="The field that holds the plan; a.b.0 is a path into the record.",
-    ),
-    click.option(
-        "--turn",
-        metavar="first|last|N",
+    dialect_option("--from", "The plans' notation (default: detected).", "dialect"),
+    option("--id-field NAME", "The field that holds the id, or a path to it."),
+    option("--text-field NAME", "The field that holds the plan; a.b.0 is a path into the record."),
+    option(
+        "--turn first|last|N",
+        "Read only this turn of the assistant (default: all turns).",
         callback=_parse_turn,
-        help="Read only this turn of the assistant (default: all turns).",
     ),
 )
 """Add the options that say how a file of plans is read: ``--from``, ``--id-field`` and others."""
 
-seed_option = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="The random seed of tests and intervals.",
-)
+seed_option = option("--seed", "The random seed of tests and intervals.", type=WHOLE, default=0)
 """Add ``--seed N``, from which permutation tests draw."""
 
-cluster_option = click.option(
-    "--cluster",
-    metavar="FIELD",
-    help="The field of a gold record with its conversation, template or domain; "
+cluster_option = option(
+    "--cluster FIELD",
+    "The field of a gold record with its conversation, template or domain; "
     "intervals and tests treat samples that share it as dependent.",
 )
 """Add ``--cluster FIELD``, in which samples hang together."""
 
-gold_doubts_option = click.option(
-    "--gold-doubts",
-    metavar="FILE",
-    help="Show each figure also without the records whose gold FILE calls doubtful, as data check "
+gold_doubts_option = option(
+    "--gold-doubts FILE",
+    "Show each figure also without the records whose gold FILE calls doubtful, as data check "
     "--format json or --fix wrote it.",
 )
 """Add ``--gold-doubts FILE``, whose records are also left out of the figures."""
@@ -265,14 +273,12 @@ def output_options(
             return command(**params)
 
         instead = "(default: standard output)." if folder else "instead of standard output."
-        return click.option(
-            "-o",
-            "--output",
-            metavar="FILE",
+        return option(
+            "-o --output FILE",
+            f"Write to FILE, or {into} {instead}" if folder else f"Write to FILE {instead}",
             type=Target(folder=folder),
-            is_eager=True,  # --format looks at it
+            is_eager=True,
             callback=named,
-            help=f"Write to FILE, or {into} {instead}" if folder else f"Write to FILE {instead}",
         )(run)
 
     return add
@@ -292,7 +298,7 @@ def picture_option(flag: str, aspect: str, help: str) -> Decorator:
             raise click.UsageError(f"{file}: unknown format; use one of .{suffixes}", context)
         return file
 
-    return click.option(flag, metavar="FILE", type=Target(), callback=named, help=help)
+    return option(f"{flag} FILE", help, type=Target(), callback=named)
 
 
 def picture_format(file: str, aspect: str) -> str:

@@ -18,6 +18,7 @@ from planner_eval.cli.options import (
     dialect_option,
     infer_option,
     note,
+    option,
     reading_options,
     repair_options,
     strict_options,
@@ -34,10 +35,9 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The option that says how values compare.
-policy_option = click.option(
-    "--policy",
-    metavar="NAME|FILE",
-    help="How values are compared: default, strict, lenient, a benchmark's "
+policy_option = option(
+    "--policy NAME|FILE",
+    "How values are compared: default, strict, lenient, a benchmark's "
     "name, or a TOML file (default: as set in planeval.toml or pyproject.toml, else default).",
 )
 """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
@@ -101,9 +101,9 @@ def judging_options(
         causes: What ``--causes`` does, where there is one.
     """
     options: tuple[Decorator, ...] = (
-        click.option("--metric", "metrics", multiple=True, metavar="NAME", help=metric),
-        click.option("--by", "keys", multiple=True, metavar="KEY", help=by),
-        *([click.option("--causes", is_flag=True, help=causes)] if causes else []),
+        option("--metric NAME...", metric, "metrics"),
+        option("--by KEY...", by, "keys"),
+        *([option("--causes", causes)] if causes else []),
         *([cluster_option] if cluster else []),
     )
     names = ("policy", "metrics", "keys", *["cluster"] * cluster, *["causes"] * bool(causes))
@@ -128,16 +128,13 @@ def _make_pair_options(faults: Decorator, *more: Decorator) -> Decorator:
         dataset_options,
         *more,
         faults,
-        dialect_option("--gold-from", "gold_dialect", help="The gold plans' notation, if different."),
-        click.option(
-            "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
-        ),
-        click.option("--gold-id-field", metavar="NAME", help="The gold records' id field, if different."),
-        click.option(
-            "--pair",
+        dialect_option("--gold-from", "The gold plans' notation, if different.", "gold_dialect"),
+        option("--gold-text-field NAME", "The field of a gold record that holds its plan."),
+        option("--gold-id-field NAME", "The gold records' id field, if different."),
+        option(
+            "--pair [id|position]",
+            "Pair records by id or by position (default: by id if either file has ids).",
             "by",
-            type=click.Choice(["id", "position"]),
-            help="Pair records by id or by position (default: by id if either file has ids).",
         ),
         policy_option,
     )

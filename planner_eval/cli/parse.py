@@ -21,6 +21,7 @@ from planner_eval.cli.options import (
     format_option,
     infer_option,
     note,
+    option,
     output_option,
     reading_options,
 )
@@ -94,19 +95,14 @@ def _reference_spans(value: Value) -> Iterator[dict[str, Any]]:
 @click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
 @reading_options
 @dataset_options
-@click.option(
-    "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
-)
+@option("--repair", "Repair small syntax errors where strict reading fails, and list them.")
 @infer_option
-@click.option(
+@option(
     "--grammar",
-    is_flag=True,
-    help="Read with the notation's Lark grammar, and show positions of calls, arguments and references.",
+    "Read with the notation's Lark grammar, and show positions of calls, arguments and references.",
 )
 @compute_option
-@click.option(
-    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
-)
+@option("--catalog FILE", "A tool catalog that gives the types of values in untyped notations.")
 @format_option("plain", "data", "records", help="Output format: a listing, or a JSON line per plan.")
 @work_options
 @output_option

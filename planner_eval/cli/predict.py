@@ -14,7 +14,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import dialect_option, emit, note, refuse_idle
+from planner_eval.cli.options import COUNT, WHOLE, dialect_option, emit, note, option, refuse_idle
 from planner_eval.cli.sources import request_options
 from planner_eval.cli.terminal import make_counter, refuse_targets
 
@@ -210,117 +210,51 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
 # planeval predict: ask a model for the plans of samples.
 @click.command("predict", cls=Command)
 @click.argument("samples", metavar="DATASET|TASKS")
-@click.option("--model", metavar="NAME", help="The model's name on its server.")
-@click.option("--url", metavar="URL", help="Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
-@click.option("--pipeline", metavar="NAME", help="How to ask (default: the data set's usual pipeline).")
-@click.option(
-    "--benchmark", metavar="NAME", help="The benchmark whose data DATASET is, if it is a folder or file."
+@option("--model NAME", "The model's name on its server.")
+@option("--url URL", "Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
+@option("--pipeline NAME", "How to ask (default: the data set's usual pipeline).")
+@option("--benchmark NAME", "The benchmark whose data DATASET is, if it is a folder or file.")
+@option("--catalog FILE", "The tools to offer, if the samples have none.")
+@option("--router-model NAME", "With route-then-fill: the model that chooses the tools.", "router")
+@option("--tools SPEC", "Make the calls with these tools, as in execute.")
+@option(
+    "--max-steps N", "The most rounds of calls per sample (default: 10; stepwise: 200).", "steps", type=COUNT
 )
-@click.option("--catalog", metavar="FILE", help="The tools to offer, if the samples have none.")
-@click.option(
-    "--router-model", "router", metavar="NAME", help="With route-then-fill: the model that chooses the tools."
+@option("--isolation LEVEL", "Isolation of tools: strict, process or inline.")
+@dialect_option("--dialect", "With flat, the notation to ask for, for tasks of your own: json …")
+@option("--constrain [schema|grammar]", "Have the server constrain answers to plans of the offered tools.")
+@option("--server NAME", "The engine that takes the grammar: vllm (default), llama.cpp, sglang …")
+@option("--max-calls N", "The most calls of such a plan (default: 8).", type=click.IntRange(1, 64))
+@option("--list-form FORM", "The format of the tool list: json, docstring, yaml …", "listing")
+@option("--official", "Reproduce quirks of the published code that change figures.")
+@option("--explain-references", "Explain in the prompt how to refer to earlier results.")
+@option("--today DATE", "The current date in AppBench's instructions.")
+@option("--history [gold|own]", "With dialog: whose earlier turns (default: gold's).")
+@option("--shots K", "Show K demonstrations.", type=COUNT)
+@option("--demos FILE", "Take them from this source: data of the same benchmark, or tasks with answers.")
+@option(
+    "--demo-by [query|structure|random|first|gold-apps]",
+    "Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
 )
-@click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as in execute.")
-@click.option(
-    "--max-steps",
-    "steps",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="The most rounds of calls per sample (default: 10; stepwise: 200).",
+@option("--near-duplicates", "Allow demonstrations that repeat the sample's question up to values.", "near")
+@option("--distractors N", "Offer gold's tools and N others.", type=WHOLE)
+@option(
+    "--closeness [random|close|same-signature]",
+    "Which others: any, or those with words or parameters in common with gold's.",
 )
-@click.option("--isolation", metavar="LEVEL", help="Isolation of tools: strict, process or inline.")
-@dialect_option(
-    "--dialect", "dialect", help="With flat, the notation to ask for, for tasks of your own: json …"
-)
-@click.option(
-    "--constrain",
-    type=click.Choice(["schema", "grammar"]),
-    help="Have the server constrain answers to plans of the offered tools.",
-)
-@click.option(
-    "--server", metavar="NAME", help="The engine that takes the grammar: vllm (default), llama.cpp, sglang …"
-)
-@click.option(
-    "--max-calls",
-    metavar="N",
-    type=click.IntRange(1, 64),
-    help="The most calls of such a plan (default: 8).",
-)
-@click.option(
-    "--list-form", "listing", metavar="FORM", help="The format of the tool list: json, docstring, yaml …"
-)
-@click.option("--official", is_flag=True, help="Reproduce quirks of the published code that change figures.")
-@click.option(
-    "--explain-references", is_flag=True, help="Explain in the prompt how to refer to earlier results."
-)
-@click.option("--today", metavar="DATE", help="The current date in AppBench's instructions.")
-@click.option(
-    "--history",
-    type=click.Choice(["gold", "own"]),
-    help="With dialog: whose earlier turns (default: gold's).",
-)
-@click.option("--shots", metavar="K", type=click.IntRange(min=1), help="Show K demonstrations.")
-@click.option(
-    "--demos",
-    metavar="FILE",
-    help="Take them from this source: data of the same benchmark, or tasks with answers.",
-)
-@click.option(
-    "--demo-by",
-    type=click.Choice(["query", "structure", "random", "first", "gold-apps"]),
-    help="Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
-)
-@click.option(
-    "--near-duplicates",
-    "near",
-    is_flag=True,
-    help="Allow demonstrations that repeat the sample's question up to values.",
-)
-@click.option(
-    "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
-)
-@click.option(
-    "--closeness",
-    type=click.Choice(["random", "close", "same-signature"]),
-    help="Which others: any, or those with words or parameters in common with gold's.",
-)
-@click.option(
-    "--budget", metavar="TOKENS", type=click.IntRange(min=1), help="Offer only as many other tools as fit."
-)
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="The random seed (default: 0).")
-@click.option("--prompts", metavar="DIR", help="A folder of prompts to use instead of the built-in ones.")
-@click.option(
-    "--prompts-for",
-    metavar="NAME",
-    help="Which model NESTful's published prompt is for; --model if left out.",
-)
-@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample with this id.")
-@click.option(
-    "--category",
-    "categories",
-    multiple=True,
-    metavar="NAME",
-    help="Only samples of this category, or of a pattern: live_*.",
-)
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
-@click.option(
-    "--repeat",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="How often to ask each sample.",
-)
+@option("--budget TOKENS", "Offer only as many other tools as fit.", type=COUNT)
+@option("--seed N", "The random seed (default: 0).", type=WHOLE)
+@option("--prompts DIR", "A folder of prompts to use instead of the built-in ones.")
+@option("--prompts-for NAME", "Which model NESTful's published prompt is for; --model if left out.")
+@option("--id ID...", "Only the sample with this id.", "ids")
+@option("--category NAME...", "Only samples of this category, or of a pattern: live_*.", "categories")
+@option("--limit N", "Only the first N samples.", type=COUNT)
+@option("--repeat N", "How often to ask each sample.", type=COUNT, default=1)
 @request_options("Samples")
-@click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
-@click.option("--no-messages", is_flag=True, help="Store hashes of the messages instead of the messages.")
-@click.option("--dry-run", is_flag=True, help="Print each sample's first request without sending it.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FOLDER",
-    help="The folder of the run; the same command resumes it.",
-)
+@option("--data-cache FOLDER", "The cache folder of data sets.")
+@option("--no-messages", "Store hashes of the messages instead of the messages.")
+@option("--dry-run", "Print each sample's first request without sending it.")
+@option("-o --output FOLDER", "The folder of the run; the same command resumes it.")
 def command(
     samples: str,
     model: str | None,

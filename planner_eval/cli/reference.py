@@ -18,6 +18,7 @@ from planner_eval.cli.options import (
     Seconds,
     emit,
     format_option,
+    option,
     output_option,
     output_options,
     refuse_idle,
@@ -71,21 +72,13 @@ def doctor_command(form: str, output: str | None) -> int:
 # ----------------------------------------------------------------------
 # planeval selftest: put a scorer to the 38 pairs.
 @click.command("selftest", cls=Command)
-@click.option(
-    "--command",
-    "scorer",
-    metavar="COMMAND",
-    help="Another scorer: a command with {pred} and {gold} for the file "
+@option(
+    "--command COMMAND",
+    "Another scorer: a command with {pred} and {gold} for the file "
     "names, that prints same or different, or exits with 0 or 1.",
+    "scorer",
 )
-@click.option(
-    "--timeout",
-    type=Seconds(),
-    default=60.0,
-    show_default=True,
-    help="Time limit for one pair, in seconds.",
-    metavar="SECONDS",
-)
+@option("--timeout SECONDS", "Time limit for one pair, in seconds.", type=Seconds(), default=60.0)
 @policy_option
 @format_option(*LIST_ASPECTS, "records")
 @output_option

@@ -28,6 +28,7 @@ from planner_eval.cli.options import (
     format_option,
     gold_doubts_option,
     note,
+    option,
     output_options,
     refuse_idle,
     told_by,
@@ -70,21 +71,17 @@ if TYPE_CHECKING:
     causes="Show what each root cause costs, by code, tool, argument and depth, and which fixes would gain "
     "most.",
 )
-@click.option(
-    "--fail-under",
-    multiple=True,
-    metavar="METRIC=X",
-    help="Exit with 1 if a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where "
+@option(
+    "--fail-under METRIC=X...",
+    "Exit with 1 if a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where "
     "less is better.",
 )
-@click.option(
-    "--all", "every", is_flag=True, help="Show all figures, including those undefined on these data."
-)
-@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that differ.")
+@option("--all", "Show all figures, including those undefined on these data.", "every")
+@option("--only [failures]", "List the pairs that differ.")
 @gold_doubts_option
 @benchmark_options
 @chart_options
-@click.option("--details", is_flag=True, help="With --benchmark: show the paper's other tables too.")
+@option("--details", "With --benchmark: show the paper's other tables too.")
 @work_options
 @store_option
 @writing_options("fail_under", "only", "gold_doubts")

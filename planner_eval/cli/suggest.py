@@ -19,6 +19,7 @@ from planner_eval.cli.options import (
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
@@ -53,43 +54,23 @@ _DEADLINE, _RETRIES = 60.0, 2
 @click.command("suggest", cls=Command)
 @click.argument("plans", metavar="PRED|DATASET")
 @catalog_options(RECORD_TOOLS)
-@click.option(
-    "--query",
-    metavar="FIELD",
-    help="The field that holds the question, a source of values.",
+@option("--query FIELD", "The field that holds the question, a source of values.")
+@option("--most N", "Show at most this many fixes per fault.", type=click.IntRange(min=1, max=10), default=3)
+@option(
+    "--least SCORE", "With --patch: the lowest score of a fix to include.", type=Number(0, 1), default=0.6
 )
-@click.option(
-    "--most",
-    type=click.IntRange(min=1, max=10),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Show at most this many fixes per fault.",
-)
-@click.option(
-    "--least",
-    type=Number(0, 1),
-    default=0.6,
-    show_default=True,
-    metavar="SCORE",
-    help="With --patch: the lowest score of a fix to include.",
-)
-@click.option("--patch", is_flag=True, help="Write a patch of the likeliest fixes, for convert --patch.")
-@click.option(
-    "--model",
-    metavar="NAME",
-    help="A model to ask about faults without another fix; OPENAI_API_KEY holds "
+@option("--patch", "Write a patch of the likeliest fixes, for convert --patch.")
+@option(
+    "--model NAME",
+    "A model to ask about faults without another fix; OPENAI_API_KEY holds "
     "its server's key (any word if it needs none).",
 )
-@click.option("--model-url", metavar="URL", help="Its OpenAI-compatible server.")
-@click.option(
-    "--model-cache",
-    metavar="FILE",
-    type=Target(unless="replay"),
-    help="A file that stores every exchange with the model.",
+@option("--model-url URL", "Its OpenAI-compatible server.")
+@option(
+    "--model-cache FILE", "A file that stores every exchange with the model.", type=Target(unless="replay")
 )
-@click.option("--replay", is_flag=True, help="Use only stored answers of the model (--run model-cache=FILE).")
-@click.option("--prices", metavar="FILE", help="Prices per million tokens of the model: TOML or JSON.")
+@option("--replay", "Use only stored answers of the model (--run model-cache=FILE).")
+@option("--prices FILE", "Prices per million tokens of the model: TOML or JSON.")
 @wait_options(_DEADLINE, _RETRIES)
 @reading_options
 @dataset_options

@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import Seconds, bundle_options, note
+from planner_eval.cli.options import COUNT, Seconds, bundle_options, note, option
 from planner_eval.cli.terminal import Counter, count_items, make_counter
 
 if TYPE_CHECKING:
@@ -73,38 +71,23 @@ work_options = bundle_options(
     "running",
     WorkOptions,
     WorkOptions._fields,
-    click.option(
-        "--jobs",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="Worker processes, at most 4 per core (default for large inputs: all cores).",
+    option(
+        "--jobs N", "Worker processes, at most 4 per core (default for large inputs: all cores).", type=COUNT
     ),
-    click.option(
-        "--record-deadline",
-        metavar="SECONDS",
+    option(
+        "--record-deadline SECONDS",
+        "Time limit per record (default for large inputs: 60); longer is an error.",
         type=Seconds(),
-        help="Time limit per record (default for large inputs: 60); longer is an error.",
     ),
-    click.option(
-        "--part",
-        metavar="RECORDS",
-        type=click.IntRange(min=1),
-        help="Records per batch; results do not depend on it.",
-    ),
-    click.option("--quiet", is_flag=True, help="Show no progress."),
-    click.option(
-        "--engine",
-        type=click.Choice(["ray"]),
-        help="Run on a Ray cluster instead of local processes.",
-    ),
-    click.option("--address", metavar="HOST:PORT", help="The Ray cluster (default: one on this machine)."),
+    option("--part RECORDS", "Records per batch; results do not depend on it.", type=COUNT),
+    option("--quiet", "Show no progress."),
+    option("--engine [ray]", "Run on a Ray cluster instead of local processes."),
+    option("--address HOST:PORT", "The Ray cluster (default: one on this machine)."),
 )
 """Add ``--jobs`` and others, which the command takes as ``running``, a `WorkOptions`."""
 
-store_option = click.option(
-    "--store",
-    type=click.Choice(["jsonl", "parquet"]),
-    help="Storage format of a run's rows (default: jsonl); parquet needs pyarrow.",
+store_option = option(
+    "--store [jsonl|parquet]", "Storage format of a run's rows (default: jsonl); parquet needs pyarrow."
 )
 """Add ``--store``, which applies to a run that is kept in a folder."""
 
