@@ -42,12 +42,13 @@ from planner_eval.cli.outcome import Writing, emit_cases, writing_options
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
+    Systems,
     judging_options,
+    open_systems,
     say_unjudged,
     scored_pair_options,
 )
 from planner_eval.cli.sources import is_benchmark_run, refuse_incomplete_run, refuse_stdin_twice
-from planner_eval.cli.systems import Systems, open_systems
 from planner_eval.cli.terminal import make_counter
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS
 

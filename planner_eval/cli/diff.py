@@ -34,7 +34,7 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.outcome import emit_findings, findings_in
-from planner_eval.cli.pairs import chosen_policy, missing_argument, pair_options, work_settings
+from planner_eval.cli.pairs import chosen_policy, missing_argument, pair_options, read_sides, work_settings
 from planner_eval.cli.sources import (
     id_option,
     original_names,
@@ -42,7 +42,6 @@ from planner_eval.cli.sources import (
     refuse_runs,
     say_unmet_facts,
 )
-from planner_eval.cli.systems import read_sides
 from planner_eval.cli.terminal import count_items, is_colored
 from planner_eval.cli.workers import (
     WorkOptions,

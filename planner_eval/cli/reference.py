@@ -1,4 +1,4 @@
-"""planeval schema, doctor and selftest: what files may say, what this machine can do, how scorers do."""
+"""planeval schema, doctor, selftest and explain: what files, machines, scorers and codes are like."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from planner_eval.cli.options import (
 )
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.integrations.schemas import SCHEMAS
+from planner_eval.results.codes import code_entries, explain_code, find_codes, term_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,3 +132,25 @@ def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
 
 def _verdict_word(same: bool) -> str:
     return "same" if same else "different"
+
+
+# ----------------------------------------------------------------------
+# planeval explain: what a code or a term means, an example and what to do.
+@click.command("explain", cls=Command)
+@click.argument("code", required=False, metavar="[CODE]")
+@output_options("plain")
+def explain_command(code: str | None, output: str | None) -> int:
+    """Explain a word of an output: a code, an outcome, a figure or a label of a table or page.
+
+    CODE is a name that outputs show, such as check.enum, unreadable, exact or "root cause", or a family, such
+    as check. Shown are its meaning, an example and what to do. Without CODE, all are listed.
+    """
+    if code is None:
+        rows = [
+            {"code": entry.code, "meaning": "; ".join(entry.meanings)}
+            for entry in (*code_entries().values(), *term_entries())
+        ]
+        emit(table(rows), output)
+    else:
+        emit("\n\n".join(map(explain_code, find_codes(code))), output)
+    return 0

@@ -15,14 +15,16 @@ from planner_eval.cli.options import COUNT, bundle_options, emit, note, option, 
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
+    Systems,
     judging_options,
+    open_systems,
     say_unjudged,
     scored_pair_options,
+    system_names,
     work_settings,
 )
 from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_page_of_results, write_page_of_run
 from planner_eval.cli.sources import is_benchmark_run, peek_run
-from planner_eval.cli.systems import Systems, open_systems, system_names
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
 
 if TYPE_CHECKING:

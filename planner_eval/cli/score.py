@@ -39,6 +39,7 @@ from planner_eval.cli.pairs import (
     Judging,
     judging_options,
     missing_argument,
+    open_systems,
     say_unjudged,
     scored_pair_options,
     work_settings,
@@ -51,7 +52,6 @@ from planner_eval.cli.sources import (
     refuse_runs,
     refuse_stdin_twice,
 )
-from planner_eval.cli.systems import open_systems
 from planner_eval.cli.workers import WorkOptions, store_option, work_options
 
 if TYPE_CHECKING:

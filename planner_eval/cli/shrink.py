@@ -26,9 +26,8 @@ from planner_eval.cli.options import (
     output_options,
     refuse_idle,
 )
-from planner_eval.cli.pairs import chosen_policy, written_pair_options
+from planner_eval.cli.pairs import chosen_policy, read_sides, written_pair_options
 from planner_eval.cli.sources import id_option, refuse_runs, refuse_stdin_twice
-from planner_eval.cli.systems import read_sides
 from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Drawings of many plans at once: how tools feed one another, and the most common shapes.
 
-Both are scenes; :func:`planner_eval.results.drawing.plans` draws them.
+Both are scenes; :func:`planner_eval.render` draws them.
 """
 
 from __future__ import annotations
