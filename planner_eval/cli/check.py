@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
+from planner_eval.base.counts import Counts
 from planner_eval.base.errors import CODES, CatalogError, ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import table_pieces
@@ -137,21 +138,16 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
             )
 
 
-class _CheckCounts:
+class _CheckCounts(Counts):
     """How many plans were read, and how many findings of each severity there are, first come first.
 
     Of the plans that were held against the tools of their own record it counts how many there are, too.
-
-    Args:
-        data: Counts to go on from, as :meth:`data` gave them.
     """
 
-    def __init__(self, data: Any = None) -> None:
-        counts = data or (0, 0, (), 0)
-        self.read: int = counts[0]
-        self.unread: int = counts[1]
-        self.severities = Counter[str](dict(counts[2]))
-        self.own: int = counts[3]
+    read: int
+    unread: int
+    severities: Counter[str]
+    own: int
 
     @property
     def findings(self) -> int:
@@ -161,14 +157,6 @@ class _CheckCounts:
         good = all(row["code"] != "unreadable" for row in rows)
         self.read, self.unread = self.read + good, self.unread + (not good)
         self.severities.update(row["severity"] for row in rows)
-
-    def extend(self, other: _CheckCounts) -> None:
-        self.read, self.unread = self.read + other.read, self.unread + other.unread
-        self.severities.update(other.severities)
-        self.own += other.own
-
-    def data(self) -> Any:
-        return [self.read, self.unread, list(self.severities.items()), self.own]
 
 
 @dataclass(frozen=True)

@@ -455,18 +455,18 @@ def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised:
         repeated = f"; {len(paired.repeated)} left out: their id is already used" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
     for role in ("pred", "gold"):
-        names = sorted(name for of, name in sums.dialects if of == role)
+        names = sums.dialects_of(role)
         if names and recognised:
             note(f"{role} read as {', '.join(names)}")
-        if ambiguous := sums.counts[role, "several"]:
+        if ambiguous := sums.counts[f"{role} several"]:
             note(f"{role}: {ambiguous:,} with several choices or candidates; the first was read")
-        if unread := sums.counts[role, "unread"]:
+        if unread := sums.counts[f"{role} unread"]:
             whose = f"{unread:,} without calls, but the" if many else "no call was read, but the"
             note(f"{role}: {whose} text may hold one (parse shows where)")
-        if restated := sums.counts[role, "restated"]:
+        if restated := sums.counts[f"{role} restated"]:
             whose = f"{role}: {restated:,} with" if many else f"{role}:"
             note(f"{whose} calls that are repeated further on and counted once (planeval parse shows where)")
-        if many and (turns := sums.counts[role, "turns"]):
+        if many and (turns := sums.counts[f"{role} turns"]):
             note(
                 f"{role}: {turns:,} with calls of several turns, all of which were read (choose one with "
                 f"--turn)"

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
+from planner_eval.base.counts import Counts
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import json_array, table_pieces
 from planner_eval.base.text import format_count, join_pieces, one_line
@@ -32,24 +33,19 @@ ROWS_FORM = "rows"
 """The form of a run's own rows."""
 
 
-class RunCounts:
+class RunCounts(Counts):
     """How plans ended.
-
-    Args:
-        data: What :meth:`data` gave.
 
     ``printed`` says whether a tool printed something, ``stated`` whether nothing is to be said of a state,
     ``interrupted`` whether these are not all.
     """
 
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        stored: Mapping[str, Any] = data or {}
-        self.plans = Counter[str](stored.get("plans"))
-        self.calls = Counter[str](stored.get("calls"))
-        self.problems = Counter[str](stored.get("problems"))
-        self.printed: bool = stored.get("printed", False)
-        self.stated: bool = stored.get("stated", False)
-        self.interrupted: bool = False
+    plans: Counter[str]
+    calls: Counter[str]
+    problems: Counter[str]
+    printed: bool
+    stated: bool
+    interrupted = False
 
     def add(self, trace: Trace | None) -> None:
         """Add a plan that was run, or that cannot be read."""
@@ -62,18 +58,6 @@ class RunCounts:
         self.problems.update(call.error.kind for call in trace.failed if call.error is not None)
         self.printed = self.printed or any(call.printed for call in trace.calls)
         self.stated = self.stated or bool(trace.ended) or trace.state is not None
-
-    def extend(self, other: RunCounts) -> None:
-        """Add those that come next."""
-        self.plans.update(other.plans)
-        self.calls.update(other.calls)
-        self.problems.update(other.problems)
-        self.printed = self.printed or other.printed
-        self.stated = self.stated or other.stated
-
-    def data(self) -> dict[str, Any]:
-        """The same as JSON data."""
-        return {name: value for name, value in vars(self).items() if name != "interrupted"}
 
     @property
     def ran(self) -> int:

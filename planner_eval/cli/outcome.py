@@ -7,12 +7,13 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.counts import Counts
 from planner_eval.base.formats import load_writer, shows
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.options import Decorator, Threshold, bundle_options, emit, note, parse_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from planner_eval.base.errors import ParseError
     from planner_eval.plan.model import Plan
@@ -21,36 +22,14 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------
-# How many plans of a file could be read, and whether figures reach thresholds, in words.
-# ----------------------------------------------------------------------
 # How many plans of a file could be read, and in which notations, in the words of diff and score.
-class Tally:
-    """Counts plans as they are read.
+class Tally(Counts):
+    """Counts plans as they are read and written in another notation, with what could not be said there."""
 
-    Args:
-        data: Counts to go on from, as :meth:`data` gave them.
-    """
-
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        stored = data or {}
-        self.dialects = Counter[str](dict(stored.get("dialects", ())))
-        self.states = Counter[str](dict(stored.get("states", ())))
-        self.written: int = stored.get("written", 0)
-        """How many were written in another notation."""
-        self.losses = Counter[str](dict(stored.get("losses", ())))
-        """What could not be said there."""
-
-    def extend(self, other: Tally) -> None:
-        """Add the counts of the plans that come next."""
-        self.dialects.update(other.dialects)
-        self.states.update(other.states)
-        self.written += other.written
-        self.losses.update(other.losses)
-
-    def data(self) -> dict[str, Any]:
-        """The counts as JSON data, each in the order of its first."""
-        counts = {"dialects": self.dialects, "states": self.states, "losses": self.losses}
-        return {"written": self.written, **{name: list(counter.items()) for name, counter in counts.items()}}
+    dialects: Counter[str]
+    states: Counter[str]
+    written: int
+    losses: Counter[str]
 
     def took(self, plan: Plan) -> None:
         """Count a plan that was read."""

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
+from planner_eval.base.counts import Counts
 from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table, table_pieces
@@ -41,7 +42,7 @@ _STATE_LINES = {state: json.dumps({"state": state}) for state in ("read", NO_PLA
 """The rows where nobody looks at them."""
 
 
-class SourceSums:
+class SourceSums(Counts):
     """What the plans of one source come to.
 
     Args:
@@ -49,11 +50,13 @@ class SourceSums:
         data: What :meth:`data` gave.
     """
 
+    without: int
+    kinds: list[str]
+
     def __init__(self, drawn: Sequence[str], data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
         stored: Mapping[str, Any] = data or {}
         self.figures = Sums(stored.get("figures"))
-        self.without: int = stored.get("without", 0)
-        self.kinds: list[str] = list(stored.get("kinds", ()))
         self.shapes: Shapes | None = None
         self.graphs: dict[str, ToolGraph] = {}
         if drawn:
@@ -82,10 +85,8 @@ class SourceSums:
 
     def extend(self, other: SourceSums) -> None:
         """Add those of the plans that come next."""
+        super().extend(other)
         self.figures.extend(other.figures)
-        self.without += other.without
-        for kind in other.kinds:
-            self.saw(kind)
         if self.shapes is not None and other.shapes is not None:
             self.shapes.extend(other.shapes)
         for name, graph in self.graphs.items():
@@ -94,9 +95,8 @@ class SourceSums:
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
         return {
+            **super().data(),
             "figures": self.figures.data(),
-            "without": self.without,
-            "kinds": self.kinds,
             "shapes": self.shapes and self.shapes.data(),
             "graphs": {name: graph.data() for name, graph in self.graphs.items()},
         }

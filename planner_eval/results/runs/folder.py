@@ -482,7 +482,11 @@ class RunFolder:
             mark = read_mark(self.parts, chunk)
             if mark is None:
                 raise InputError(f"{mark_file(self.parts, chunk)} was changed or removed during the run")
-            total.extend(job.fold(json.loads(mark.sums)))
+            try:
+                sums = job.fold(json.loads(mark.sums))
+            except (KeyError, TypeError, ValueError):  # of a version before the first release
+                raise damaged_run_error(self.path) from None
+            total.extend(sums)
         return total
 
     def join(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> None:
