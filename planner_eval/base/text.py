@@ -310,3 +310,12 @@ def join_pieces(pieces: Iterable[str], between: str = "\n") -> Iterator[str]:
     for piece in pieces:
         yield lead + piece
         lead = between
+
+
+def to_json(data: Any, indent: int | None = None) -> str:
+    """Data as JSON, in which letters of any script stay letters.
+
+    >>> to_json({"a": "é"})
+    '{"a": "é"}'
+    """
+    return json.dumps(data, ensure_ascii=False, indent=indent)

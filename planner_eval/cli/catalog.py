@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table
-from planner_eval.base.text import did_you_mean, format_count, printable
+from planner_eval.base.text import did_you_mean, format_count, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
@@ -125,7 +124,7 @@ def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None
         note(
             f"{target} has {format_count(len(new_names), 'tool')} under other names, as {name!r} for {own!r}"
         )
-    emit(json.dumps(catalog_to_data(catalog, target), ensure_ascii=False, indent=1), output)
+    emit(to_json(catalog_to_data(catalog, target), 1), output)
     return 0
 
 
@@ -159,7 +158,7 @@ def _tool_text(tool: Tool) -> str:
         lines.append(f"  {title}:" + ("" if fields else f" {bare}"))
         for field in fields:
             marks = [str(field.type), *(["optional"] if title == "takes" and not field.required else [])]
-            marks += [f"default {json.dumps(field.default, ensure_ascii=False)}"] if field.has_default else []
+            marks += [f"default {to_json(field.default)}"] if field.has_default else []
             described = f"  {field.description}" if field.description else ""
             lines.append(f"    {field.name} ({', '.join(marks)}){described}")
         if title == "takes" and tool.open:

@@ -14,7 +14,7 @@ from planner_eval.base.counts import Counts
 from planner_eval.base.errors import CODES, CatalogError, ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import table_pieces
-from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable
+from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
@@ -200,7 +200,7 @@ class _CheckJob(PlansJob):
                     continue
                 if self.alone:
                     rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
-                yield encodable(json.dumps(rows, ensure_ascii=False))
+                yield encodable(to_json(rows))
 
 
 def _limit_remarks(remarks: list[str]) -> list[str]:

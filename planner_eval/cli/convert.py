@@ -12,7 +12,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.formats import NOTATIONS, formats_of, shows
 from planner_eval.base.tables import table
-from planner_eval.base.text import encodable, format_count, join_pieces
+from planner_eval.base.text import encodable, format_count, join_pieces, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
@@ -180,7 +180,7 @@ class _ConvertJob(PlansJob):
         if not self.many:
             return encodable(row.get("text", "")), messages
         head = {"file": record.file, "id": record.id} if self.named else {"id": record.id}
-        return encodable(json.dumps(head | row, ensure_ascii=False)), messages
+        return encodable(to_json(head | row)), messages
 
 
 def _dialects_text(name: str | None, form: str) -> str:
@@ -194,7 +194,7 @@ def _dialects_text(name: str | None, form: str) -> str:
 
         return dialect_tables()
     if shows(form, "data"):
-        return json.dumps([entry._asdict() for entry in entries], ensure_ascii=False, indent=1)
+        return to_json([entry._asdict() for entry in entries], 1)
     if name is not None and plain:
         entry = entries[0]
         remark = f"\n{entry.note}" if entry.note else ""
@@ -244,7 +244,7 @@ def write_patched(
         return 0
     pairs = zip(source.records, patched, strict=True)
     rows = [_patched_row(record, source.content, result, target) for record, result in pairs]
-    emit("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), output)
+    emit("\n".join(to_json(row) for row in rows), output)
     unmatched = 0 if wanted else _say_unmatched(patches, source)
     written = sum("text" in row for row in rows)
     _say_counts(rows, written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import wraps
 from itertools import islice
@@ -13,6 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table
+from planner_eval.base.text import to_json
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_make import command as make
 from planner_eval.cli.data_overlap import coverage_command as coverage
@@ -173,7 +173,7 @@ def show(
         dataset = find_dataset(name)
         card = _card(dataset, dataset_folder(dataset, cache=cache, source=source))
         emit(
-            json.dumps(card, ensure_ascii=False, indent=1) if shows(form, "data") else _card_text(card),
+            to_json(card, 1) if shows(form, "data") else _card_text(card),
             output,
         )
         return 0
@@ -240,7 +240,7 @@ def _sample_json(sample: Any) -> str:
         fields["extra"]["diagnostics"] = [
             diagnostic._asdict() for diagnostic in fields["extra"]["diagnostics"]
         ]
-    return json.dumps(fields, ensure_ascii=False, indent=1)
+    return to_json(fields, 1)
 
 
 @command.command("export")
@@ -293,7 +293,7 @@ def export(
                 unwritten.setdefault(result.why, []).append(result.id)
             else:
                 written += 1
-                yield json.dumps(result.record, ensure_ascii=False) + "\n"
+                yield to_json(result.record) + "\n"
 
     if text := list(lines()):
         emit(text, output, plain=True)

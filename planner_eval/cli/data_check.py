@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CODES
 from planner_eval.base.formats import View, shows, write_view
 from planner_eval.base.tables import Style
-from planner_eval.base.text import format_count, printable
+from planner_eval.base.text import format_count, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
@@ -331,9 +330,9 @@ def command(
         runs=runs, progress=make_counter("gold plans"), **check_options,
     )  # fmt: skip
     if write_baseline is not None:
-        emit(json.dumps(check.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
+        emit(to_json(check.baseline(), 1), write_baseline, plain=True)
     if fix is not None:
-        emit("\n".join(json.dumps(patch, ensure_ascii=False) for patch in check.fixes), fix, plain=True)
+        emit("\n".join(to_json(patch) for patch in check.fixes), fix, plain=True)
     if shows(form, *FINDING_ASPECTS):
         emit_findings([d.shown for d in check.doubts], form, output, _headline(check), "planeval data check")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import format_count, one_line, to_json
 from planner_eval.base.text import format_count as said_of
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -339,7 +338,7 @@ def _format_records(made_plans: MadePlans, output: str | None) -> list[str]:
     form = format_of_suffix(output, formats_of("data", "records"))
     if shows(form, "data") if form is not None else made_plans.form in JSON_LIST_LAYOUTS:
         return [dump_indented(records) + "\n"]
-    return [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+    return [to_json(record) + "\n" for record in records]
 
 
 def _format_card(made_plans: MadePlans, file: str) -> str:

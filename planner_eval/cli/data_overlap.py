@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import View, write_view
 from planner_eval.base.tables import Style, md_cell
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import format_count, one_line, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     WHOLE,
@@ -75,7 +74,7 @@ def coverage_command(
         dialect=dialect, progress=make_counter("plans"),
     )  # fmt: skip
     if to_make is not None:
-        emit(json.dumps(coverage.to_make(), ensure_ascii=False, indent=1), to_make, plain=True)
+        emit(to_json(coverage.to_make(), 1), to_make, plain=True)
     view = View(lambda style: [_coverage_text(coverage, style, examples)], lambda: _coverage_data(coverage))
     emit(write_view(view, form), output)
     for doubt in coverage.notes:
@@ -232,7 +231,7 @@ def duplicates_command(
         progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:
-        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in duplicates.clustered())
+        lines = (to_json(record) + "\n" for record in duplicates.clustered())
         emit(lines, clusters, plain=True)
     view = View(lambda style: [_duplicates_text(duplicates, style)], lambda: _duplicates_data(duplicates))
     emit(write_view(view, form), output)

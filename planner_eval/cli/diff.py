@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -12,6 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.formats import DEFAULT, LISTING, format_of_suffix, formats_of, shows
+from planner_eval.base.text import to_json
 from planner_eval.cli.drawing import (
     DrawingOptions,
     NamedDrawing,
@@ -349,7 +349,7 @@ def _storage_settings(paired: PairedFiles, folder: str | None, store: str | None
 
     return storage_options(
         folder, store, pred, gold, given=(pred.name, gold.name), inputs=inputs,
-        report=lambda sums: json.dumps(sums.report, ensure_ascii=False, indent=1),
+        report=lambda sums: to_json(sums.report, 1),
     )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,7 +12,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
-from planner_eval.base.text import format_count
+from planner_eval.base.text import format_count, to_json
 from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options, is_folder
 from planner_eval.cli.execute_job import ROWS_FORM, ExecuteJob, ExecuteSettings, format_runs, unread_lines
 from planner_eval.cli.help import Command
@@ -361,7 +360,7 @@ def _storage_settings(
 
     return storage_options(
         output if is_folder(output) else None, store, source, given=operands, inputs=inputs,
-        report=lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1),
+        report=lambda runs: to_json(runs.report, 1),
         used=[name for _, name in used],
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ import planner_eval as pe
 from planner_eval.base.counts import Counts
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import json_array, table_pieces
-from planner_eval.base.text import format_count, join_pieces, one_line
+from planner_eval.base.text import format_count, join_pieces, one_line, to_json
 from planner_eval.cli.workers import Reiterable
 
 if TYPE_CHECKING:
@@ -376,7 +376,7 @@ def format_seeds(judgements: list[SeedCounts], form: str) -> Iterator[str]:
     """The rows in a form, in pieces."""
     rows = [j.row() for j in judgements]
     if shows(form, "data"):
-        return json_array(json.dumps(row, ensure_ascii=False) for row in rows)
+        return json_array(to_json(row) for row in rows)
     return table_pieces(rows, form)
 
 

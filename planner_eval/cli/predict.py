@@ -12,7 +12,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import format_count
+from planner_eval.base.text import format_count, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import COUNT, WHOLE, dialect_option, emit, note, option, refuse_idle
 from planner_eval.cli.sources import request_options
@@ -395,7 +395,7 @@ def _can_run_answers(name: str) -> bool:
 
 def _print_requests(requests: Iterable[Mapping[str, Any]]) -> int:
     all_requests = list(requests)
-    emit("".join(f"{json.dumps(r, ensure_ascii=False)}\n" for r in all_requests), None)
+    emit("".join(f"{to_json(r)}\n" for r in all_requests), None)
     size = sum(r.get("characters", 0) for r in all_requests)
     note(
         f"{format_count(len(all_requests), 'sample')}, {size:,} characters in first requests; "

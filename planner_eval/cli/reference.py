@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.tables import table
+from planner_eval.base.text import to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
@@ -48,7 +48,7 @@ def schema_command(name: str | None, output: str | None) -> int:
         rows = [{"schema": schema_name, "of": meaning} for schema_name, (_, _, meaning) in SCHEMAS.items()]
         emit(table(rows, format_of_suffix(output, formats_of("data")) or DEFAULT), output)
         return 0
-    emit(json.dumps(pe.schema(name), ensure_ascii=False, indent=1), output)
+    emit(to_json(pe.schema(name), 1), output)
     return 0
 
 

@@ -14,6 +14,7 @@ from planner_eval.base.counts import Counts
 from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table, table_pieces
+from planner_eval.base.text import to_json
 from planner_eval.cli.options import emit, note, picture_format
 from planner_eval.cli.workers import Reiterable
 from planner_eval.plan.statistics import Sums, plain_figure, plain_scope
@@ -210,7 +211,7 @@ def _data(stats: Stats) -> dict[str, Any]:
 
 
 def _line(state: str, head: Mapping[str, Any], more: Mapping[str, Any]) -> str:
-    return json.dumps({"state": state, **head, **more}, ensure_ascii=False)
+    return to_json({"state": state, **head, **more})
 
 
 def is_unread(line: str) -> bool:
@@ -304,7 +305,7 @@ def summaries_json(
             entry |= {"records": len(source), "published_records": source.dataset.records}
             entry["tables"] = [asdict(cell) | {"agrees": cell.agrees} for cell in source_cells]
         data.append(entry | asdict(summary))
-    return json.dumps(data[0] if len(data) == 1 else data, ensure_ascii=False, indent=1)
+    return to_json(data[0] if len(data) == 1 else data, 1)
 
 
 def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:

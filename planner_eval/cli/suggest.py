@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +11,7 @@ from planner_eval.base.errors import CatalogError, JudgeError, ParseError
 from planner_eval.base.formats import View, write_view
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import Style
-from planner_eval.base.text import encodable, format_count, one_line, printable
+from planner_eval.base.text import encodable, format_count, one_line, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Number,
@@ -295,7 +294,7 @@ def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
     if not many and "patch" in rows[0]:
         return dump_indented(rows[0]["patch"])
     lines = [{"id": row["id"]} | row.get("patch", {"error": row.get("error")}) for row in rows]
-    return "\n".join(encodable(json.dumps(line, ensure_ascii=False)) for line in lines)
+    return "\n".join(encodable(to_json(line)) for line in lines)
 
 
 def _view(rows: list[dict[str, Any]], *, many: bool) -> View:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import to_json
 from planner_eval.cli.options import COUNT, Seconds, bundle_options, note, option
 from planner_eval.cli.terminal import Counter, count_items, make_counter
 
@@ -201,7 +202,7 @@ def _column_lines(rows: str, job: Any) -> Iterator[str]:
     for row in read_rows(rows):
         cells = {name: value for name, value in row.items() if value is not None}
         data = {name: json.loads(value) if name in texts else value for name, value in cells.items()}
-        yield json.dumps(data, ensure_ascii=False)
+        yield to_json(data)
 
 
 def storage_options(

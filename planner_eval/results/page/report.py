@@ -256,11 +256,11 @@ def report(  # noqa: PLR0913 - the options of a public function
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
     cluster: str | None = None,
+    causes: bool = False,
+    effects: Effects | None = None,
     reading: Reading = DEFAULT_READING,
     names: Sequence[str] | None = None,
     shown: PageSettings = DEFAULT_SETTINGS,
-    causes: bool = False,
-    effects: Effects | None = None,
     progress: Any = None,
     **how: Any,
 ) -> PageResult:
@@ -274,11 +274,11 @@ def report(  # noqa: PLR0913 - the options of a public function
         metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups.
         by: What to break the figures down by, as for :func:`planner_eval.score`.
         cluster: What says in which cluster a pair lies, as for :func:`planner_eval.score`.
+        causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
+        effects: Runs the plans of a pair and says what they come to, in this process alone.
         reading: How all are read and paired.
         names: What the systems are called; their files when left out.
         shown: What the page shows, and how.
-        causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
-        effects: Runs the plans of a pair and says what they come to, in this process alone.
         progress: Is told how many pairs are done, and of how many.
         how: As :func:`planner_eval.results.runs.run.run` takes it, where processes do the work: ``jobs`` …
 

@@ -14,6 +14,7 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import find_write_problem, write
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
+from planner_eval.base.text import to_json
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
@@ -275,7 +276,7 @@ def _value_text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         text = ", ".join(value)
     else:
-        text = json.dumps(value, ensure_ascii=False)
+        text = to_json(value)
     return text if len(text) < 200 else f"{text[:200]} …"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -12,7 +11,7 @@ from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import TEXT, Style, table_pieces
-from planner_eval.base.text import format_count, join_pieces, one_line
+from planner_eval.base.text import format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts
@@ -225,11 +224,11 @@ def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoub
 
         empty_rows = data.pop("rows")
         data = {**data, "without_gold_doubts": doubt_data(report, without), "rows": empty_rows}
-    head = json.dumps(data, ensure_ascii=False, indent=1)
+    head = to_json(data, 1)
     yield head.removesuffix("[]\n}")
     empty = True
     for row in rows:
-        text = json.dumps(row_data(row), ensure_ascii=False, indent=1).replace("\n", "\n  ")
+        text = to_json(row_data(row), 1).replace("\n", "\n  ")
         yield f"{'[' if empty else ','}\n  {text}"
         empty = False
     yield "[]\n}" if empty else "\n ]\n}"
