@@ -14,7 +14,16 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count, to_json
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import COUNT, WHOLE, dialect_option, emit, note, option, refuse_idle
+from planner_eval.cli.options import (
+    COUNT,
+    WHOLE,
+    bundle_options,
+    dialect_option,
+    emit,
+    note,
+    option,
+    refuse_idle,
+)
 from planner_eval.cli.sources import request_options
 from planner_eval.cli.terminal import make_counter, refuse_targets
 
@@ -162,26 +171,22 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def prompt_settings(
-    shots: int | None,
-    demos: str | None,
-    by: str | None,
-    near: bool,
-    distractors: int | None,
-    closeness: str | None,
-    budget: int | None,
-    seed: int,
-) -> dict[str, Any]:
-    """Which demonstrations are shown, and which tools are on offer."""
+def prompt_settings(how: Mapping[str, Any]) -> dict[str, Any]:
+    """Which demonstrations are shown, and which tools are on offer.
+
+    Args:
+        how: The values of :data:`_PROMPT_OPTIONS`.
+    """
     options: dict[str, Any] = {}
+    shots, demos, by, near, distractors, closeness, budget, seed = (how[name] for name in _PROMPT_OPTIONS)
     if shots is not None:
         from planner_eval.models.pipelines.demonstrations import ShotOptions
 
-        options["shots"] = ShotOptions(shots, by or "query", demos, seed, near)
+        options["shots"] = ShotOptions(shots, by or "query", demos, seed or 0, near)
     if distractors is not None or budget is not None:
         from planner_eval.models.pipelines.candidates import ToolChoice
 
-        options["choice"] = ToolChoice(distractors, closeness or "random", budget, seed)
+        options["choice"] = ToolChoice(distractors, closeness or "random", budget, seed or 0)
     return options
 
 
@@ -208,8 +213,19 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
 
 # ----------------------------------------------------------------------
 # planeval predict: ask a model for the plans of samples.
+_PREPARING_OPTIONS = ("pipeline", "benchmark", "catalog", "ids", "limit", "categories", "data_cache")
+_PROMPT_OPTIONS = ("shots", "demos", "demo_by", "near", "distractors", "closeness", "budget", "seed")
+_ENDPOINT_OPTIONS = ("url", "timeout", "deadline", "retries", "cache", "replay", "prices")
+_ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
+"""Options by what takes them: the samples, their prompts, the server, and the asking."""
+
+
 @click.command("predict", cls=Command)
 @click.argument("samples", metavar="DATASET|TASKS")
+@bundle_options("prepared", dict, _PREPARING_OPTIONS)
+@bundle_options("prompting", dict, _PROMPT_OPTIONS)
+@bundle_options("reached", dict, _ENDPOINT_OPTIONS)
+@bundle_options("asked", dict, _ASKING_OPTIONS)
 @option("--model NAME", "The model's name on its server.")
 @option("--url URL", "Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
 @option("--pipeline NAME", "How to ask (default: the data set's usual pipeline).")
@@ -258,37 +274,14 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
 def command(
     samples: str,
     model: str | None,
-    url: str | None,
-    pipeline: str | None,
-    benchmark: str | None,
-    catalog: str | None,
-    router: str | None,
-    tools: str | None,
-    isolation: str | None,
-    shots: int | None,
-    demos: str | None,
-    demo_by: str | None,
-    near: bool,
-    distractors: int | None,
-    closeness: str | None,
-    budget: int | None,
-    seed: int | None,
+    prepared: dict[str, Any],
+    prompting: dict[str, Any],
+    reached: dict[str, Any],
+    asked: dict[str, Any],
     constrain: str | None,
     server: str | None,
     max_calls: int | None,
     settings: tuple[str, ...],
-    ids: tuple[str, ...],
-    categories: tuple[str, ...],
-    limit: int | None,
-    repeat: int,
-    concurrency: int,
-    timeout: float,
-    deadline: float,
-    retries: int,
-    cache: str | None,
-    replay: bool,
-    prices: str | None,
-    data_cache: str | None,
     no_messages: bool,
     dry_run: bool,
     output: str | None,
@@ -306,49 +299,32 @@ def command(
     from planner_eval.models.predict import predict
     from planner_eval.models.predict.prepare import prepare_run
 
+    tools, isolation = asked["tools"], asked["isolation"]
+    offering = prompting["distractors"] is not None or prompting["budget"] is not None
+    shooting = prompting["shots"] is not None
     refuse_idle(
-        ("replay", cache is not None, "with --cache"),
+        ("replay", reached["cache"] is not None, "with --cache"),
         ("server", constrain == "grammar", "with --constrain grammar"),
         ("max_calls", constrain is not None, "with --constrain"),
-        ("demos demo_by near", shots is not None, "with --shots K"),
+        ("demos demo_by near", shooting, "with --shots K"),
         ("prompts_for", setup_options["prompts"] is not None, "with --run prompts=DIR"),
-        ("closeness", distractors is not None or budget is not None, "with --run distractors=N"),
-        (
-            "seed",
-            any(value is not None for value in (shots, distractors, budget)),
-            "with --shots, --run distractors or --run budget",
-        ),
+        ("closeness", offering, "with --run distractors=N"),
+        ("seed", shooting or offering, "with --shots, --run distractors or --run budget"),
         (
             "isolation",
-            isolation is None or tools is not None or _can_run_answers(benchmark or samples),
+            isolation is None or tools is not None or _can_run_answers(prepared["benchmark"] or samples),
             "with --tools",
         ),
-        (
-            "router cache prices concurrency repeat output",
-            not dry_run,
-            "without --dry-run",
-        ),
+        ("router cache prices concurrency repeat output", not dry_run, "without --dry-run"),
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(parse_setting, settings))
-    chosen = prompt_settings(shots, demos, demo_by, near, distractors, closeness, budget, seed or 0)
     setup = make_setup(
         setup_options | constraint_settings(constrain, server, max_calls),
         model,
         makes_calls=tools is not None,
     )
-    ready = prepare_run(
-        samples,
-        pipeline=pipeline,
-        benchmark=benchmark,
-        catalog=catalog,
-        setup=setup,
-        ids=ids,
-        limit=limit,
-        categories=categories,
-        data_cache=data_cache,
-        **chosen,
-    )
+    ready = prepare_run(samples, setup=setup, **prepared, **prompt_settings(prompting))
     for told_before in ready.notes:
         note(told_before)
     if dry_run:
@@ -358,21 +334,16 @@ def command(
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o DIR, the folder of the run"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
-    endpoint = Endpoint(url, timeout, deadline, retries, cache, replay, prices)
-    rates = endpoint.rates(model, router)
-    progress = PredictProgress(rates)
+    endpoint = Endpoint(**reached)
+    progress = PredictProgress(endpoint.rates(model, asked["router"]))
     try:
         rows = pe.predict(
             ready,
             model,
             out=output,
             endpoint=endpoint._replace(paused=progress.paused),
-            router=router,
             sampling=sampling,
-            repeat=repeat,
-            concurrency=concurrency,
-            tools=tools,
-            isolation=isolation,
+            **asked,
             messages=not no_messages,
             tell=progress,
             seen=progress.seen,
@@ -383,7 +354,9 @@ def command(
         raise
     finally:
         progress.counter.clear()
-    return say_run(rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * repeat)
+    return say_run(
+        rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * asked["repeat"]
+    )
 
 
 def _can_run_answers(name: str) -> bool:
