@@ -182,14 +182,24 @@ def describe_benchmarks(what: str, which: Callable[[Benchmark], bool]) -> Callab
     return format_condition
 
 
-def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
-    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
+def parse_settings(texts: Sequence[str]) -> dict[str, str]:
+    """A benchmark's own options by name, as ``--set NAME=VALUE`` gives them.
+
+    Raises:
+        InputError: a text is no ``NAME=VALUE``.
+    """
     settings = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--set {text!r}: expected NAME=VALUE")
         settings[name.strip()] = value.strip()
+    return settings
+
+
+def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
+    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
+    settings = parse_settings(texts)
     bench.checked(variants[0], settings)  # here: the verb takes them beside parameters of its own
     for known in bench.options:
         if known.name in settings and not set(known.variants) & set(variants):

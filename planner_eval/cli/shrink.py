@@ -13,6 +13,7 @@ from planner_eval.base.formats import shows
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
+from planner_eval.cli.benchmark_options import parse_settings
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -121,7 +122,7 @@ def command(
     if differs is None:
         pair = read_sides(pred, gold, how)
     else:
-        criterion |= {"benchmark": benchmark, "figure": figure, "settings": _settings(settings)}
+        criterion |= {"benchmark": benchmark, "figure": figure, "settings": parse_settings(settings)}
     names = _protected_files(output, pair, (pred, gold))
     tell = make_counter("tries")
     with InterruptOnSignal():
@@ -159,17 +160,6 @@ def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
         ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
         ("form", not is_folder(output), "to a file or standard output: a directory gets both"),
     )
-
-
-def _settings(texts: tuple[str, ...]) -> dict[str, str]:
-    """A benchmark's own options by name."""
-    settings = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise InputError(f"--set {text!r}: expected NAME=VALUE")
-        settings[name.strip()] = value.strip()
-    return settings
 
 
 _RESULT_FILE = "shrunk.json"
