@@ -53,9 +53,9 @@ FORMATS = {
 }
 """Every format that some command writes, in the order in which help lists them.
 
-What they show beside the fields of `View`: ``plain`` text without markup, ``rows`` with their head, lines of
+What they show beside the fields of `View`: ``plain`` text without markup, ``rows`` with a head, lines of
 ``annotations`` or ``findings`` for CI, a plan over another (``overlay``) or in ``boxes`` in a terminal, a
-``picture`` of plans, a ``plot`` of figures, a ``sketch`` of a table, a ``page``; ``binary`` is for no terminal.
+``picture`` of plans, a ``plot`` of figures, a ``sketch`` of a table, a ``page``; ``binary`` for no terminal.
 """
 
 
