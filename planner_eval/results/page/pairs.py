@@ -51,16 +51,13 @@ class PageJob:
         counts: Whether lines keep what metrics counted, for two runs to be compared.
     """
 
+    kind = "report"
+
     score: ScoreJob
     fields: tuple[str, ...] = ()
     query: str | None = None
     texts: bool = True
     counts: bool = False
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "report"
 
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""
@@ -182,6 +179,8 @@ class StoredJob:
         stored: The run's rows.
     """
 
+    kind = "report"
+
     page: PageJob
     stored: StoredLines
 
@@ -189,11 +188,6 @@ class StoredJob:
     def score(self) -> ScoreJob:
         """How pairs are counted."""
         return self.page.score
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return self.page.kind
 
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""

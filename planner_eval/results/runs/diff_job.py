@@ -28,17 +28,14 @@ class DiffJob:
         gold_named: Whether gold's records have ids.
     """
 
+    kind = "diff"
+
     policy: Policy
     reading: Mapping[str, Any]
     told: RowSettings
     located: bool = False
     failures: bool = False
     gold_named: bool = False
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "diff"
 
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""

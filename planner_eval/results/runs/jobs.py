@@ -185,6 +185,8 @@ class ScoreJob:
         gold_named: Whether gold's records have ids.
     """
 
+    kind = "score"
+
     metrics: tuple[str, ...]
     policy: Policy
     by: tuple[str, ...]
@@ -194,11 +196,6 @@ class ScoreJob:
     mends: bool = False
     causes: bool = False
     gold_named: bool = False
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "score"
 
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""
