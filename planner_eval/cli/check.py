@@ -104,10 +104,10 @@ def command(
     reading = {"dialect": dialect, "compute": compute}
     many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     which = {"ignore": ignore, "level": level}
-    found, plain = shows(form, *FINDING_ASPECTS), shows(form, "plain")
-    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=found)
+    as_findings, plain = shows(form, *FINDING_ASPECTS), shows(form, "plain")
+    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=as_findings)
     with run_plans_job(sources, job, running) as (tally, lines):
-        if found:
+        if as_findings:
             emit_findings(findings_in(lines), form, output, _summary(tally, catalog), "planeval check")
         elif tally.findings or not plain or output is not None:
             rows = (row for line in lines for row in json.loads(line))

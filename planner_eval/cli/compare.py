@@ -27,6 +27,7 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     RESULT_ASPECTS,
     emit,
+    format_condition,
     format_option,
     gold_doubts_option,
     note,
@@ -36,7 +37,6 @@ from planner_eval.cli.options import (
     picture_option,
     refuse_idle,
     seed_option,
-    told_by,
 )
 from planner_eval.cli.outcome import Writing, emit_cases, writing_options
 from planner_eval.cli.pairs import (
@@ -148,7 +148,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     refuse_idle(
         (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
         ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
-        ("keys", *told_by(form, "document", "data", "page")),
+        ("keys", *format_condition(form, "document", "data", "page")),
         (
             (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
             not ruled,
@@ -159,8 +159,8 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
             named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
             "with --by depth or --by pattern: no metric counts inferred edges",
         ),
-        ("gold_doubts", *told_by(form, "document", "data")),
-        ("every", *told_by(form, "document", more=": the others have every figure")),
+        ("gold_doubts", *format_condition(form, "document", "data")),
+        ("every", *format_condition(form, "document", more=": the others have every figure")),
         (
             (*READING_OPTIONS, "policy", "wrappers", "metrics"),
             files,

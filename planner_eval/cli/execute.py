@@ -22,13 +22,13 @@ from planner_eval.cli.options import (
     WHOLE,
     Seconds,
     emit,
+    format_condition,
     format_option,
     note,
     option,
     output_options,
     reading_options,
     refuse_idle,
-    told_by,
 )
 from planner_eval.cli.sources import (
     binding_option,
@@ -218,10 +218,10 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, i
         ("backoff", retries > 0, "with --run retries=N"),
         ("timeout allow_read", isolation != "inline", condition),
         ("trace", not drawn, "to formats that are not drawn"),
-        ("state", *told_by(form, "plain", "data", "records")),
+        ("state", *format_condition(form, "plain", "data", "records")),
         ("form", not in_folder, "to output in a file, not to a run's directory"),
         ("store", in_folder, "to a run that is kept: -o DIR/"),
-        ("theme deadline force", *told_by(form, "picture")),
+        ("theme deadline force", *format_condition(form, "picture")),
     )
 
 

@@ -331,10 +331,10 @@ def refuse_idle(*scopes: Scope) -> None:
                 raise click.UsageError(f"{_typed_flag(context, name)} applies only {condition}", context)
 
 
-def told_by(form: str, *aspects: str, more: str = "") -> tuple[bool, str]:
+def format_condition(form: str, *aspects: str, more: str = "") -> tuple[bool, str]:
     """Whether a format shows one of these aspects, and for a `Scope` which formats do.
 
-    >>> told_by("csv", "document", "data")
+    >>> format_condition("csv", "document", "data")
     (False, 'to --format text, json and md')
     """
     *names, last = formats_of(*aspects)

@@ -26,13 +26,13 @@ from planner_eval.cli.drawing import (
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     emit,
+    format_condition,
     format_option,
     infer_option,
     note,
     output_options,
     reading_options,
     refuse_idle,
-    told_by,
 )
 from planner_eval.cli.sources import (
     dataset_options,
@@ -80,8 +80,8 @@ def command(
     Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage error, 3 nothing could be drawn.
     """
     refuse_idle(
-        ("deadline", *told_by(form, "plot")),
-        ("force", *told_by(form, "picture", more="; text lists all calls")),
+        ("deadline", *format_condition(form, "plot")),
+        ("force", *format_condition(form, "picture", more="; text lists all calls")),
     )
     refuse_stdin_twice(*plans)
     refuse_runs(*plans)

@@ -25,13 +25,13 @@ from planner_eval.cli.options import (
     RESULT_ASPECTS,
     Threshold,
     emit,
+    format_condition,
     format_option,
     gold_doubts_option,
     note,
     option,
     output_options,
     refuse_idle,
-    told_by,
 )
 from planner_eval.cli.outcome import Writing, check_limit, emit_cases, say_missed, writing_options
 from planner_eval.cli.pairs import (
@@ -144,11 +144,11 @@ def command(
         ),
         charted.applies,
         ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
-        ("every", *told_by(form, "document", more=": the others have every figure")),
+        ("every", *format_condition(form, "document", more=": the others have every figure")),
         (
             "keys",
             in_folder or not shows(form, "table", "cases"),
-            told_by(form, "document", "data", "records")[1],
+            format_condition(form, "document", "data", "records")[1],
         ),
         (
             "only",
@@ -191,7 +191,7 @@ def command(
         (
             "gold_doubts",
             shows(form, "document", "data") and not stored_benchmark,
-            told_by(form, "document", "data", more=", and to runs without a benchmark")[1],
+            format_condition(form, "document", "data", more=", and to runs without a benchmark")[1],
         ),
         ("store", in_folder and not named, "to a run that is kept: -o DIR/"),
         ("output", not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),

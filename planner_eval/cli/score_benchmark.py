@@ -23,7 +23,7 @@ from planner_eval.cli.benchmark_options import (
     scoring_options,
 )
 from planner_eval.cli.drawing import ChartOptions, is_folder
-from planner_eval.cli.options import Threshold, emit, note, refuse_idle, told_by
+from planner_eval.cli.options import Threshold, emit, format_condition, note, refuse_idle
 from planner_eval.cli.outcome import CheckedLimit, Writing, check_limit, emit_cases, say_missed
 from planner_eval.cli.workers import WorkOptions
 
@@ -289,7 +289,7 @@ def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> No
     more = bench.details is not None
     refuse_idle(
         ("details", more, describe_benchmarks("with more tables", lambda b: b.details is not None)),
-        ("details", *told_by(form, "document")),
+        ("details", *format_condition(form, "document")),
         (
             "fail_under only",
             not shows(form, "result_file"),

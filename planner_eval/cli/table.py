@@ -21,13 +21,13 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     cluster_option,
     emit,
+    format_condition,
     format_option,
     note,
     option,
     output_option,
     refuse_idle,
     seed_option,
-    told_by,
 )
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def command(
     refuse_idle(
         ("by metrics", layout is None, "without --layout, which says what is shown"),
         charted.applies,
-        ("bare", *told_by(form, "document", "paper")),
+        ("bare", *format_condition(form, "document", "paper")),
     )
     from planner_eval.models.table_sources import read_table_run
 
