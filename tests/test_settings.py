@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from planner_eval.cli.options import Settings
+from planner_eval.cli.settings import Settings
 from planner_eval.comparison.policy.file import line_of, lines_of
 from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval

@@ -154,7 +154,7 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(context: click.Context, config: str | None) -> None:
     """Read, compare, draw, count and run the tool-use plans that language models write."""
-    from planner_eval.cli.options import Settings
+    from planner_eval.cli.settings import Settings
 
     context.default_map = dict.fromkeys(COMMANDS, Settings(config))
 

@@ -11,15 +11,23 @@ from click.core import ParameterSource
 import planner_eval as pe
 from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import RESULT_ASPECTS, emit, format_option, note, option, output_option
+from planner_eval.cli.options import (
+    RESULT_ASPECTS,
+    argument,
+    emit,
+    format_option,
+    note,
+    option,
+    output_option,
+)
 from planner_eval.cli.outcome import Writing, check_limit, say_missed, writing_options
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.cli.sources import refuse_stdin_twice
 
 
 @click.command("agree", cls=Command)
-@click.argument("first", metavar="VERDICTS")
-@click.argument("second", metavar="REFERENCE", required=False)
+@argument("first", "VERDICTS")
+@argument("second", "REFERENCE", required=False)
 @option(
     "--positive CLASS",
     "Count this class as yes and all others as no (default: yes/no if all verdicts "

@@ -19,6 +19,7 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
     LIST_ASPECTS,
+    argument,
     compute_option,
     emit,
     format_option,
@@ -64,7 +65,7 @@ def _validate_codes(
 
 
 @click.command("check", cls=Command)
-@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
+@argument("plans", "PLAN|DATASET...")
 @catalog_options(RECORD_TOOLS + " Traces, and conversations with tool outputs, need none.")
 @reading_options
 @compute_option

@@ -26,6 +26,7 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     RESULT_ASPECTS,
+    argument,
     emit,
     format_condition,
     format_option,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", cls=Command)
-@click.argument("systems", metavar="A B...", nargs=-1, required=True)
+@argument("systems", "A B...")
 @option("--gold GOLD", "The gold plans; not needed where A, B … are runs.")
 @scored_pair_options
 @judging_options(

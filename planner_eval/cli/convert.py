@@ -16,6 +16,7 @@ from planner_eval.base.text import encodable, format_count, join_pieces, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
+    argument,
     compute_option,
     dialect_option,
     emit,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 
 @click.command("convert", cls=Command)
-@click.argument("files", nargs=-1, metavar="FILE|DATASET...")
+@argument("files", "FILE|DATASET...", required=False)
 @option("--list", "List the notations; with FILE, show an example of each one named.", "listing")
 @list_format_option(*LIST_ASPECTS, help="With --list: output format.")
 @reading_options

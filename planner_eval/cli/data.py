@@ -22,6 +22,7 @@ from planner_eval.cli.options import (
     COUNT,
     LIST_ASPECTS,
     WHOLE,
+    argument,
     dialect_option,
     emit,
     list_format,
@@ -79,7 +80,7 @@ def _local_location_options(function: Any) -> Any:
 
 
 @command.command("fetch")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@argument("names", "NAME...")
 @_location_options
 @option("--mirror URL", "Download from URL/NAME/FILE instead of the published addresses.")
 @option("--accept-checksum", "Accept files whose checksum is not known.")
@@ -244,7 +245,7 @@ def _sample_json(sample: Any) -> str:
 
 
 @command.command("export")
-@click.argument("samples", metavar="DATASET|TASKS")
+@argument("samples", "DATASET|TASKS")
 @option(
     "--to [chat-jsonl|tools-jsonl]",
     "Write gold as the text that a prompt asks for, or as tool calls of the endpoint.",

@@ -15,6 +15,7 @@ from planner_eval.base.text import format_count, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
+    argument,
     emit,
     format_option,
     note,
@@ -249,7 +250,7 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 # ----------------------------------------------------------------------
 # planeval data check: what is irregular in gold plans, and which of them may be wrong.
 @click.command("check", cls=Command)
-@click.argument("name", metavar="FILE|DATASET")
+@argument("name", "FILE|DATASET")
 @catalog_options(RECORD_TOOLS)
 @option(
     "--tools SPEC",

@@ -15,6 +15,7 @@ from planner_eval.base.text import format_count, one_line, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     WHOLE,
+    argument,
     emit,
     format_option,
     note,
@@ -38,7 +39,7 @@ _MAX_WIDTH = 100
 
 
 @click.command("coverage", cls=Command)
-@click.argument("data", metavar="FILE|DATASET")
+@argument("data", "FILE|DATASET")
 @catalog_options()
 @option("--against FILE|DATASET", "Another set of plans to compare the coverage with.")
 @option("--examples", "How many examples to show of each.", type=WHOLE, default=5)
@@ -181,8 +182,8 @@ _MAX_NAMES = 6
 
 
 @click.command("duplicates", cls=Command)
-@click.argument("first", metavar="FILE|DATASET")
-@click.argument("second", metavar="[FILE|DATASET]", required=False)
+@argument("first", "FILE|DATASET")
+@argument("second", "[FILE|DATASET]", required=False)
 @option(
     "--by",
     "What duplicates share (default: template; plan for records without a question).",

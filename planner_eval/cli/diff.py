@@ -25,6 +25,7 @@ from planner_eval.cli.options import (
     FINDING_ASPECTS,
     RESULT_ASPECTS,
     Seconds,
+    argument,
     emit,
     format_option,
     is_option_passed,
@@ -173,8 +174,8 @@ ASPECTS = (*RESULT_ASPECTS, *FINDING_ASPECTS, *DRAWN, "page")
 
 
 @click.command("diff", cls=Command)
-@click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD|DATASET", required=False)
+@argument("pred", "PRED")
+@argument("gold", "GOLD|DATASET", required=False)
 @pair_options
 @option("--execute SPEC", "Run both plans with these tools and compare their effects.")
 @option(

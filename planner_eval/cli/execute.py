@@ -21,6 +21,7 @@ from planner_eval.cli.options import (
     LIST_ASPECTS,
     WHOLE,
     Seconds,
+    argument,
     emit,
     format_condition,
     format_option,
@@ -67,7 +68,7 @@ _EXTRA_SECONDS = 60.0
 
 
 @click.command("execute", cls=Command)
-@click.argument("plan", metavar="PLAN|DATASET")
+@argument("plan", "PLAN|DATASET")
 @option(
     "--tools SPEC",
     "nestful, nestful:sane, nestful:FOLDER, world:NAME, recorded:FILE, tools.py[:NAME] or "

@@ -54,7 +54,7 @@ policy_option = option(
     "How values are compared: default, strict, lenient, a benchmark's "
     "name, or a TOML file (default: as set in planeval.toml or pyproject.toml, else default).",
 )
-"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
+"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
 
 
 def chosen_policy(name: str | None) -> Policy:

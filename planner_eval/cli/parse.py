@@ -16,6 +16,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import join_pieces, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    argument,
     compute_option,
     emit,
     format_option,
@@ -92,7 +93,7 @@ def _reference_spans(value: Value) -> Iterator[dict[str, Any]]:
 # ----------------------------------------------------------------------
 # planeval parse: read plans, and say in which notation, why, and what was ignored.
 @click.command("parse", cls=Command)
-@click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
+@argument("files", "FILE|DATASET...")
 @reading_options
 @dataset_options
 @option("--repair", "Repair small syntax errors where strict reading fails, and list them.")

@@ -17,6 +17,7 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     COUNT,
     WHOLE,
+    argument,
     bundle_options,
     dialect_option,
     emit,
@@ -221,7 +222,7 @@ _ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
 
 
 @click.command("predict", cls=Command)
-@click.argument("samples", metavar="DATASET|TASKS")
+@argument("samples", "DATASET|TASKS")
 @bundle_options("prepared", dict, _PREPARING_OPTIONS)
 @bundle_options("prompting", dict, _PROMPT_OPTIONS)
 @bundle_options("reached", dict, _ENDPOINT_OPTIONS)

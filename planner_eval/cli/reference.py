@@ -16,6 +16,7 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
     Seconds,
+    argument,
     emit,
     format_option,
     option,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # planeval schema: JSON Schema of what people write by hand, and of reports.
 @click.command("schema", cls=Command)
-@click.argument("name", required=False, type=click.Choice(list(SCHEMAS)), metavar="[NAME]")
+@argument("name", "[NAME]", required=False, type=click.Choice(list(SCHEMAS)))
 @output_options("data", "plain")
 def schema_command(name: str | None, output: str | None) -> int:
     """Print the JSON Schema (draft 2020-12) of an input file or a report; without NAME, list them.
@@ -137,7 +138,7 @@ def _verdict_word(same: bool) -> str:
 # ----------------------------------------------------------------------
 # planeval explain: what a code or a term means, an example and what to do.
 @click.command("explain", cls=Command)
-@click.argument("code", required=False, metavar="[CODE]")
+@argument("code", "[CODE]", required=False)
 @output_options("plain")
 def explain_command(code: str | None, output: str | None) -> int:
     """Explain a word of an output: a code, an outcome, a figure or a label of a table or page.

@@ -25,6 +25,7 @@ from planner_eval.cli.drawing import (
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    argument,
     emit,
     format_condition,
     format_option,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @click.command("render", cls=Command)
-@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
+@argument("plans", "PLAN|DATASET...")
 @reading_options
 @dataset_options
 @id_option("Draw only the record with this id")

@@ -11,7 +11,16 @@ import click
 import planner_eval as pe
 from planner_eval.cli.benchmark_options import OVERRIDDEN_OPTIONS
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import COUNT, bundle_options, emit, note, option, output_options, refuse_idle
+from planner_eval.cli.options import (
+    COUNT,
+    argument,
+    bundle_options,
+    emit,
+    note,
+    option,
+    output_options,
+    refuse_idle,
+)
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
@@ -68,7 +77,7 @@ page_options = bundle_options(
 
 
 @click.command("report", cls=Command)
-@click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
+@argument("systems", "RUN|PRED...")
 @option("--gold GOLD", "The gold plans; not needed with RUN.")
 @scored_pair_options
 @judging_options(

@@ -24,6 +24,7 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     RESULT_ASPECTS,
     Threshold,
+    argument,
     emit,
     format_condition,
     format_option,
@@ -61,8 +62,8 @@ if TYPE_CHECKING:
 
 
 @click.command("score", cls=Command)
-@click.argument("pred", metavar="PRED|RUN")
-@click.argument("gold", metavar="GOLD|DATASET", required=False)
+@argument("pred", "PRED|RUN")
+@argument("gold", "GOLD|DATASET", required=False)
 @scored_pair_options
 @judging_options(
     "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",

@@ -19,6 +19,7 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     COUNT,
     Seconds,
+    argument,
     emit,
     format_option,
     is_option_passed,
@@ -45,8 +46,8 @@ _OVERRIDDEN_OPTIONS = (
 
 
 @click.command("shrink", cls=Command)
-@click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD|DATASET")
+@argument("pred", "PRED")
+@argument("gold", "GOLD|DATASET")
 @option("--code CODE", "The pair must show an edit with this code.")
 @option(
     "--while COMMAND", "This shell command must exit with 0; {pred} and {gold} are the two files.", "command"

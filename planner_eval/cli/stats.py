@@ -15,6 +15,7 @@ from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
+    argument,
     emit,
     format_option,
     infer_option,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @click.command("stats", cls=Command)
-@click.argument("names", nargs=-1, required=True, metavar="FILE|DATASET...")
+@argument("names", "FILE|DATASET...")
 @reading_options
 @dataset_options
 @option("--each", "One row per plan instead of the summary.")

@@ -15,6 +15,7 @@ from planner_eval.base.text import encodable, format_count, one_line, printable,
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Number,
+    argument,
     emit,
     format_option,
     note,
@@ -51,7 +52,7 @@ _DEADLINE, _RETRIES = 60.0, 2
 
 
 @click.command("suggest", cls=Command)
-@click.argument("plans", metavar="PRED|DATASET")
+@argument("plans", "PRED|DATASET")
 @catalog_options(RECORD_TOOLS)
 @option("--query FIELD", "The field that holds the question, a source of values.")
 @option("--most N", "Show at most this many fixes per fault.", type=click.IntRange(min=1, max=10), default=3)

@@ -19,6 +19,7 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    argument,
     cluster_option,
     emit,
     format_condition,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @click.command("table", cls=Command)
-@click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
+@argument("runs", "[NAME=]RUN...")
 @option("--layout NAME", "The layout of a published table, e.g. nestful-1.")
 @option("--by KEY", "Columns for each value of KEY: part, or a field of the samples.")
 @option("--metric NAME...", "A figure of the runs; repeatable.", "metrics")
