@@ -40,13 +40,12 @@ from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_
 from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.plan.model import Diagnostic, Plan
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.pairs import Pair
 
 
 _MAX_REMARKS = 5
@@ -164,7 +163,7 @@ class _CheckCounts(Counts):
 class _CheckJob(PlansJob):
     """Against what plans are checked, and how they are read and named."""
 
-    kind = "check"
+    kind, counts = "check", _CheckCounts
 
     catalog: Catalog | None
     reading: dict[str, Any]
@@ -173,35 +172,26 @@ class _CheckJob(PlansJob):
     alone: bool
     ci: bool = False
 
-    def fold(self, data: Any = None) -> _CheckCounts:
-        """Counts of what was found."""
-        return _CheckCounts(data)
-
-    def rows(self, pairs: Iterable[Pair], fold: _CheckCounts) -> Iterator[str]:
-        """A line a plan: its findings."""
+    def line(self, record: Record, fold: _CheckCounts) -> str:
+        """The findings of a plan."""
         from planner_eval.catalogs.record_tools import tools_of_record
         from planner_eval.results.findings import finding_of_check
 
-        for record, _ in pairs:
-            if record is not None:
-                name = f"{record.file}: {record.name}" if self.several else record.name
-                tools, rows = self.catalog, []
-                try:
-                    tools = tools_of_record(record) if tools is None else tools
-                except CatalogError as error:
-                    text = f"its tools cannot be read: {error}"
-                    rows.append(_row(name, "error", "unreadable", text))
-                else:
-                    rows += _check_record(record, name, tools, self.reading, **self.which)
-                fold.own += self.catalog is None and tools is not None
-                fold.add(rows)
-                if self.ci:
-                    findings = [finding_of_check(row, record, many=not self.alone) for row in rows]
-                    yield json.dumps(findings)
-                    continue
-                if self.alone:
-                    rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
-                yield encodable(to_json(rows))
+        name = f"{record.file}: {record.name}" if self.several else record.name
+        tools, rows = self.catalog, []
+        try:
+            tools = tools_of_record(record) if tools is None else tools
+        except CatalogError as error:
+            rows.append(_row(name, "error", "unreadable", f"its tools cannot be read: {error}"))
+        else:
+            rows += _check_record(record, name, tools, self.reading, **self.which)
+        fold.own += self.catalog is None and tools is not None
+        fold.add(rows)
+        if self.ci:
+            return json.dumps([finding_of_check(row, record, many=not self.alone) for row in rows])
+        if self.alone:
+            rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
+        return encodable(to_json(rows))
 
 
 def _limit_remarks(remarks: list[str]) -> list[str]:

@@ -34,12 +34,11 @@ from planner_eval.cli.sources import dataset_options, id_option, read_plans, ref
 from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from planner_eval.comparison.patch_files import Patches, PatchResult
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.pairs import Pair
 
 
 @click.command("convert", cls=Command)
@@ -144,7 +143,7 @@ def _select_records(source: PlanFile, wanted: tuple[str, ...]) -> PlanFile:
 class _ConvertJob(PlansJob):
     """How plans are read, and written in another notation."""
 
-    kind = "convert"
+    kind, counts = "convert", Tally
 
     reading: dict[str, Any]
     target: str
@@ -152,15 +151,9 @@ class _ConvertJob(PlansJob):
     many: bool
     named: bool
 
-    def fold(self, data: Any = None) -> Tally:
-        """How many plans were read and written, and what was lost."""
-        return Tally(data)
-
-    def rows(self, pairs: Iterable[Pair], fold: Tally) -> Iterator[str]:
-        """A line a plan: what is written of it, and what is said beside."""
-        for record, _ in pairs:
-            if record is not None:
-                yield json.dumps(self._written(record, fold))
+    def line(self, record: Record, fold: Tally) -> str:
+        """What is written of a plan, and what is said beside."""
+        return json.dumps(self._written(record, fold))
 
     def _written(self, record: Record, tally: Tally) -> tuple[str, list[str]]:
         messages: list[str] = []

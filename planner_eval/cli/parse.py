@@ -31,12 +31,10 @@ from planner_eval.cli.sources import dataset_options, read_plans
 from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
 
     from planner_eval.base.limits import Span
     from planner_eval.plan.model import Call, Diagnostic, Plan, Value
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.pairs import Pair
 
 
 # ----------------------------------------------------------------------
@@ -154,7 +152,7 @@ def command(
 class _ParseJob(PlansJob):
     """How plans are read and shown."""
 
-    kind = "parse"
+    kind, counts = "parse", Tally
 
     dialect: str | None
     reading: dict[str, Any]
@@ -162,16 +160,10 @@ class _ParseJob(PlansJob):
     named: bool
     many: bool
 
-    def fold(self, data: Any = None) -> Tally:
-        """How many plans were read, and in which notations."""
-        return Tally(data)
-
-    def rows(self, pairs: Iterable[Pair], fold: Tally) -> Iterator[str]:
-        """A line a plan: its listing as a JSON text, or its data."""
-        for record, _ in pairs:
-            if record is not None:
-                listing = self._said(record, fold)
-                yield _line(self.named, record, listing) if isinstance(listing, dict) else json.dumps(listing)
+    def line(self, record: Record, fold: Tally) -> str:
+        """A plan's listing as a JSON text, or its data."""
+        listing = self._said(record, fold)
+        return _line(self.named, record, listing) if isinstance(listing, dict) else json.dumps(listing)
 
     def _said(self, record: Record, tally: Tally) -> str | dict[str, Any]:
         head = f"{record.where}\n" if self.many else ""

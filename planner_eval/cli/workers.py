@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import to_json
@@ -14,9 +14,11 @@ from planner_eval.cli.options import COUNT, Seconds, bundle_options, note, optio
 from planner_eval.cli.terminal import Counter, count_items, make_counter
 
 if TYPE_CHECKING:
+    from planner_eval.base.counts import Counts
     from planner_eval.reading.files.files import PlanFile
+    from planner_eval.reading.files.record import Record
     from planner_eval.results.runs.folder import Input
-    from planner_eval.results.runs.pairs import Job, Pairs
+    from planner_eval.results.runs.pairs import Job, Pair, Pairs
 
 
 # ----------------------------------------------------------------------
@@ -235,13 +237,26 @@ def storage_options(
 
 
 class PlansJob:
-    """A job over plans of which no run is kept."""
+    """A job over plans of which no run is kept: a line each, and counts of the class ``counts``."""
 
     kind = ""
+    counts: ClassVar[type[Counts]]
 
     def options(self) -> dict[str, Any]:
         """Nothing: no run of it is kept."""
         return {}
+
+    def fold(self, data: Any = None) -> Any:
+        """Counts over no plans, or those that were kept as data."""
+        return self.counts(data)
+
+    def rows(self, pairs: Iterable[Pair], fold: Any) -> Iterator[str]:
+        """A line a plan."""
+        return (self.line(record, fold) for record, _ in pairs if record is not None)
+
+    def line(self, record: Record, fold: Any) -> str:
+        """The line of a plan, which is added to the counts."""
+        raise NotImplementedError
 
 
 def run_plans_job(
