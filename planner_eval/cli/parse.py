@@ -31,7 +31,6 @@ from planner_eval.cli.sources import dataset_options, read_plans
 from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 
 if TYPE_CHECKING:
-
     from planner_eval.base.limits import Span
     from planner_eval.plan.model import Call, Diagnostic, Plan, Value
     from planner_eval.reading.files.record import Record

@@ -220,8 +220,6 @@ def is_unread(line: str) -> bool:
 
 
 # ----------------------------------------------------------------------
-# How planeval stats writes and draws its figures.
-# ----------------------------------------------------------------------
 # How planeval stats writes its figures: plans, summaries side by side, the papers' tables.
 _LONG_FIGURES = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
 _COUNT_KINDS = ("argument_kinds", "patterns", "shapes", "scopes")

@@ -24,8 +24,6 @@ from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import topological_generations
 
 # ----------------------------------------------------------------------
-# What each root cause costs one pair: undo it, compare again, and credit it with what is gained.
-# ----------------------------------------------------------------------
 # What the root causes of one pair cost, as a row holds it.
 SHAPLEY, ALONE, EVEN = "shapley", "alone", "even"
 """How credits were found: over all orders of mending; from each cause mended first and mended last; or they
@@ -316,8 +314,6 @@ def _locate_cause(diff: Diff, edit: Edit, levels: tuple[_CallGenerations, _CallG
     return Cause(edit.code)
 
 
-# ----------------------------------------------------------------------
-# Root causes over many pairs: what each costs, and what fixing one would gain.
 # ----------------------------------------------------------------------
 # Root causes over many pairs: what each costs, and what mending one would gain.
 KINDS = ("code", "tool", "argument", "call", "depth")

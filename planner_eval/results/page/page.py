@@ -368,8 +368,6 @@ def compress_data(data: bytes) -> bytes:
 
 
 # ----------------------------------------------------------------------
-# How a notebook and print() show a plan or a diff.
-# ----------------------------------------------------------------------
 # How a notebook and print() show a plan or a diff; they ask by name, for they know nothing of drawing.
 def notebook_svg(thing: Drawable) -> str | None:
     """The thing as SVG, or None where nothing can draw it."""

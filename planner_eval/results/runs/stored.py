@@ -105,10 +105,6 @@ def _digest(data: Mapping[str, Any]) -> str:
 
 
 # ----------------------------------------------------------------------
-# A run that is done, read from its folder again.
-# ----------------------------------------------------------------------
-# The file of all rows of a run: JSON lines or Parquet, written from the parts and held against them.
-# ----------------------------------------------------------------------
 # Rows of a run as a Parquet file: written from their lines group by group, and read again.
 _ROW_GROUP_SIZE = 10_000
 """Rows of a group, whatever the cut into parts was: it decides the file's bytes."""

@@ -243,8 +243,6 @@ def _round_value(value: float | None) -> float | None:
     return None if value is None else round_ratio(value)
 
 
-# ----------------------------------------------------------------------
-# Systems compared, in writing.
 TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
@@ -473,7 +471,6 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
     return lines
 
 
-# ---------------------------------------------------------------- data
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """A comparison as JSON data: a contrast of two systems, or a list of contrasts with the first."""
     contrasts = [contrast_data(contrast) for contrast in comparison.contrasts]
