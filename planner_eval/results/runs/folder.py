@@ -485,8 +485,11 @@ class RunFolder:
                 raise InputError(f"{mark_file(self.parts, chunk)} was changed or removed during the run")
             try:
                 sums = job.fold(json.loads(mark.sums))
-            except (KeyError, TypeError, ValueError):  # of a version before the first release
-                raise damaged_run_error(self.path) from None
+            except (KeyError, TypeError, ValueError):
+                problem = (
+                    "cannot be read: another build of planeval wrote it; repeat the run in another folder"
+                )
+                raise InputError(f"{mark_file(self.parts, chunk)} {problem}") from None
             total.extend(sums)
         return total
 
