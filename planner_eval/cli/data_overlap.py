@@ -10,7 +10,7 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import View, write_view
-from planner_eval.base.tables import Style, md_cell
+from planner_eval.base.tables import Rows, Style, md_cell
 from planner_eval.base.text import format_count, one_line, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -303,7 +303,7 @@ def _duplicates_text(duplicates: Duplicates, style: Style) -> str:
     return "\n\n".join(blocks)
 
 
-def _rows(duplicates: Duplicates) -> list[dict[str, Any]]:
+def _rows(duplicates: Duplicates) -> Rows:
     if len(duplicates.sets) == 1:
         return [
             {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import planner_eval as pe
 from planner_eval.base.counts import Counts
 from planner_eval.base.formats import shows
-from planner_eval.base.tables import json_array, table_pieces
+from planner_eval.base.tables import Rows, json_array, table_pieces
 from planner_eval.base.text import format_count, join_pieces, one_line, to_json
 from planner_eval.cli.workers import Reiterable
 
@@ -244,7 +244,7 @@ def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, A
     return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
 
 
-def _call_rows(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+def _call_rows(record: Record, trace: Trace | None, error: str | None) -> Rows:
     """A row a call, in full."""
     if trace is None:
         return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0], arguments="–", ms=None)]
@@ -263,7 +263,7 @@ def _call_rows(record: Record, trace: Trace | None, error: str | None) -> list[d
     ] + _ending_rows(record, trace, arguments="–", ms=None)
 
 
-def _result_rows(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+def _result_rows(record: Record, trace: Trace | None, error: str | None) -> Rows:
     """What a plan came to: its answer or the value of its last call, and each call that failed."""
     if trace is None:
         return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0])]
@@ -276,7 +276,7 @@ def _result_rows(record: Record, trace: Trace | None, error: str | None) -> list
     return rows + _ending_rows(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
 
 
-def _ending_rows(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
+def _ending_rows(record: Record, trace: Trace, **more: Any) -> Rows:
     """Why a run was cut short where no call of it says so."""
     already_shown = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
     return [] if already_shown else [_row(record, "–", "–", "failed", str(trace.ended), **more)]

@@ -13,7 +13,7 @@ import planner_eval as pe
 from planner_eval.base.counts import Counts
 from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import formats_of, shows
-from planner_eval.base.tables import table, table_pieces
+from planner_eval.base.tables import Rows, table, table_pieces
 from planner_eval.base.text import to_json
 from planner_eval.cli.options import emit, note, picture_format
 from planner_eval.cli.workers import Reiterable
@@ -319,9 +319,7 @@ def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form
     return blocks
 
 
-def _figure_rows(
-    sources: Sequence[Source], summaries: Sequence[Summary], *, readable: bool
-) -> list[dict[str, Any]]:
+def _figure_rows(sources: Sequence[Source], summaries: Sequence[Summary], *, readable: bool) -> Rows:
     """One row a figure; a group of columns a source, or one column each where they are many."""
     if readable and len(sources) > 2:
         return _short_figure_rows(sources, summaries)
@@ -350,11 +348,9 @@ def _columns(source: Source, many_sources: bool) -> list[str]:
     return [f"{source.title} {name}" for name in names] if many_sources else names
 
 
-def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) -> Rows:
     titles = [source.title for source in sources]
-    rows: list[dict[str, Any]] = [
-        {"figure": "plans"} | {title: s.plans for title, s in zip(titles, summaries, strict=True)}
-    ]
+    rows: Rows = [{"figure": "plans"} | {title: s.plans for title, s in zip(titles, summaries, strict=True)}]
     if any(s.unread for s in summaries):
         unread = {title: s.unread for title, s in zip(titles, summaries, strict=True)}
         rows.append({"figure": "unread"} | unread)
@@ -367,9 +363,7 @@ def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) 
     return rows
 
 
-def _count_rows(
-    sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12
-) -> list[dict[str, Any]]:
+def _count_rows(sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12) -> Rows:
     """The commonest kinds, patterns or shapes, a column of counts a source; the others in one row."""
     totals: dict[str, int] = {}
     for summary in summaries:

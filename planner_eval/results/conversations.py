@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import Style
+from planner_eval.base.tables import Rows, Style
 from planner_eval.base.text import format_count
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
@@ -151,7 +151,7 @@ def _counts_data(counts: Mapping[int, int]) -> dict[str, int]:
 
 # ----------------------------------------------------------------------
 # Turns and costs in writing.
-def cost_rows(sums: ConversationSums, verdict: str = "") -> list[dict[str, Any]]:
+def cost_rows(sums: ConversationSums, verdict: str = "") -> Rows:
     """Costs as rows of a table.
 
     Args:

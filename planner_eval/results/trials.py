@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import Style
+from planner_eval.base.tables import Rows, Style
 from planner_eval.base.text import format_count, lazy_pattern, one_line
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import JUDGED_STATES
@@ -367,7 +367,7 @@ def _task_text(name: str, report: TrialReport, right_text: str) -> str:
     return f"{name} ({counts.right} of {counts.trials} {right_text}{recorded})"
 
 
-def trial_rows(report: TrialReport) -> list[dict[str, Any]]:
+def trial_rows(report: TrialReport) -> Rows:
     """pass^k and pass@k as rows of a table, those of the recorded verdict beside ours."""
     recorded = {estimate.k: estimate for estimate in report.recorded}
     uneven = any(recorded[e.k].tasks != e.tasks for e in report.passes if e.k in recorded)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import TEXT, Style, table_pieces
+from planner_eval.base.tables import TEXT, Rows, Style, table_pieces
 from planner_eval.base.text import format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
@@ -94,7 +94,7 @@ def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
 
 # ----------------------------------------------------------------------
 # Reports in writing.
-def figure_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
+def figure_rows(estimates: Iterable[Estimate]) -> Rows:
     """Figures as rows of a table."""
     rows = []
     for figure in estimates:
@@ -328,7 +328,7 @@ def beside_cards(report: Report) -> list[dict[str, Any]]:
     """Trials, costs and turns as a page shows them: each a title, a table and sentences."""
     trials, sums = report.trials, report.totals.conversations
     verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
-    cards: list[tuple[str, list[dict[str, Any]], list[str]]] = []
+    cards: list[tuple[str, Rows, list[str]]] = []
     if trials is not None:
         title = "Trials of tasks" if trials.passes else "Recorded verdicts"
         cards.append((title, trial_rows(trials) if trials.passes else [], [*trial_lines(trials)]))
@@ -385,9 +385,7 @@ def _count_ungrouped(report: Report) -> dict[str, int]:
     return {key: count for key, count in counts.items() if count}
 
 
-def _breakdown_rows(
-    key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]
-) -> list[dict[str, Any]]:
+def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]) -> Rows:
     rows = []
     head = f"{key} (key)" if key == "n" or key in names else key
     for value, estimates in groups.items():
@@ -455,7 +453,7 @@ def causes_text(causes: Causes, style: Style = TEXT) -> str:
     return style.join([head, style.table(rows), "\n".join(lines)])
 
 
-def cause_rows(sums: Sequence[CauseSum]) -> list[dict[str, Any]]:
+def cause_rows(sums: Sequence[CauseSum]) -> Rows:
     """Groups of root causes as rows of a table."""
     return [
         {
