@@ -11,7 +11,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CODES
 from planner_eval.base.formats import View, shows, write_view
 from planner_eval.base.tables import Style
-from planner_eval.base.text import format_count, printable, to_json
+from planner_eval.base.text import JsonObject, format_count, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
@@ -66,7 +66,7 @@ def check_text(check: DatasetCheck, style: Style, *, examples: int, narrowed: bo
     return "\n\n".join(block for block in blocks if block)
 
 
-def _check_data(check: DatasetCheck) -> dict[str, Any]:
+def _check_data(check: DatasetCheck) -> JsonObject:
     """All that was found, as JSON data."""
     return {
         "name": check.name,
@@ -237,7 +237,7 @@ def _imperfection_reason(row: SampleScore) -> str:
     return ", ".join(below[:6])
 
 
-def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
+def _replay_data(replayed: ReplayResult) -> JsonObject:
     return {
         "variant": replayed.report.variant,
         "n": replayed.report.n,

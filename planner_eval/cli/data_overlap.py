@@ -11,7 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import View, write_view
 from planner_eval.base.tables import Rows, Style, md_cell
-from planner_eval.base.text import format_count, one_line, to_json
+from planner_eval.base.text import JsonObject, format_count, one_line, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     WHOLE,
@@ -93,7 +93,7 @@ def coverage_command(
     return int(any(s.unread for s in coverage.sets))
 
 
-def _coverage_data(coverage: Coverage) -> dict[str, Any]:
+def _coverage_data(coverage: Coverage) -> JsonObject:
     return {
         "sets": [s._asdict() for s in coverage.sets],
         "catalog": coverage.catalog,
@@ -107,7 +107,7 @@ def _coverage_data(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _aspect_data(aspect: Aspect) -> dict[str, Any]:
+def _aspect_data(aspect: Aspect) -> JsonObject:
     data: dict[str, Any] = {"touched": {str(thing): count for thing, count in aspect.touched.items()}}
     if aspect.never is not None:
         data |= {"never": list(map(str, aspect.never)), "beside": aspect.beside}
@@ -270,7 +270,7 @@ def _say_unread(sets: Iterable[Any]) -> None:
             note(f"… and {unnamed:,} more plans of {plans.name} that cannot be read")
 
 
-def _duplicates_data(duplicates: Duplicates) -> dict[str, Any]:
+def _duplicates_data(duplicates: Duplicates) -> JsonObject:
     return {
         "sets": [s._asdict() for s in duplicates.sets],
         "by": duplicates.by,

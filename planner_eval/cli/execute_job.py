@@ -13,7 +13,7 @@ import planner_eval as pe
 from planner_eval.base.counts import Counts
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import Rows, json_array, table_pieces
-from planner_eval.base.text import format_count, join_pieces, one_line, to_json
+from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.cli.workers import Reiterable
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class ExecuteJob(NamedTuple):
         """What the run is called."""
         return "execute"
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.said}
 
@@ -239,7 +239,7 @@ def _drop_columns(row: dict[str, Any], left_out: Collection[str]) -> dict[str, A
 
 
 # ---------------------------------------------------------------- one plan
-def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, Any]:
+def _data(record: Record, trace: Trace | None, error: str | None) -> JsonObject:
     head = {"record": record.name}
     return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
 

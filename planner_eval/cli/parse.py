@@ -13,7 +13,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.text import join_pieces, one_line, printable
+from planner_eval.base.text import JsonObject, join_pieces, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     argument,
@@ -67,7 +67,7 @@ def _line_and_column(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
-def span_data(call: Call) -> dict[str, Any]:
+def span_data(call: Call) -> JsonObject:
     """A call's places as JSON data: characters [start, end) of the text, null where they are not known."""
     spans = call.spans or (None,) * len(call.arguments)
     return {
@@ -262,7 +262,7 @@ def _line(named: bool, record: Record, data: dict[str, Any]) -> str:
     return json.dumps(head | data, ensure_ascii=False, default=str)
 
 
-def _data(record: Record, plan: Plan, *, grammar: bool) -> dict[str, Any]:
+def _data(record: Record, plan: Plan, *, grammar: bool) -> JsonObject:
     from planner_eval.reading.dialects.notations.plan import to_data
 
     data = {

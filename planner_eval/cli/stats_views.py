@@ -14,7 +14,7 @@ from planner_eval.base.counts import Counts
 from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import Rows, table, table_pieces
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.cli.options import emit, note, picture_format
 from planner_eval.cli.workers import Reiterable
 from planner_eval.plan.statistics import Sums, plain_figure, plain_scope
@@ -93,7 +93,7 @@ class SourceSums(Counts):
         for name, graph in self.graphs.items():
             graph.extend(other.graphs[name])
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The same as JSON data."""
         return {
             **super().data(),
@@ -156,7 +156,7 @@ class StatsJob(NamedTuple):
         """What the run is called."""
         return "stats"
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.said, "titles": list(self.titles), "drawn": list(self.drawn)}
 
@@ -206,7 +206,7 @@ class StatsJob(NamedTuple):
                 yield _line(UNREADABLE, head, {"error": read.error, "where": read.where})
 
 
-def _data(stats: Stats) -> dict[str, Any]:
+def _data(stats: Stats) -> JsonObject:
     return {name: getattr(stats, name) for name in stats.__dataclass_fields__}
 
 

@@ -12,6 +12,7 @@ from planner_eval.base.errors import LIST, expect, instance_of
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.explanation.fixes import Fixes
@@ -74,7 +75,7 @@ class Credits(NamedTuple):
     right: tuple[tuple[str, ...], ...] = ()
     how: str = SHAPLEY
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The same as JSON data."""
         causes = [
             {name: value for name, value in cause._asdict().items() if value is not None}
@@ -430,7 +431,7 @@ class CauseSums:
         for group, sums in other.groups.items():
             self._add(group, sums)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
         groups = [[[*group], self.groups[group]] for group in sorted(self.groups)]
         how = {name: self.how[name] for name in (SHAPLEY, ALONE, EVEN) if self.how[name]}

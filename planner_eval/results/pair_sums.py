@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.counts import Counts
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.unused_rules import KnownNames
@@ -94,7 +95,7 @@ class DiffSums(Counts):
         self.width = max(self.width, other.width)
         self.names.seen |= other.names.seen
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
         names = sorted(self.names.seen, key=lambda n: (n[0] or "", n[0] is None, n[1:]))
         return {**super().data(), "width": self.width, "names": [*map(list, names)]}
@@ -127,7 +128,7 @@ class DiffSums(Counts):
         )
 
     @property
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """The same as JSON data: what is said of a run."""
         return {
             "pairs": self.pairs,

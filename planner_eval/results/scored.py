@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure, measure_none
@@ -177,7 +178,7 @@ ROW_FLAGS = ("repaired", "choices", "unread")
 """What JSON says of a row only where it is so."""
 
 
-def row_data(row: ScoredRow) -> dict[str, Any]:
+def row_data(row: ScoredRow) -> JsonObject:
     """A scored pair as JSON data."""
     return {
         "id": row.id,
@@ -193,7 +194,7 @@ def row_data(row: ScoredRow) -> dict[str, Any]:
     }
 
 
-def _recorded_data(row: ScoredRow) -> dict[str, Any]:
+def _recorded_data(row: ScoredRow) -> JsonObject:
     """What is known of a row's run beside its plan, as JSON data."""
     data: dict[str, Any] = {} if row.task is None else {"task": row.task}
     if row.verdict is not None:

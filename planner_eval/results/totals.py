@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.counts import Counts
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
@@ -271,7 +272,7 @@ class Totals(Counts):
         self._waiting, self._clusters, self._keys = [], [], []
         self.cluster, self.alone = cluster, other.alone
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
         return {
             "columns": _data(self.columns),
@@ -317,7 +318,7 @@ def _extend(columns: Mapping[str, Column], more: Mapping[str, Column]) -> None:
         column.extend(more[name])
 
 
-def _data(columns: Mapping[str, Column]) -> dict[str, Any]:
+def _data(columns: Mapping[str, Column]) -> JsonObject:
     return {name: column.data() for name, column in columns.items()}
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.metrics.facts import Share
@@ -59,7 +60,7 @@ class PageJob:
     texts: bool = True
     counts: bool = False
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.score.options(), "query": self.query, "texts": self.texts}
 
@@ -189,7 +190,7 @@ class StoredJob:
         """How pairs are counted."""
         return self.page.score
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.page.options(), "stored": self.stored.rows}
 

@@ -11,7 +11,7 @@ from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.ratios import gap_text, round_ratio
 from planner_eval.base.tables import MARKDOWN, Rows, Style, table
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
@@ -467,7 +467,7 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
     return lines
 
 
-def comparison_data(comparison: Comparison) -> dict[str, Any]:
+def comparison_data(comparison: Comparison) -> JsonObject:
     """A comparison as JSON data: a contrast of two systems, or a list of contrasts with the first."""
     contrasts = [contrast_data(contrast) for contrast in comparison.contrasts]
     if len(contrasts) == 1:
@@ -481,7 +481,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _tasks_data(contrast: Contrast) -> dict[str, Any]:
+def _tasks_data(contrast: Contrast) -> JsonObject:
     """How often each task was tried and right under either system."""
     return {
         task: {
@@ -492,7 +492,7 @@ def _tasks_data(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def contrast_data(contrast: Contrast) -> dict[str, Any]:
+def contrast_data(contrast: Contrast) -> JsonObject:
     """Two systems compared as JSON data."""
     return {
         "schema": "planeval.contrast/1",
@@ -524,7 +524,7 @@ def contrast_data(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _conversation_data(contrast: Contrast) -> dict[str, Any]:
+def _conversation_data(contrast: Contrast) -> JsonObject:
     """Costs and turns of either system, as ``score`` has them."""
     sides = {
         name: conversation_data(sums)
@@ -539,7 +539,7 @@ def _unreadable_data(records: Records) -> dict[str, int | None]:
     return {"as_written": records.unreadable_as_written, "once_repaired": records.unreadable_once_repaired}
 
 
-def _both_read_data(both_read: BothRead) -> dict[str, Any]:
+def _both_read_data(both_read: BothRead) -> JsonObject:
     return {
         "samples": both_read.n,
         "figures": {line.name: _line_data(line) for line in both_read.lines},
@@ -547,7 +547,7 @@ def _both_read_data(both_read: BothRead) -> dict[str, Any]:
     }
 
 
-def _line_data(line: Line) -> dict[str, Any]:
+def _line_data(line: Line) -> JsonObject:
     values = {"first": line.first.value, "second": line.second.value}
     values |= {"n": line.first.n, "n_second": line.second.n}
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}

@@ -11,7 +11,7 @@ from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import TEXT, Rows, Style, table_pieces
-from planner_eval.base.text import format_count, join_pieces, one_line, to_json
+from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts
@@ -316,7 +316,7 @@ def _trial_blocks(report: Report, style: Style) -> list[str]:
     ]
 
 
-def _trial_data(report: Report) -> dict[str, Any]:
+def _trial_data(report: Report) -> JsonObject:
     trials, conversations = report.trials, report.totals.conversations
     return {
         **({} if trials is None else {"trials": trial_data(trials)}),
@@ -396,7 +396,7 @@ def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names:
     return rows
 
 
-def _figure_data(figure: Estimate) -> dict[str, Any]:
+def _figure_data(figure: Estimate) -> JsonObject:
     span = figure.interval
     counts = figure.tally if isinstance(figure.tally, Counts) else None
     data: dict[str, Any] = {"value": figure.value, "macro": figure.macro, "n": figure.n}
@@ -408,7 +408,7 @@ def _figure_data(figure: Estimate) -> dict[str, Any]:
     return data
 
 
-def report_data(report: Report, rows: Iterable[ScoredRow]) -> dict[str, Any]:
+def report_data(report: Report, rows: Iterable[ScoredRow]) -> JsonObject:
     """A report as JSON data, with some of its rows."""
     return {
         "schema": "planeval.report/1",
@@ -468,7 +468,7 @@ def cause_rows(sums: Sequence[CauseSum]) -> Rows:
     ]
 
 
-def causes_data(causes: Causes) -> dict[str, Any]:
+def causes_data(causes: Causes) -> JsonObject:
     """What root causes cost as JSON data."""
     return {
         "pairs": causes.pairs,
@@ -480,7 +480,7 @@ def causes_data(causes: Causes) -> dict[str, Any]:
     }
 
 
-def _cause_data(row: CauseSum) -> dict[str, Any]:
+def _cause_data(row: CauseSum) -> JsonObject:
     return {name: value for name, value in row._asdict().items() if name != "parts"}
 
 
