@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from planner_eval.reading.parse import convert, parse, read, stats
     from planner_eval.results.causes import attribute
     from planner_eval.results.compare_systems import compare
-    from planner_eval.results.drawing import render_many
-    from planner_eval.results.drawing.plans import render
+    from planner_eval.results.drawing import render, render_many
     from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.page.report import report
     from planner_eval.results.score import score
@@ -109,7 +108,7 @@ _WHERE = {
     "read_catalog": "catalogs.formats",
     "read_dataset": "benchmarks.datasets.published",
     "read_patches": "comparison.patch_files",
-    "render": "results.drawing.plans",
+    "render": "results.drawing",
     "render_many": "results.drawing",
     "report": "results.page.report",
     "reward": "integrations.rewarding",

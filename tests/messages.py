@@ -22,6 +22,9 @@ _CODE = re.compile(
 )
 _NOT_SAID = {"compile", "lazy_regex", "execute", "TypeVar", "cast", "field_validator", "deferred"}
 
+_NAMES_FIRST = {"option", "Format", "_flags_of"}
+"""What takes an option as it is typed, or names, before its texts."""
+
 
 def texts(source: str) -> Iterator[str]:
     """The texts of one module.
@@ -53,6 +56,15 @@ def _texts(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return  # a docstring
     if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _NOT_SAID:
+        return
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in _NAMES_FIRST:
+        for argument in [*node.args, *(keyword.value for keyword in node.keywords)][1:]:
+            yield from _texts(argument)
+        return
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "refuse_idle":
+        for scope in node.args:  # whose first words are names of options
+            for part in scope.elts[1:] if isinstance(scope, ast.Tuple) else [scope]:
+                yield from _texts(part)
         return
     template = _template(node)
     if template is not None:

@@ -140,7 +140,7 @@ def test_what_failed_is_a_row_and_is_asked_again(server: ModelServer, tmp_path: 
     done = asked(server, tmp_path, 4, "--run", "deadline=1")
     assert done.returncode == 1
     assert "4 samples asked with flat: 2 answered, 1 context, 1 transport" in done.stdout
-    assert "--run budget=TOKENS offers no more tools than fit" in done.stderr
+    assert "--run budget=TOKENS offers only as many tools as fit" in done.stderr
     assert "context: t2: the model m refused with status 400: context length exceeded" in done.stderr
     rows = [json.loads(line) for line in (tmp_path / "run" / "rows.jsonl").read_text().splitlines()]
     assert [(row["error"] or {}).get("code") for row in rows] == [None, "transport", "context", None]

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from planner_eval.cli.options import Settings
+from planner_eval.cli.settings import Settings
 from planner_eval.comparison.policy.file import line_of, lines_of
 from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
@@ -204,7 +204,7 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(project: Path, sums: 
         assert (scored.returncode, "| policy own |" in scored.stdout) == (0, True)
         done = run(sums, "diff", *files)
         assert done.returncode == 1
-        assert 'policy with catalog = "tools.json" takes its only output for it' in done.stderr
+        assert 'with catalog = "tools.json" in the policy they mean its only output' in done.stderr
         assert run(sums, "check", files[0], "--catalog", "tools.json").returncode == 0
     two = json.dumps(TOOLS).replace('"total": {', '"rest": {"type": "number"}, "total": {')
     (sums / "tools.json").write_text(two)

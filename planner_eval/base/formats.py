@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import load
 
@@ -50,7 +51,12 @@ FORMATS = {
     "tex": Format("paper", "base.tables:write_whole"),
     "html": Format("page", "results.page.page:page"),
 }
-"""Every format that some command writes, in the order in which help lists them."""
+"""Every format that some command writes, in the order in which help lists them.
+
+What they show beside the fields of `View`: ``plain`` text without markup, ``rows`` with a head, lines of
+``annotations`` or ``findings`` for CI, a plan over another (``overlay``) or in ``boxes`` in a terminal, a
+``picture`` of plans, a ``plot`` of figures, a ``sketch`` of a table, a ``page``; ``binary`` for no terminal.
+"""
 
 
 def suffixes_of(form: str) -> list[str]:
@@ -95,9 +101,18 @@ class View(NamedTuple):
 
 
 def write_view(view: View, form: str) -> Iterator[str]:
-    """A result in a format, in pieces, without a last line end."""
-    aspects = (getattr(view, name, None) for name in FORMATS[form].shows.split())
-    pieces: Iterator[str] = load_writer(form)(next(filter(None, aspects)))
+    """A result in a format, in pieces, without a last line end.
+
+    Raises:
+        InputError: the result shows nothing that the format shows.
+    """
+    aspects = {name: make for name, make in view._asdict().items() if make is not None}
+    forms = formats_of(*aspects)
+    if form not in forms:
+        raise InputError(f"unknown format {form!r}: expected one of {', '.join(forms)}")
+    pieces: Iterator[str] = load_writer(form)(
+        next(aspects[n] for n in FORMATS[form].shows.split() if n in aspects)
+    )
     return pieces
 
 

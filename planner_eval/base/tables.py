@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import ratio_text
@@ -15,6 +15,9 @@ _FORMULA = "=+-@\t\r"
 """What makes a spreadsheet take a cell for a formula."""
 
 FORMATS = ("text", "md", "csv", "json", "jsonl")
+
+Rows: TypeAlias = "list[dict[str, Any]]"
+"""The rows of a table, each by its columns."""
 
 
 def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int = 60) -> str:

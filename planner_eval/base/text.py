@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from planner_eval.base.named_tuple import NamedTuple
 
@@ -310,3 +310,16 @@ def join_pieces(pieces: Iterable[str], between: str = "\n") -> Iterator[str]:
     for piece in pieces:
         yield lead + piece
         lead = between
+
+
+JsonObject: TypeAlias = "dict[str, Any]"
+"""Data that JSON can hold, by its keys."""
+
+
+def to_json(data: Any, indent: int | None = None) -> str:
+    """Data as JSON, in which letters of any script stay letters.
+
+    >>> to_json({"a": "é"})
+    '{"a": "é"}'
+    """
+    return json.dumps(data, ensure_ascii=False, indent=indent)

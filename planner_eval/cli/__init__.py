@@ -34,7 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Check what works on this machine: isolation and optional packages.",
     ),
     "execute": ("execute", "Run plans with tools in a sandbox."),
-    "explain": ("explain", "Explain a code, a figure or a label of an output, with an example."),
+    "explain": (
+        "reference:explain_command",
+        "Explain a code, a figure or a label of an output, with an example.",
+    ),
     "parse": ("parse", "Show how plans are read: the notation, the calls, what was ignored."),
     "predict": ("predict", "Ask a model for plans, for a benchmark or for tasks of your own."),
     "render": ("render", "Draw a plan."),
@@ -151,7 +154,7 @@ class LazyGroup(click.Group):
 @click.pass_context
 def cli(context: click.Context, config: str | None) -> None:
     """Read, compare, draw, count and run the tool-use plans that language models write."""
-    from planner_eval.cli.options import Settings
+    from planner_eval.cli.settings import Settings
 
     context.default_map = dict.fromkeys(COMMANDS, Settings(config))
 

@@ -11,30 +11,36 @@ from click.core import ParameterSource
 import planner_eval as pe
 from planner_eval.base.text import format_count
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import RESULT_ASPECTS, emit, format_option, note, output_option, parse_threshold
-from planner_eval.cli.outcome import check_limit
+from planner_eval.cli.options import (
+    RESULT_ASPECTS,
+    argument,
+    emit,
+    format_option,
+    note,
+    option,
+    output_option,
+)
+from planner_eval.cli.outcome import Writing, check_limit, say_missed, writing_options
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.cli.sources import refuse_stdin_twice
 
 
 @click.command("agree", cls=Command)
-@click.argument("first", metavar="VERDICTS")
-@click.argument("second", metavar="REFERENCE", required=False)
-@click.option(
-    "--positive",
-    metavar="CLASS",
-    help="Count this class as yes and all others as no (default: yes/no if all verdicts "
+@argument("first", "VERDICTS")
+@argument("second", "REFERENCE", required=False)
+@option(
+    "--positive CLASS",
+    "Count this class as yes and all others as no (default: yes/no if all verdicts "
     "can be read so, else classes).",
 )
-@click.option("--id-field", metavar="NAME", help="The field that holds a record's id.")
-@click.option("--verdict-field", metavar="NAME", help="The field that holds a record's verdict.")
-@click.option(
-    "--fail-under",
-    multiple=True,
-    metavar="FIGURE=X",
-    help="Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
+@option("--id-field NAME", "The field that holds a record's id.")
+@option("--verdict-field NAME", "The field that holds a record's verdict.")
+@option(
+    "--fail-under FIGURE=X...",
+    "Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
 )
 @policy_option
+@writing_options("fail_under")
 @format_option(*RESULT_ASPECTS)
 @output_option
 def command(
@@ -43,10 +49,8 @@ def command(
     positive: str | None,
     id_field: str | None,
     verdict_field: str | None,
-    fail_under: tuple[str, ...],
     policy: str | None,
-    form: str,
-    output: str | None,
+    writing: Writing,
 ) -> int:
     """Measure how well a judge's verdicts agree with a person's: agreement, kappa, and both kinds of errors.
 
@@ -59,7 +63,6 @@ def command(
     """
     from planner_eval.results.views.agreement import write_agreement
 
-    limits = [parse_threshold(text) for text in fail_under]
     refuse_stdin_twice(first, *([second] if second is not None else []))
     how: dict[str, Any] = {"positive": positive, "id_field": id_field, "verdict_field": verdict_field}
     if second is None and not os.path.isdir(first):
@@ -70,12 +73,11 @@ def command(
     agreement = pe.agree(first, second, **how)
     checked = [
         check_limit(limit, agreement.figure(limit.name), lower=limit.name.startswith("false"))
-        for limit in limits
+        for limit in writing.limits
     ]
-    emit(write_agreement(agreement, form, limits=[c.case(file=first) for c in checked]), output)
-    below = [c.said for c in checked if not c.met]
-    for problem in below:
-        note(problem)
+    cases = [c.case(file=first) for c in checked]
+    emit(write_agreement(agreement, writing.form, limits=cases), writing.output)
+    missed = say_missed(checked)
     if agreement.left_over:
         note(f"{agreement.left_over:,} of {format_count(len(agreement.rows), 'record')} are not counted")
     if not agreement.n:
@@ -84,4 +86,4 @@ def command(
             "--field id=NAME and --field verdict=NAME"
         )
         return 3
-    return int(bool(below) or bool(agreement.left_over))
+    return int(missed or bool(agreement.left_over))

@@ -12,7 +12,7 @@ import click
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import bundle_options, note, refuse_idle
+from planner_eval.cli.options import bundle_options, note, option, refuse_idle
 from planner_eval.cli.terminal import Target
 
 if TYPE_CHECKING:
@@ -64,48 +64,32 @@ benchmark_options = bundle_options(
     "published",
     BenchmarkOptions,
     [name for name in BenchmarkOptions._fields if name != "details"],
-    click.option(
-        "--benchmark",
-        metavar="NAME",
-        help="Score as this published benchmark does; GOLD is its data.",
-    ),
-    click.option(
+    option("--benchmark NAME", "Score as this published benchmark does; GOLD is its data."),
+    option(
         "--official/--corrected",
+        "With --benchmark: only the figures of the published code, or only those "
+        "as the paper defines them (default: both).",
         "official",
         default=None,
-        help="With --benchmark: only the figures of the published code, or only those "
-        "as the paper defines them (default: both).",
     ),
-    click.option(
-        "--set",
+    option(
+        "--set NAME=VALUE...",
+        "With --benchmark: an option of the benchmark, e.g. task=routing.",
         "settings",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="With --benchmark: an option of the benchmark, e.g. task=routing.",
     ),
-    click.option(
-        "--tools",
-        metavar="SPEC",
-        help="With --benchmark nestful: run answers with these tools, e.g. nestful.",
-    ),
-    click.option("--isolation", metavar="LEVEL", help="With --tools: isolation: strict, process or inline."),
-    click.option("--judge", metavar="MODEL", help="With --benchmark: the model that judges."),
-    click.option("--judge-url", metavar="URL", help="Its OpenAI-compatible server."),
-    click.option(
-        "--judge-cache",
-        metavar="FILE",
+    option("--tools SPEC", "With --benchmark nestful: run answers with these tools, e.g. nestful."),
+    option("--isolation LEVEL", "With --tools: isolation: strict, process or inline."),
+    option("--judge MODEL", "With --benchmark: the model that judges."),
+    option("--judge-url URL", "Its OpenAI-compatible server."),
+    option(
+        "--judge-cache FILE",
+        "A file that stores every exchange with the judge.",
         type=Target(unless="replay"),
-        help="A file that stores every exchange with the judge.",
     ),
-    click.option(
-        "--replay",
-        is_flag=True,
-        help="Use only stored answers of the judge (--run judge.cache=FILE).",
-    ),
-    click.option(
-        "--prompts",
-        metavar="DIR",
-        help="The folder of the judge's prompts (default: those beside the data, else the built-in ones).",
+    option("--replay", "Use only stored answers of the judge (--run judge.cache=FILE)."),
+    option(
+        "--prompts DIR",
+        "The folder of the judge's prompts (default: those beside the data, else the built-in ones).",
     ),
 )
 """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
@@ -198,20 +182,28 @@ def describe_benchmarks(what: str, which: Callable[[Benchmark], bool]) -> Callab
     return format_condition
 
 
-def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
-    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
+def parse_settings(texts: Sequence[str]) -> dict[str, str]:
+    """A benchmark's own options by name, as ``--set NAME=VALUE`` gives them.
+
+    Raises:
+        InputError: a text is no ``NAME=VALUE``.
+    """
     settings = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--set {text!r}: expected NAME=VALUE")
         settings[name.strip()] = value.strip()
+    return settings
+
+
+def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
+    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
+    settings = parse_settings(texts)
     bench.checked(variants[0], settings)  # here: the verb takes them beside parameters of its own
-    for option in bench.options:
-        if option.name in settings and not set(option.variants) & set(variants):
-            raise click.UsageError(
-                f"--set {option.name} applies only with --{' or --'.join(option.variants)}"
-            )
+    for known in bench.options:
+        if known.name in settings and not set(known.variants) & set(variants):
+            raise click.UsageError(f"--set {known.name} applies only with --{' or --'.join(known.variants)}")
     return settings
 
 

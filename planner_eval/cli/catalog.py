@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -11,7 +10,7 @@ import planner_eval as pe
 from planner_eval.base.errors import CatalogError
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table
-from planner_eval.base.text import did_you_mean, format_count, printable
+from planner_eval.base.text import did_you_mean, format_count, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
@@ -20,6 +19,7 @@ from planner_eval.cli.options import (
     list_format,
     list_format_option,
     note,
+    option,
     output_option,
     refuse_idle,
 )
@@ -30,29 +30,20 @@ if TYPE_CHECKING:
 
 @click.command("catalog", cls=Command)
 @click.argument("file")
-@click.option("--tool", "wanted", metavar="NAME", help="Show one tool in full.")
-@click.option(
-    "--to",
+@option("--tool NAME", "Show one tool in full.", "wanted")
+@option(
+    "--to [openai|anthropic|gemini|mcp|jsonschema|planeval]",
+    "Write the catalog in this format, as JSON; the format planeval loses nothing.",
     "target",
-    type=click.Choice(["openai", "anthropic", "gemini", "mcp", "jsonschema", "planeval"]),
-    help="Write the catalog in this format, as JSON; the format planeval loses nothing.",
 )
-@click.option("--loss", is_flag=True, help="With --to: drop what the format cannot express, and list it.")
-@click.option(
-    "--grammar",
-    type=click.Choice(["json-schema", "lark", "gbnf"]),
-    help="Write a grammar of the plans that the catalog allows, in an engine's format.",
+@option("--loss", "With --to: drop what the format cannot express, and list it.")
+@option(
+    "--grammar [json-schema|lark|gbnf]",
+    "Write a grammar of the plans that the catalog allows, in an engine's format.",
 )
-@dialect_option("--dialect", "dialect", help="With --grammar: the notation of the plans.")
-@click.option(
-    "--max-calls",
-    metavar="N",
-    type=click.IntRange(1, 64),
-    default=8,
-    show_default=True,
-    help="With --grammar: the most calls of a plan.",
-)
-@click.option("--catalog-format", metavar="FORMAT", help="The file's format (default: detected).")
+@dialect_option("--dialect", "With --grammar: the notation of the plans.")
+@option("--max-calls N", "With --grammar: the most calls of a plan.", type=click.IntRange(1, 64), default=8)
+@option("--catalog-format FORMAT", "The file's format (default: detected).")
 @list_format_option(*LIST_ASPECTS)
 @output_option
 def command(
@@ -133,7 +124,7 @@ def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None
         note(
             f"{target} has {format_count(len(new_names), 'tool')} under other names, as {name!r} for {own!r}"
         )
-    emit(json.dumps(catalog_to_data(catalog, target), ensure_ascii=False, indent=1), output)
+    emit(to_json(catalog_to_data(catalog, target), 1), output)
     return 0
 
 
@@ -167,7 +158,7 @@ def _tool_text(tool: Tool) -> str:
         lines.append(f"  {title}:" + ("" if fields else f" {bare}"))
         for field in fields:
             marks = [str(field.type), *(["optional"] if title == "takes" and not field.required else [])]
-            marks += [f"default {json.dumps(field.default, ensure_ascii=False)}"] if field.has_default else []
+            marks += [f"default {to_json(field.default)}"] if field.has_default else []
             described = f"  {field.description}" if field.description else ""
             lines.append(f"    {field.name} ({', '.join(marks)}){described}")
         if title == "takes" and tool.open:

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
+from planner_eval.base.counts import Counts
 from planner_eval.base.errors import CODES, CatalogError, ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import table_pieces
-from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable
+from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
     LIST_ASPECTS,
+    argument,
     compute_option,
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
 )
@@ -37,13 +40,12 @@ from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_
 from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.plan.model import Diagnostic, Plan
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.pairs import Pair
 
 
 _MAX_REMARKS = 5
@@ -62,25 +64,13 @@ def _validate_codes(
 
 
 @click.command("check", cls=Command)
-@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
+@argument("plans", "PLAN|DATASET...")
 @catalog_options(RECORD_TOOLS + " Traces, and conversations with tool outputs, need none.")
 @reading_options
 @compute_option
 @dataset_options
-@click.option(
-    "--ignore",
-    metavar="CODE",
-    multiple=True,
-    callback=_validate_codes,
-    help="Ignore findings with this code; repeatable.",
-)
-@click.option(
-    "--level",
-    type=click.Choice(_LEVELS),
-    default="warning",
-    show_default=True,
-    help="The lowest severity to show and count.",
-)
+@option("--ignore CODE...", "Ignore findings with this code; repeatable.", callback=_validate_codes)
+@option("--level", "The lowest severity to show and count.", type=click.Choice(_LEVELS), default="warning")
 @format_option(*LIST_ASPECTS, "records", *FINDING_ASPECTS)
 @work_options
 @output_option
@@ -114,10 +104,10 @@ def command(
     reading = {"dialect": dialect, "compute": compute}
     many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
     which = {"ignore": ignore, "level": level}
-    found, plain = shows(form, *FINDING_ASPECTS), shows(form, "plain")
-    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=found)
+    as_findings, plain = shows(form, *FINDING_ASPECTS), shows(form, "plain")
+    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=as_findings)
     with run_plans_job(sources, job, running) as (tally, lines):
-        if found:
+        if as_findings:
             emit_findings(findings_in(lines), form, output, _summary(tally, catalog), "planeval check")
         elif tally.findings or not plain or output is not None:
             rows = (row for line in lines for row in json.loads(line))
@@ -148,21 +138,16 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
             )
 
 
-class _CheckCounts:
+class _CheckCounts(Counts):
     """How many plans were read, and how many findings of each severity there are, first come first.
 
     Of the plans that were held against the tools of their own record it counts how many there are, too.
-
-    Args:
-        data: Counts to go on from, as :meth:`data` gave them.
     """
 
-    def __init__(self, data: Any = None) -> None:
-        counts = data or (0, 0, (), 0)
-        self.read: int = counts[0]
-        self.unread: int = counts[1]
-        self.severities = Counter[str](dict(counts[2]))
-        self.own: int = counts[3]
+    read: int
+    unread: int
+    severities: Counter[str]
+    own: int
 
     @property
     def findings(self) -> int:
@@ -173,20 +158,12 @@ class _CheckCounts:
         self.read, self.unread = self.read + good, self.unread + (not good)
         self.severities.update(row["severity"] for row in rows)
 
-    def extend(self, other: _CheckCounts) -> None:
-        self.read, self.unread = self.read + other.read, self.unread + other.unread
-        self.severities.update(other.severities)
-        self.own += other.own
-
-    def data(self) -> Any:
-        return [self.read, self.unread, list(self.severities.items()), self.own]
-
 
 @dataclass(frozen=True)
 class _CheckJob(PlansJob):
     """Against what plans are checked, and how they are read and named."""
 
-    kind = "check"
+    kind, counts = "check", _CheckCounts
 
     catalog: Catalog | None
     reading: dict[str, Any]
@@ -195,35 +172,26 @@ class _CheckJob(PlansJob):
     alone: bool
     ci: bool = False
 
-    def fold(self, data: Any = None) -> _CheckCounts:
-        """Counts of what was found."""
-        return _CheckCounts(data)
-
-    def rows(self, pairs: Iterable[Pair], fold: _CheckCounts) -> Iterator[str]:
-        """A line a plan: its findings."""
+    def line(self, record: Record, fold: _CheckCounts) -> str:
+        """The findings of a plan."""
         from planner_eval.catalogs.record_tools import tools_of_record
         from planner_eval.results.findings import finding_of_check
 
-        for record, _ in pairs:
-            if record is not None:
-                name = f"{record.file}: {record.name}" if self.several else record.name
-                tools, rows = self.catalog, []
-                try:
-                    tools = tools_of_record(record) if tools is None else tools
-                except CatalogError as error:
-                    text = f"its tools cannot be read: {error}"
-                    rows.append(_row(name, "error", "unreadable", text))
-                else:
-                    rows += _check_record(record, name, tools, self.reading, **self.which)
-                fold.own += self.catalog is None and tools is not None
-                fold.add(rows)
-                if self.ci:
-                    findings = [finding_of_check(row, record, many=not self.alone) for row in rows]
-                    yield json.dumps(findings)
-                    continue
-                if self.alone:
-                    rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
-                yield encodable(json.dumps(rows, ensure_ascii=False))
+        name = f"{record.file}: {record.name}" if self.several else record.name
+        tools, rows = self.catalog, []
+        try:
+            tools = tools_of_record(record) if tools is None else tools
+        except CatalogError as error:
+            rows.append(_row(name, "error", "unreadable", f"its tools cannot be read: {error}"))
+        else:
+            rows += _check_record(record, name, tools, self.reading, **self.which)
+        fold.own += self.catalog is None and tools is not None
+        fold.add(rows)
+        if self.ci:
+            return json.dumps([finding_of_check(row, record, many=not self.alone) for row in rows])
+        if self.alone:
+            rows = [{key: value for key, value in row.items() if key != "record"} for row in rows]
+        return encodable(to_json(rows))
 
 
 def _limit_remarks(remarks: list[str]) -> list[str]:

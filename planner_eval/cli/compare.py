@@ -26,27 +26,30 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     RESULT_ASPECTS,
+    argument,
     emit,
+    format_condition,
     format_option,
     gold_doubts_option,
     note,
+    option,
     output_option,
     picture_format,
     picture_option,
     refuse_idle,
     seed_option,
-    told_by,
 )
-from planner_eval.cli.outcome import emit_cases
+from planner_eval.cli.outcome import Writing, emit_cases, writing_options
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
+    Systems,
     judging_options,
+    open_systems,
     say_unjudged,
     scored_pair_options,
 )
 from planner_eval.cli.sources import is_benchmark_run, refuse_incomplete_run, refuse_stdin_twice
-from planner_eval.cli.systems import Systems, open_systems
 from planner_eval.cli.terminal import make_counter
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS
 
@@ -57,25 +60,24 @@ if TYPE_CHECKING:
 
 
 @click.command("compare", cls=Command)
-@click.argument("systems", metavar="A B...", nargs=-1, required=True)
-@click.option("--gold", metavar="GOLD", help="The gold plans; not needed where A, B … are runs.")
+@argument("systems", "A B...")
+@option("--gold GOLD", "The gold plans; not needed where A, B … are runs.")
 @scored_pair_options
 @judging_options(
     "Break the differences down by calls, depth, pattern or scope of the gold plan, or "
     "by a field of its record (default: all of these, and difficulty, domain and category)."
 )
-@click.option(
-    "--fail-if-worse",
-    multiple=True,
-    metavar="METRIC[:MARGIN]",
-    help="Exit with 1 if a figure is worse than A's; with a margin, unless the "
+@option(
+    "--fail-if-worse METRIC[:MARGIN]...",
+    "Exit with 1 if a figure is worse than A's; with a margin, unless the "
     "interval of the difference rules out a larger loss. Repeatable.",
 )
-@click.option("--all", "every", is_flag=True, help="Also show figures that are undefined on these data.")
+@option("--all", "Also show figures that are undefined on these data.", "every")
 @gold_doubts_option
 @seed_option
 @picture_option("--mistaken", "picture", "Draw which tools were confused; the suffix sets the format.")
 @benchmark_options
+@writing_options("gold_doubts")
 @format_option(*RESULT_ASPECTS, "annotations", "page")
 @output_option
 def command(
@@ -85,12 +87,10 @@ def command(
     judging: Judging,
     fail_if_worse: tuple[str, ...],
     every: bool,
-    gold_doubts: str | None,
     seed: int,
     mistaken: str | None,
     published: BenchmarkOptions,
-    form: str,
-    output: str | None,
+    writing: Writing,
 ) -> int:
     """Compare two or more systems on the same gold plans: are the others better than A?
 
@@ -113,9 +113,9 @@ def command(
     if gold is None and (named or not runs):
         compared.refuse_without_gold()
     ruled = named or any(map(is_benchmark_run, runs))
-    _refuse_idle(form, judging.keys, named=named, ruled=ruled, files=gold is not None)
-    if shows(form, "page"):
-        return _write_page(compared, judging, names, output)
+    _refuse_idle(writing.form, judging.keys, named=named, ruled=ruled, files=gold is not None)
+    if shows(writing.form, "page"):
+        return _write_page(compared, judging, names, writing.output)
     allowed = [_parse_allowance(text) for text in fail_if_worse]
     judge = None
     more: dict[str, Any] = {"seed": seed, "names": names}
@@ -133,7 +133,7 @@ def command(
     from planner_eval.results.compare import unjudged_totals
 
     problems, cases = _check_allowances(comparison, allowed)
-    _emit(comparison, form, output, judging.metrics, cases, all_figures=every, doubts=gold_doubts)
+    _emit(comparison, writing, judging.metrics, cases, all_figures=every)
     _say_unreadable(comparison, strict=not how.repair)
     say_unjudged(unjudged_totals(comparison))
     for problem in problems:
@@ -149,7 +149,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     refuse_idle(
         (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
         ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
-        ("keys", *told_by(form, "document", "data", "page")),
+        ("keys", *format_condition(form, "document", "data", "page")),
         (
             (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
             not ruled,
@@ -160,8 +160,8 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
             named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
             "with --by depth or --by pattern: no metric counts inferred edges",
         ),
-        ("gold_doubts", *told_by(form, "document", "data")),
-        ("every", *told_by(form, "document", more=": the others have every figure")),
+        ("gold_doubts", *format_condition(form, "document", "data")),
+        ("every", *format_condition(form, "document", more=": the others have every figure")),
         (
             (*READING_OPTIONS, "policy", "wrappers", "metrics"),
             files,
@@ -268,18 +268,12 @@ def _check_allowances(comparison: Comparison, allowed: Sequence[Allowance]) -> t
 
 
 def _emit(
-    comparison: Comparison,
-    form: str,
-    output: str | None,
-    metrics: Sequence[str],
-    cases: list[Case],
-    *,
-    all_figures: bool,
-    doubts: str | None,
+    comparison: Comparison, writing: Writing, metrics: Sequence[str], cases: list[Case], *, all_figures: bool
 ) -> None:
     from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.compare import compare_cases, write_comparison
 
+    form, output, _, _, doubts = writing
     metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
     if shows(form, "annotations"):
         # Whoever reads a step wants to see what is lost, whether or not so much may be.

@@ -8,64 +8,26 @@ import click
 from click.shell_completion import CompletionItem
 
 from planner_eval.base.errors import CODES
+from planner_eval.base.resources import deferred
 
 
-def _dialects() -> Iterable[str]:
-    from planner_eval.reading.dialects import names
-
-    return names()
-
-
-def _policies() -> Iterable[str]:
-    from planner_eval.comparison.policy.file import presets
-
-    return presets()
-
-
-def _themes() -> Iterable[str]:
-    from planner_eval.results.drawing.themes import names
-
-    return names()
-
-
-def _benchmarks() -> Iterable[str]:
-    from planner_eval.benchmarks.benchmark import BENCHMARKS
-
-    return BENCHMARKS
-
-
-def _metrics() -> Iterable[str]:
-    from planner_eval.comparison.metrics import METRICS
-
-    return METRICS
-
-
-def _catalog_formats() -> Iterable[str]:
-    from planner_eval.catalogs.formats import FORMATS
-
-    return FORMATS
-
-
-def _codes() -> Iterable[str]:
+def _check_codes() -> Iterable[str]:
     return (code for code in CODES if code.startswith("check."))
 
 
-def _datasets() -> Iterable[str]:
-    from planner_eval.benchmarks.datasets.published import published_datasets
-
-    return published_datasets()
-
+_dialects = deferred("planner_eval.reading.dialects:names")
+_datasets = deferred("planner_eval.benchmarks.datasets.published:published_datasets")
 
 _PARAMETER_VALUES: dict[str, Callable[[], Iterable[str]]] = {
     "dialect": _dialects,
     "gold_dialect": _dialects,
     "target": _dialects,
-    "policy": _policies,
-    "theme": _themes,
-    "benchmark": _benchmarks,
-    "metrics": _metrics,
-    "catalog_format": _catalog_formats,
-    "ignore": _codes,
+    "policy": deferred("planner_eval.comparison.policy.file:presets"),
+    "theme": deferred("planner_eval.results.drawing.themes:names"),
+    "benchmark": deferred("planner_eval.benchmarks.benchmark:BENCHMARKS"),
+    "metrics": deferred("planner_eval.comparison.metrics:METRICS"),
+    "catalog_format": deferred("planner_eval.catalogs.formats:FORMATS"),
+    "ignore": _check_codes,
     "dialects name": _dialects,
     "fetch names": _datasets,
     "verify name": _datasets,

@@ -12,59 +12,47 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.formats import NOTATIONS, formats_of, shows
 from planner_eval.base.tables import table
-from planner_eval.base.text import encodable, join_pieces
+from planner_eval.base.text import encodable, format_count, join_pieces, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
+    argument,
     compute_option,
     dialect_option,
     emit,
     list_format,
     list_format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
 )
 from planner_eval.cli.outcome import Tally, losses_text
 from planner_eval.cli.pairs import missing_argument
-from planner_eval.cli.patching import write_patched
 from planner_eval.cli.sources import dataset_options, id_option, read_plans, refuse_stdin_twice, select_by_id
 from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Mapping, Sequence
 
+    from planner_eval.comparison.patch_files import Patches, PatchResult
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.pairs import Pair
 
 
 @click.command("convert", cls=Command)
-@click.argument("files", nargs=-1, metavar="FILE|DATASET...")
-@click.option(
-    "--list",
-    "listing",
-    is_flag=True,
-    help="List the notations; with FILE, show an example of each one named.",
-)
+@argument("files", "FILE|DATASET...", required=False)
+@option("--list", "List the notations; with FILE, show an example of each one named.", "listing")
 @list_format_option(*LIST_ASPECTS, help="With --list: output format.")
 @reading_options
 @dataset_options
-@dialect_option("--to", "target", help="The notation to write; see --list.")
-@click.option(
-    "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
-)
+@dialect_option("--to", "The notation to write; see --list.", "target")
+@option("--repair", "Repair small syntax errors where strict reading fails, and list them.")
 @compute_option
-@click.option(
-    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
-)
-@click.option("--loss", is_flag=True, help="Drop what the notation cannot express, and list it.")
-@click.option(
-    "--patch",
-    metavar="FILE",
-    help="Apply patches of diff --patch or suggest --patch, each to the plan with its id.",
-)
+@option("--catalog FILE", "A tool catalog that gives the types of values in untyped notations.")
+@option("--loss", "Drop what the notation cannot express, and list it.")
+@option("--patch FILE", "Apply patches of diff --patch or suggest --patch, each to the plan with its id.")
 @id_option("Write only the plan of this id")
 @work_options
 @output_option
@@ -155,7 +143,7 @@ def _select_records(source: PlanFile, wanted: tuple[str, ...]) -> PlanFile:
 class _ConvertJob(PlansJob):
     """How plans are read, and written in another notation."""
 
-    kind = "convert"
+    kind, counts = "convert", Tally
 
     reading: dict[str, Any]
     target: str
@@ -163,15 +151,9 @@ class _ConvertJob(PlansJob):
     many: bool
     named: bool
 
-    def fold(self, data: Any = None) -> Tally:
-        """How many plans were read and written, and what was lost."""
-        return Tally(data)
-
-    def rows(self, pairs: Iterable[Pair], fold: Tally) -> Iterator[str]:
-        """A line a plan: what is written of it, and what is said beside."""
-        for record, _ in pairs:
-            if record is not None:
-                yield json.dumps(self._written(record, fold))
+    def line(self, record: Record, fold: Tally) -> str:
+        """What is written of a plan, and what is said beside."""
+        return json.dumps(self._written(record, fold))
 
     def _written(self, record: Record, tally: Tally) -> tuple[str, list[str]]:
         messages: list[str] = []
@@ -192,7 +174,7 @@ class _ConvertJob(PlansJob):
         if not self.many:
             return encodable(row.get("text", "")), messages
         head = {"file": record.file, "id": record.id} if self.named else {"id": record.id}
-        return encodable(json.dumps(head | row, ensure_ascii=False)), messages
+        return encodable(to_json(head | row)), messages
 
 
 def _dialects_text(name: str | None, form: str) -> str:
@@ -206,7 +188,7 @@ def _dialects_text(name: str | None, form: str) -> str:
 
         return dialect_tables()
     if shows(form, "data"):
-        return json.dumps([entry._asdict() for entry in entries], ensure_ascii=False, indent=1)
+        return to_json([entry._asdict() for entry in entries], 1)
     if name is not None and plain:
         entry = entries[0]
         remark = f"\n{entry.note}" if entry.note else ""
@@ -217,3 +199,88 @@ def _dialects_text(name: str | None, form: str) -> str:
     ]
     layouts = table(layout_rows(), form, width=100) if plain and name is None else ""
     return "\n\n".join(filter(None, (table(rows, form, width=80), layouts)))
+
+
+# ----------------------------------------------------------------------
+# planeval convert --patch: plans repaired with what ``planeval diff --patch`` wrote.
+def write_patched(
+    patch_file: str,
+    source: PlanFile,
+    wanted: Sequence[str],
+    target: str,
+    output: str | None,
+    reading: Mapping[str, Any],
+) -> int:
+    """Write plans repaired: one as it is, of many a line each, with the patch of its id.
+
+    Args:
+        patch_file: The patches, a file's name.
+        source: The plans.
+        wanted: Ids of those to repair; all when empty.
+        target: The notation to write.
+        output: The file that is written; None for standard output.
+        reading: How plans are read: ``dialect``, ``repair``, ``compute``.
+
+    Returns:
+        The exit code.
+    """
+    from planner_eval.plan.model import Plan
+
+    patches = pe.read_patches(patch_file)
+    wanted_id = wanted[0] if len(wanted) == 1 else None
+    try:
+        patched = pe.apply(patches, source, id=wanted_id, **reading)
+    except ParseError as error:
+        note(f"{next(r.where for r in source.records if wanted_id in (None, r.name))}: {error}")
+        return 3
+    if isinstance(patched, Plan):
+        emit(pe.write(patched, target), output)
+        return 0
+    pairs = zip(source.records, patched, strict=True)
+    rows = [_patched_row(record, source.content, result, target) for record, result in pairs]
+    emit("\n".join(to_json(row) for row in rows), output)
+    unmatched = 0 if wanted else _say_unmatched(patches, source)
+    written = sum("text" in row for row in rows)
+    _say_counts(rows, written)
+    return 3 if not written else int(written < len(rows) or bool(unmatched) or bool(patches.broken))
+
+
+def _patched_row(record: Record, content: str | None, patched: PatchResult, target: str) -> dict[str, Any]:
+    """The record with the patched plan in the place of its own: its question and tools stay with it."""
+    if patched.plan is None:
+        return {"id": patched.id, "error": patched.error}
+    try:
+        text = pe.write(patched.plan, target)
+    except WriteError as error:
+        return {"id": patched.id, "error": f"{record.where}: {str(error).splitlines()[0]}"}
+    others = {name: value for name, value in record.fields.items() if name not in (content, "id")}
+    note = {"note": patched.note} if patched.note is not None else {}
+    return {"id": patched.id, content if content and "text" in others else "text": text, **others, **note}
+
+
+def _say_unmatched(patches: Patches, source: PlanFile) -> int:
+    """Name the patches that no plan took, and lines that are no patch; how many patches there are such."""
+    for line in patches.broken[:5]:
+        note(line)
+    if len(patches.broken) > 5:
+        note(f"… and {len(patches.broken) - 5} more lines that hold no patch with an id")
+    unknown = patches.unknown(source.records)
+    unapplied = [key for key in unknown if "operations" in patches.by_id[key]]
+    for keys, what in (
+        (unapplied, "patches"),
+        ([k for k in unknown if k not in unapplied], "lines without a patch"),
+    ):
+        if keys:
+            more = ", …" if len(keys) > 5 else ""
+            note(f"{len(keys)} {what} match no plan of {source.name}: {', '.join(keys[:5])}{more}")
+    return len(unapplied)
+
+
+def _say_counts(rows: list[dict[str, Any]], written: int) -> None:
+    """How many records became what."""
+    unchanged = sum("note" in row for row in rows)
+    message = f"{format_count(len(rows), 'record')}: {written} written" + (
+        f" ({unchanged} unchanged)" if unchanged else ""
+    )
+    failed = len(rows) - written
+    note(message + (f", {failed} not: see the field error of their lines" if failed else ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from functools import wraps
 from itertools import islice
@@ -13,18 +12,23 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import table
+from planner_eval.base.text import to_json
 from planner_eval.cli.data_check import command as check
 from planner_eval.cli.data_make import command as make
 from planner_eval.cli.data_overlap import coverage_command as coverage
 from planner_eval.cli.data_overlap import duplicates_command as duplicates
 from planner_eval.cli.help import Group
 from planner_eval.cli.options import (
+    COUNT,
     LIST_ASPECTS,
+    WHOLE,
+    argument,
     dialect_option,
     emit,
     list_format,
     list_format_option,
     note,
+    option,
     output_option,
     output_options,
     refuse_idle,
@@ -52,17 +56,15 @@ command.add_command(make)
 
 
 def _location_options(function: Any) -> Any:
-    function = click.option(
-        "--cache",
-        metavar="DIR",
+    function = option(
+        "--cache DIR",
+        "Store the files in DIR instead of the user's cache folder.",
         type=click.Path(file_okay=False),
-        help="Store the files in DIR instead of the user's cache folder.",
     )(function)
-    return click.option(
-        "--source",
-        metavar="PATH",
+    return option(
+        "--source PATH",
+        "Use the files in the folder PATH; show and check also accept a single file.",
         type=click.Path(),
-        help="Use the files in the folder PATH; show and check also accept a single file.",
     )(function)
 
 
@@ -78,12 +80,10 @@ def _local_location_options(function: Any) -> Any:
 
 
 @command.command("fetch")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@argument("names", "NAME...")
 @_location_options
-@click.option(
-    "--mirror", metavar="URL", help="Download from URL/NAME/FILE instead of the published addresses."
-)
-@click.option("--accept-checksum", is_flag=True, help="Accept files whose checksum is not known.")
+@option("--mirror URL", "Download from URL/NAME/FILE instead of the published addresses.")
+@option("--accept-checksum", "Accept files whose checksum is not known.")
 def fetch(
     names: tuple[str, ...], cache: str | None, source: str | None, mirror: str | None, accept_checksum: bool
 ) -> int:
@@ -134,10 +134,8 @@ def _make_progress() -> Progress:
 @command.command("show")
 @click.argument("name", required=False)
 @_local_location_options
-@click.option("--verify", is_flag=True, help="Compare the files of NAME with the published checksums.")
-@click.option(
-    "--samples", type=click.IntRange(0), default=0, metavar="N", help="Show only the first N samples."
-)
+@option("--verify", "Compare the files of NAME with the published checksums.")
+@option("--samples N", "Show only the first N samples.", type=WHOLE, default=0, show_default=False)
 @id_option("Show the sample with this id")
 @list_format_option(*LIST_ASPECTS, "records")
 @output_option
@@ -176,7 +174,7 @@ def show(
         dataset = find_dataset(name)
         card = _card(dataset, dataset_folder(dataset, cache=cache, source=source))
         emit(
-            json.dumps(card, ensure_ascii=False, indent=1) if shows(form, "data") else _card_text(card),
+            to_json(card, 1) if shows(form, "data") else _card_text(card),
             output,
         )
         return 0
@@ -243,33 +241,24 @@ def _sample_json(sample: Any) -> str:
         fields["extra"]["diagnostics"] = [
             diagnostic._asdict() for diagnostic in fields["extra"]["diagnostics"]
         ]
-    return json.dumps(fields, ensure_ascii=False, indent=1)
+    return to_json(fields, 1)
 
 
 @command.command("export")
-@click.argument("samples", metavar="DATASET|TASKS")
-@click.option(
-    "--to",
+@argument("samples", "DATASET|TASKS")
+@option(
+    "--to [chat-jsonl|tools-jsonl]",
+    "Write gold as the text that a prompt asks for, or as tool calls of the endpoint.",
     "to",
-    type=click.Choice(["chat-jsonl", "tools-jsonl"]),
     required=True,
-    help="Write gold as the text that a prompt asks for, or as tool calls of the endpoint.",
 )
-@click.option(
-    "--benchmark", metavar="NAME", help="The benchmark whose data DATASET is, if it is a folder or file."
-)
-@click.option("--catalog", metavar="FILE", help="The tools to offer, if the samples have none.")
-@dialect_option(
-    "--dialect", "dialect", help="With chat-jsonl: the notation for tasks of your own (default: json)."
-)
-@click.option(
-    "--shots", metavar="K", type=click.IntRange(min=1), help="With chat-jsonl: show K demonstrations."
-)
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
+@option("--benchmark NAME", "The benchmark whose data DATASET is, if it is a folder or file.")
+@option("--catalog FILE", "The tools to offer, if the samples have none.")
+@dialect_option("--dialect", "With chat-jsonl: the notation for tasks of your own (default: json).")
+@option("--shots K", "With chat-jsonl: show K demonstrations.", type=COUNT)
+@option("--limit N", "Only the first N samples.", type=COUNT)
 @id_option("Only the sample with this id")
-@click.option(
-    "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
-)
+@option("--cache DIR", "The cache folder of data sets.", type=click.Path(file_okay=False))
 @output_options("records")
 def export(
     samples: str,
@@ -305,7 +294,7 @@ def export(
                 unwritten.setdefault(result.why, []).append(result.id)
             else:
                 written += 1
-                yield json.dumps(result.record, ensure_ascii=False) + "\n"
+                yield to_json(result.record) + "\n"
 
     if text := list(lines()):
         emit(text, output, plain=True)

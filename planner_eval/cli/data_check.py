@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,15 @@ import planner_eval as pe
 from planner_eval.base.errors import CODES
 from planner_eval.base.formats import View, shows, write_view
 from planner_eval.base.tables import Style
-from planner_eval.base.text import format_count, printable
+from planner_eval.base.text import JsonObject, format_count, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
+    argument,
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
@@ -65,7 +66,7 @@ def check_text(check: DatasetCheck, style: Style, *, examples: int, narrowed: bo
     return "\n\n".join(block for block in blocks if block)
 
 
-def _check_data(check: DatasetCheck) -> dict[str, Any]:
+def _check_data(check: DatasetCheck) -> JsonObject:
     """All that was found, as JSON data."""
     return {
         "name": check.name,
@@ -236,7 +237,7 @@ def _imperfection_reason(row: SampleScore) -> str:
     return ", ".join(below[:6])
 
 
-def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
+def _replay_data(replayed: ReplayResult) -> JsonObject:
     return {
         "variant": replayed.report.variant,
         "n": replayed.report.n,
@@ -249,66 +250,39 @@ def _replay_data(replayed: ReplayResult) -> dict[str, Any]:
 # ----------------------------------------------------------------------
 # planeval data check: what is irregular in gold plans, and which of them may be wrong.
 @click.command("check", cls=Command)
-@click.argument("name", metavar="FILE|DATASET")
+@argument("name", "FILE|DATASET")
 @catalog_options(RECORD_TOOLS)
-@click.option(
-    "--tools",
-    "spec",
-    metavar="SPEC",
-    help="Run gold with these tools, as in execute (default: the data set's own tools; "
+@option(
+    "--tools SPEC",
+    "Run gold with these tools, as in execute (default: the data set's own tools; "
     "plans of a file are not run).",
+    "spec",
 )
 @isolation_options
 @binding_option
-@click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
-@click.option(
-    "--query",
-    metavar="FIELD",
-    help="The field that holds the question or conversation (default: detected).",
+@option("--allow-read PATH...", "A file or folder that tools may read.")
+@option("--query FIELD", "The field that holds the question or conversation (default: detected).")
+@option("--answer FIELD", "The field that holds the expected result of the plan (default: gold_answer).")
+@option("--select CODE...", "Look only for findings whose code is or begins with CODE; repeatable.")
+@option("--ignore CODE...", "Ignore findings whose code is or begins with CODE; repeatable.")
+@option(
+    "--confidence [high|medium|low]", "The lowest confidence of findings to show and count.", default="high"
 )
-@click.option(
-    "--answer",
-    metavar="FIELD",
-    help="The field that holds the expected result of the plan (default: gold_answer).",
-)
-@click.option(
-    "--select",
-    metavar="CODE",
-    multiple=True,
-    help="Look only for findings whose code is or begins with CODE; repeatable.",
-)
-@click.option(
-    "--ignore",
-    metavar="CODE",
-    multiple=True,
-    help="Ignore findings whose code is or begins with CODE; repeatable.",
-)
-@click.option(
-    "--confidence",
-    type=click.Choice(["high", "medium", "low"]),
-    default="high",
-    show_default=True,
-    help="The lowest confidence of findings to show and count.",
-)
-@click.option(
-    "--runs",
-    metavar="RUN",
-    multiple=True,
-    help="A model's answers to the same records: a run of predict or score, or a file of "
+@option(
+    "--runs RUN...",
+    "A model's answers to the same records: a run of predict or score, or a file of "
     "predictions, joined by id; repeatable. Where models agree on another plan, gold is doubtful.",
 )
-@click.option("--baseline", metavar="FILE", help="Ignore the findings in FILE, which --write-baseline wrote.")
-@click.option(
-    "--write-baseline",
-    metavar="FILE",
+@option("--baseline FILE", "Ignore the findings in FILE, which --write-baseline wrote.")
+@option(
+    "--write-baseline FILE",
+    "Write all findings of any confidence to FILE, for --baseline.",
     type=Target("data"),
-    help="Write all findings of any confidence to FILE, for --baseline.",
 )
-@click.option(
-    "--fix",
-    metavar="FILE",
+@option(
+    "--fix FILE",
+    "Write suggested fixes of gold to FILE for review: a patch with reasons per record.",
     type=Target("records"),
-    help="Write suggested fixes of gold to FILE for review: a patch with reasons per record.",
 )
 @reading_options
 @dataset_options
@@ -357,9 +331,9 @@ def command(
         runs=runs, progress=make_counter("gold plans"), **check_options,
     )  # fmt: skip
     if write_baseline is not None:
-        emit(json.dumps(check.baseline(), ensure_ascii=False, indent=1), write_baseline, plain=True)
+        emit(to_json(check.baseline(), 1), write_baseline, plain=True)
     if fix is not None:
-        emit("\n".join(json.dumps(patch, ensure_ascii=False) for patch in check.fixes), fix, plain=True)
+        emit("\n".join(to_json(patch) for patch in check.fixes), fix, plain=True)
     if shows(form, *FINDING_ASPECTS):
         emit_findings([d.shown for d in check.doubts], form, output, _headline(check), "planeval data check")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +12,17 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.json_text import dump_indented
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import format_count, one_line, to_json
 from planner_eval.base.text import format_count as said_of
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    Decorator,
+    COUNT,
+    WHOLE,
     bundle_options,
     emit,
     is_option_passed,
     note,
+    option,
     output_options,
     refuse_idle,
 )
@@ -138,28 +139,20 @@ question_options = bundle_options(
     "questions",
     QuestionOptions,
     QuestionOptions._fields,
-    click.option(
-        "--question",
-        type=click.Choice(["template"]),
-        help="Write questions from templates, without a model; they are marked as such.",
+    option(
+        "--question [template]", "Write questions from templates, without a model; they are marked as such."
     ),
-    click.option("--model", metavar="NAME", help="The model that writes the questions."),
-    click.option("--judge", metavar="NAME", help="The model that judges them (default: the same)."),
-    click.option("--url", metavar="URL", help="Their OpenAI-compatible server (default: OPENAI_BASE_URL)."),
-    click.option("--language", metavar="NAME", help="The language of questions (default: English)."),
-    click.option(
-        "--quality",
-        metavar="N",
+    option("--model NAME", "The model that writes the questions."),
+    option("--judge NAME", "The model that judges them (default: the same)."),
+    option("--url URL", "Their OpenAI-compatible server (default: OPENAI_BASE_URL)."),
+    option("--language NAME", "The language of questions (default: English)."),
+    option(
+        "--quality N",
+        "Keep questions with at least this score out of 10 (default: 6, as AppBench).",
         type=click.IntRange(1, 10),
-        help="Keep questions with at least this score out of 10 (default: 6, as AppBench).",
     ),
-    click.option(
-        "--attempts",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="Attempts at each question (default: 3).",
-    ),
-    click.option("--prompts", metavar="DIR", help="A folder of prompts to use instead of the built-in ones."),
+    option("--attempts N", "Attempts at each question (default: 3).", type=COUNT),
+    option("--prompts DIR", "A folder of prompts to use instead of the built-in ones."),
     request_options("Questions", "--server-timeout"),
 )
 """Add the options that say who writes the questions, which the command takes as ``questions``."""
@@ -219,89 +212,49 @@ def _usage_text(progress: PredictProgress) -> str:
 
 # ----------------------------------------------------------------------
 # planeval data make: new gold plans of wanted structure.
-def _range_option(flag: str, help: str) -> Decorator:
-    return click.option(flag, metavar="N|N..M", help=help)
-
-
 @click.command("make", cls=Command)
 @catalog_options()
-@click.option(
-    "--tools",
-    metavar="SPEC",
-    help="Run the plans with these tools: nestful, world:NAME, tools.py, package.module.",
+@option("--tools SPEC", "Run the plans with these tools: nestful, world:NAME, tools.py, package.module.")
+@option("--preset", "Make plans like those of a published benchmark.", type=click.Choice([*PRESETS]))
+@option("-n N", "How many plans.", "n", type=COUNT, default=10)
+@option("--seed", "The random seed.", type=WHOLE, default=0)
+@option("--calls N|N..M", "How many calls a plan has.")
+@option("--depth N|N..M", "The depth: its number of generations.")
+@option("--width N|N..M", "The width: the calls of its largest generation.")
+@option("--components N|N..M", "How many unconnected components it has.")
+@option("--reuse N|N..M", "How often outputs are reused after their first use.")
+@option(
+    "--pattern PATTERN",
+    "chain, fan-out, fan-in, diamond, independent, or a shape as in stats and data coverage.",
 )
-@click.option(
-    "--preset", type=click.Choice([*PRESETS]), help="Make plans like those of a published benchmark."
-)
-@click.option(
-    "-n", "n", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="How many plans."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The random seed.")
-@_range_option("--calls", "How many calls a plan has.")
-@_range_option("--depth", "The depth: its number of generations.")
-@_range_option("--width", "The width: the calls of its largest generation.")
-@_range_option("--components", "How many unconnected components it has.")
-@_range_option("--reuse", "How often outputs are reused after their first use.")
-@click.option(
-    "--pattern",
-    metavar="PATTERN",
-    help="chain, fan-out, fan-in, diamond, independent, or a shape as in stats and data coverage.",
-)
-@click.option(
-    "--scope",
-    type=click.Choice(["ss", "sm", "ms", "mm"]),
-    help="As in AppBench: one app or several, one call per app or several.",
-)
-@click.option("--single", is_flag=True, help="A single call gives the answer, as in NESTful.")
-@click.option(
-    "--join",
-    type=click.Choice(["auto", "name", "type"]),
-    help="When an output may feed a parameter: equal name and type, equal type, or by name where "
+@option("--scope [ss|sm|ms|mm]", "As in AppBench: one app or several, one call per app or several.")
+@option("--single", "A single call gives the answer, as in NESTful.")
+@option(
+    "--join [auto|name|type]",
+    "When an output may feed a parameter: equal name and type, equal type, or by name where "
     "it is telling (auto, the default).",
 )
-@click.option(
-    "--distinct",
-    type=click.Choice(["skeleton", "values"]),
-    help="No two plans have the same calls and references (skeleton, the default), or the same "
-    "values as well.",
+@option(
+    "--distinct [skeleton|values]",
+    "No two plans have the same calls and references (skeleton, the default), or the same values as well.",
 )
-@click.option(
-    "--distractors",
-    metavar="K",
-    type=click.IntRange(min=0),
-    help="Offer K tools besides those that a plan needs.",
+@option("--distractors K", "Offer K tools besides those that a plan needs.", type=WHOLE)
+@option(
+    "--offer [close|random]", "With distractors: those most similar to the needed ones (the default), or any."
 )
-@click.option(
-    "--offer",
-    type=click.Choice(["close", "random"]),
-    help="With distractors: those most similar to the needed ones (the default), or any.",
-)
-@click.option(
-    "--like",
-    metavar="FILE|DATASET",
-    help="Make plans with the calls and references of these plans and other values.",
-)
-@click.option(
-    "--fill",
-    metavar="FILE",
+@option("--like FILE|DATASET", "Make plans with the calls and references of these plans and other values.")
+@option(
+    "--fill FILE",
+    "Cover first what no plan uses, as written by data coverage --to-make.",
     type=click.Path(exists=True, dir_okay=False),
-    help="Cover first what no plan uses, as written by data coverage --to-make.",
 )
-@click.option("--to", type=click.Choice([*LAYOUTS]), help="The layout of the records (default: planeval).")
-@click.option(
-    "--tries",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    help="Stop after N attempts in a row without a new plan.",
-)
+@option("--to", "The layout of the records (default: planeval).", type=click.Choice([*LAYOUTS]))
+@option("--tries N", "Stop after N attempts in a row without a new plan.", type=COUNT, default=1000)
 @isolation_options
-@click.option(
-    "--card",
-    metavar="FILE",
+@option(
+    "--card FILE",
+    "Write a report of made and requested plans to FILE: text, Markdown or JSON, by its suffix.",
     type=Target("document", "data"),
-    help="Write a report of made and requested plans to FILE: text, Markdown or JSON, by its suffix.",
 )
 @question_options
 @output_options("data", "records")
@@ -385,7 +338,7 @@ def _format_records(made_plans: MadePlans, output: str | None) -> list[str]:
     form = format_of_suffix(output, formats_of("data", "records"))
     if shows(form, "data") if form is not None else made_plans.form in JSON_LIST_LAYOUTS:
         return [dump_indented(records) + "\n"]
-    return [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
+    return [to_json(record) + "\n" for record in records]
 
 
 def _format_card(made_plans: MadePlans, file: str) -> str:

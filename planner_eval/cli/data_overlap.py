@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,16 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.formats import View, write_view
-from planner_eval.base.tables import Style, md_cell
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.tables import Rows, Style, md_cell
+from planner_eval.base.text import JsonObject, format_count, one_line, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    WHOLE,
+    argument,
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
@@ -37,21 +39,12 @@ _MAX_WIDTH = 100
 
 
 @click.command("coverage", cls=Command)
-@click.argument("data", metavar="FILE|DATASET")
+@argument("data", "FILE|DATASET")
 @catalog_options()
-@click.option("--against", metavar="FILE|DATASET", help="Another set of plans to compare the coverage with.")
-@click.option(
-    "--examples",
-    type=click.IntRange(0),
-    default=5,
-    show_default=True,
-    help="How many examples to show of each.",
-)
-@click.option(
-    "--to-make",
-    metavar="FILE",
-    type=Target("data"),
-    help="Write what no plan uses to FILE, as JSON for data make --fill.",
+@option("--against FILE|DATASET", "Another set of plans to compare the coverage with.")
+@option("--examples", "How many examples to show of each.", type=WHOLE, default=5)
+@option(
+    "--to-make FILE", "Write what no plan uses to FILE, as JSON for data make --fill.", type=Target("data")
 )
 @reading_options
 @dataset_options
@@ -82,7 +75,7 @@ def coverage_command(
         dialect=dialect, progress=make_counter("plans"),
     )  # fmt: skip
     if to_make is not None:
-        emit(json.dumps(coverage.to_make(), ensure_ascii=False, indent=1), to_make, plain=True)
+        emit(to_json(coverage.to_make(), 1), to_make, plain=True)
     view = View(lambda style: [_coverage_text(coverage, style, examples)], lambda: _coverage_data(coverage))
     emit(write_view(view, form), output)
     for doubt in coverage.notes:
@@ -100,7 +93,7 @@ def coverage_command(
     return int(any(s.unread for s in coverage.sets))
 
 
-def _coverage_data(coverage: Coverage) -> dict[str, Any]:
+def _coverage_data(coverage: Coverage) -> JsonObject:
     return {
         "sets": [s._asdict() for s in coverage.sets],
         "catalog": coverage.catalog,
@@ -114,7 +107,7 @@ def _coverage_data(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def _aspect_data(aspect: Aspect) -> dict[str, Any]:
+def _aspect_data(aspect: Aspect) -> JsonObject:
     data: dict[str, Any] = {"touched": {str(thing): count for thing, count in aspect.touched.items()}}
     if aspect.never is not None:
         data |= {"never": list(map(str, aspect.never)), "beside": aspect.beside}
@@ -189,27 +182,20 @@ _MAX_NAMES = 6
 
 
 @click.command("duplicates", cls=Command)
-@click.argument("first", metavar="FILE|DATASET")
-@click.argument("second", metavar="[FILE|DATASET]", required=False)
-@click.option(
+@argument("first", "FILE|DATASET")
+@argument("second", "[FILE|DATASET]", required=False)
+@option(
     "--by",
+    "What duplicates share (default: template; plan for records without a question).",
     type=click.Choice(CRITERIA),
-    help="What duplicates share (default: template; plan for records without a question).",
 )
-@click.option(
-    "--query",
-    metavar="FIELD",
-    help="The field that holds the question or conversation (default: detected).",
-)
-@click.option("--across", metavar="FIELD", help="Count groups that span several values of FIELD, e.g. split.")
-@click.option(
-    "--examples", type=click.IntRange(0), default=3, show_default=True, help="How many groups to show."
-)
-@click.option(
-    "--clusters",
-    metavar="FILE",
+@option("--query FIELD", "The field that holds the question or conversation (default: detected).")
+@option("--across FIELD", "Count groups that span several values of FIELD, e.g. split.")
+@option("--examples", "How many groups to show.", type=WHOLE, default=3)
+@option(
+    "--clusters FILE",
+    "Write the records to FILE as JSON lines, with a field for score --cluster group.",
     type=Target("data", "records"),
-    help="Write the records to FILE as JSON lines, with a field for score --cluster group.",
 )
 @reading_options
 @dataset_options
@@ -246,7 +232,7 @@ def duplicates_command(
         progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:
-        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in duplicates.clustered())
+        lines = (to_json(record) + "\n" for record in duplicates.clustered())
         emit(lines, clusters, plain=True)
     view = View(lambda style: [_duplicates_text(duplicates, style)], lambda: _duplicates_data(duplicates))
     emit(write_view(view, form), output)
@@ -284,7 +270,7 @@ def _say_unread(sets: Iterable[Any]) -> None:
             note(f"… and {unnamed:,} more plans of {plans.name} that cannot be read")
 
 
-def _duplicates_data(duplicates: Duplicates) -> dict[str, Any]:
+def _duplicates_data(duplicates: Duplicates) -> JsonObject:
     return {
         "sets": [s._asdict() for s in duplicates.sets],
         "by": duplicates.by,
@@ -317,7 +303,7 @@ def _duplicates_text(duplicates: Duplicates, style: Style) -> str:
     return "\n\n".join(blocks)
 
 
-def _rows(duplicates: Duplicates) -> list[dict[str, Any]]:
+def _rows(duplicates: Duplicates) -> Rows:
     if len(duplicates.sets) == 1:
         return [
             {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -12,6 +11,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.formats import DEFAULT, LISTING, format_of_suffix, formats_of, shows
+from planner_eval.base.text import to_json
 from planner_eval.cli.drawing import (
     DrawingOptions,
     NamedDrawing,
@@ -25,15 +25,17 @@ from planner_eval.cli.options import (
     FINDING_ASPECTS,
     RESULT_ASPECTS,
     Seconds,
+    argument,
     emit,
     format_option,
     is_option_passed,
     note,
+    option,
     output_options,
     refuse_idle,
 )
 from planner_eval.cli.outcome import emit_findings, findings_in
-from planner_eval.cli.pairs import chosen_policy, missing_argument, pair_options, work_settings
+from planner_eval.cli.pairs import chosen_policy, missing_argument, pair_options, read_sides, work_settings
 from planner_eval.cli.sources import (
     id_option,
     original_names,
@@ -41,7 +43,6 @@ from planner_eval.cli.sources import (
     refuse_runs,
     say_unmet_facts,
 )
-from planner_eval.cli.systems import read_sides
 from planner_eval.cli.terminal import count_items, is_colored
 from planner_eval.cli.workers import (
     WorkOptions,
@@ -173,29 +174,27 @@ ASPECTS = (*RESULT_ASPECTS, *FINDING_ASPECTS, *DRAWN, "page")
 
 
 @click.command("diff", cls=Command)
-@click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD|DATASET", required=False)
+@argument("pred", "PRED")
+@argument("gold", "GOLD|DATASET", required=False)
 @pair_options
-@click.option("--execute", metavar="SPEC", help="Run both plans with these tools and compare their effects.")
-@click.option(
-    "--initial",
-    metavar="FILE|FIELD",
-    help="The initial state of the tools of --execute: a JSON object, a .jsonl file of records "
+@option("--execute SPEC", "Run both plans with these tools and compare their effects.")
+@option(
+    "--initial FILE|FIELD",
+    "The initial state of the tools of --execute: a JSON object, a .jsonl file of records "
     "with id and state, a field of the record, or none.",
 )
 @id_option("Compare only the record with this id")
-@click.option("--patch", is_flag=True, help="Write the repair instead: what convert --patch takes.")
-@click.option("--places", is_flag=True, help="Show line and column of each edit in both texts (one pair).")
-@click.option("--all", "each", is_flag=True, help="Show all edits, one per line (one pair).")
-@click.option("--structure", is_flag=True, help="Show how the structure differs, call by call.")
-@click.option(
-    "--edit-distance",
+@option("--patch", "Write the repair instead: what convert --patch takes.")
+@option("--places", "Show line and column of each edit in both texts (one pair).")
+@option("--all", "Show all edits, one per line (one pair).", "each")
+@option("--structure", "Show how the structure differs, call by call.")
+@option(
+    "--edit-distance SECONDS",
+    "Search this long for the exact graph edit distance (one pair).",
     "seconds",
     type=Seconds(zero=True),
-    metavar="SECONDS",
-    help="Search this long for the exact graph edit distance (one pair).",
 )
-@click.option("--only", type=click.Choice(["failures"]), help="Hide pairs that are the same.")
+@option("--only [failures]", "Hide pairs that are the same.")
 @format_option(*ASPECTS)
 @drawing_options
 @work_options
@@ -351,7 +350,7 @@ def _storage_settings(paired: PairedFiles, folder: str | None, store: str | None
 
     return storage_options(
         folder, store, pred, gold, given=(pred.name, gold.name), inputs=inputs,
-        report=lambda sums: json.dumps(sums.report, ensure_ascii=False, indent=1),
+        report=lambda sums: to_json(sums.report, 1),
     )  # fmt: skip
 
 
@@ -457,18 +456,18 @@ def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised:
         repeated = f"; {len(paired.repeated)} left out: their id is already used" if paired.repeated else ""
         note(f"{paired.said}; paired by {paired.by}{repeated}")
     for role in ("pred", "gold"):
-        names = sorted(name for of, name in sums.dialects if of == role)
+        names = sums.dialects_of(role)
         if names and recognised:
             note(f"{role} read as {', '.join(names)}")
-        if ambiguous := sums.counts[role, "several"]:
+        if ambiguous := sums.counts[f"{role} several"]:
             note(f"{role}: {ambiguous:,} with several choices or candidates; the first was read")
-        if unread := sums.counts[role, "unread"]:
+        if unread := sums.counts[f"{role} unread"]:
             whose = f"{unread:,} without calls, but the" if many else "no call was read, but the"
             note(f"{role}: {whose} text may hold one (parse shows where)")
-        if restated := sums.counts[role, "restated"]:
+        if restated := sums.counts[f"{role} restated"]:
             whose = f"{role}: {restated:,} with" if many else f"{role}:"
             note(f"{whose} calls that are repeated further on and counted once (planeval parse shows where)")
-        if many and (turns := sums.counts[role, "turns"]):
+        if many and (turns := sums.counts[f"{role} turns"]):
             note(
                 f"{role}: {turns:,} with calls of several turns, all of which were read (choose one with "
                 f"--turn)"

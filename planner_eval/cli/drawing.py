@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import planner_eval as pe
 from planner_eval.base.errors import InputError, RenderError
 from planner_eval.base.formats import DEFAULT, suffixes_of
@@ -20,6 +18,7 @@ from planner_eval.cli.options import (
     bundle_options,
     emit,
     note,
+    option,
     picture_format,
     picture_option,
 )
@@ -52,22 +51,9 @@ drawing_options = bundle_options(
     "look",
     DrawingOptions,
     DrawingOptions._fields,
-    click.option(
-        "--theme",
-        metavar="NAME|FILE",
-        default="default",
-        show_default=True,
-        help="The theme of drawings: a name, or a .toml file.",
-    ),
-    click.option(
-        "--deadline",
-        metavar="SECONDS",
-        type=Seconds(),
-        default=10.0,
-        show_default=True,
-        help="Time limit for the layout of one drawing.",
-    ),
-    click.option("--force", is_flag=True, help="Draw every call or tool, however many there are."),
+    option("--theme NAME|FILE", "The theme of drawings: a name, or a .toml file.", default="default"),
+    option("--deadline SECONDS", "Time limit for the layout of one drawing.", type=Seconds(), default=10.0),
+    option("--force", "Draw every call or tool, however many there are."),
 )
 """Add ``--theme``, ``--deadline`` and ``--force``; the command takes them as ``look``."""
 
@@ -216,15 +202,7 @@ chart_options = bundle_options(
     ChartOptions,
     ChartOptions._fields,
     picture_option("--plot", "plot", "Plot the benchmark's figures as in its paper (.svg, .png, .pdf)."),
-    click.option(
-        "--figure",
-        metavar="NAME",
-        help="With --plot: which one, e.g. nestful-6 (default: the benchmark's first).",
-    ),
-    click.option(
-        "--columns",
-        type=click.Choice(["1", "2"]),
-        help="With --plot: width in columns of a paper (default: 1 for one panel, else 2).",
-    ),
+    option("--figure NAME", "With --plot: which one, e.g. nestful-6 (default: the benchmark's first)."),
+    option("--columns [1|2]", "With --plot: width in columns of a paper (default: 1 for one panel, else 2)."),
 )
 """Add ``--plot``, ``--figure`` and ``--columns``; the command takes ``charted``, a `ChartOptions`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -13,20 +12,24 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
-from planner_eval.base.text import format_count
+from planner_eval.base.text import format_count, to_json
 from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options, is_folder
 from planner_eval.cli.execute_job import ROWS_FORM, ExecuteJob, ExecuteSettings, format_runs, unread_lines
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    COUNT,
     LIST_ASPECTS,
+    WHOLE,
     Seconds,
+    argument,
     emit,
+    format_condition,
     format_option,
     note,
+    option,
     output_options,
     reading_options,
     refuse_idle,
-    told_by,
 )
 from planner_eval.cli.sources import (
     binding_option,
@@ -65,64 +68,43 @@ _EXTRA_SECONDS = 60.0
 
 
 @click.command("execute", cls=Command)
-@click.argument("plan", metavar="PLAN|DATASET")
-@click.option(
-    "--tools",
-    "spec",
-    metavar="SPEC",
-    required=True,
-    help="nestful, nestful:sane, nestful:FOLDER, world:NAME, recorded:FILE, tools.py[:NAME] or "
+@argument("plan", "PLAN|DATASET")
+@option(
+    "--tools SPEC",
+    "nestful, nestful:sane, nestful:FOLDER, world:NAME, recorded:FILE, tools.py[:NAME] or "
     "package.module[:NAME].",
+    "spec",
+    required=True,
 )
 @reading_options
 @dataset_options
 @id_option("Run only the record with this id")
-@click.option("--facts", metavar="FILE", help="Plans that the world must be able to answer, usually gold.")
-@click.option("--seed", metavar="SEED", default="0", show_default=True, help="The seed of the world's data.")
-@click.option(
-    "--seeds",
-    metavar="N",
+@option("--facts FILE", "Plans that the world must be able to answer, usually gold.")
+@option("--seed SEED", "The seed of the world's data.", default="0")
+@option(
+    "--seeds N",
+    "Run in the worlds of seeds 0 to N-1, and report how often each plan succeeds.",
     type=click.IntRange(min=1, max=10_000),
-    help="Run in the worlds of seeds 0 to N-1, and report how often each plan succeeds.",
 )
-@click.option(
-    "--initial",
-    metavar="FILE|FIELD",
-    help="The initial state of the tools: a JSON object, a .jsonl file of records with id and "
+@option(
+    "--initial FILE|FIELD",
+    "The initial state of the tools: a JSON object, a .jsonl file of records with id and "
     "state, a field of the record, or none.",
 )
-@click.option("--trace", is_flag=True, help="Show each call with its arguments, value or error, and time.")
-@click.option("--state", is_flag=True, help="Show the tools' state afterwards.")
+@option("--trace", "Show each call with its arguments, value or error, and time.")
+@option("--state", "Show the tools' state afterwards.")
 @isolation_options
 @binding_option
-@click.option(
-    "--concurrency",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="How many independent calls may run at once.",
-)
-@click.option(
-    "--retries",
-    metavar="N",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="How often to retry a failing call.",
-)
-@click.option(
-    "--backoff",
-    metavar="SECONDS",
+@option("--concurrency N", "How many independent calls may run at once.", type=COUNT, default=1)
+@option("--retries N", "How often to retry a failing call.", type=WHOLE, default=0)
+@option(
+    "--backoff SECONDS",
+    "Wait before the first retry, doubled for each further one.",
     type=Seconds(zero=True),
     default=0.1,
-    show_default=True,
-    help="Wait before the first retry, doubled for each further one.",
 )
-@click.option(
-    "--record", metavar="FILE", type=Target(), help="Replay outputs stored in FILE; run and store the rest."
-)
-@click.option("--allow-read", metavar="PATH", multiple=True, help="A file or folder that tools may read.")
+@option("--record FILE", "Replay outputs stored in FILE; run and store the rest.", type=Target())
+@option("--allow-read PATH...", "A file or folder that tools may read.")
 @format_option(*LIST_ASPECTS, "records", "picture")
 @drawing_options
 @work_options
@@ -237,10 +219,10 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, i
         ("backoff", retries > 0, "with --run retries=N"),
         ("timeout allow_read", isolation != "inline", condition),
         ("trace", not drawn, "to formats that are not drawn"),
-        ("state", *told_by(form, "plain", "data", "records")),
+        ("state", *format_condition(form, "plain", "data", "records")),
         ("form", not in_folder, "to output in a file, not to a run's directory"),
         ("store", in_folder, "to a run that is kept: -o DIR/"),
-        ("theme deadline force", *told_by(form, "picture")),
+        ("theme deadline force", *format_condition(form, "picture")),
     )
 
 
@@ -379,7 +361,7 @@ def _storage_settings(
 
     return storage_options(
         output if is_folder(output) else None, store, source, given=operands, inputs=inputs,
-        report=lambda runs: json.dumps(runs.report, ensure_ascii=False, indent=1),
+        report=lambda runs: to_json(runs.report, 1),
         used=[name for _, name in used],
     )  # fmt: skip
 

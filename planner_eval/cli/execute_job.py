@@ -10,9 +10,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
+from planner_eval.base.counts import Counts
 from planner_eval.base.formats import shows
-from planner_eval.base.tables import json_array, table_pieces
-from planner_eval.base.text import format_count, join_pieces, one_line
+from planner_eval.base.tables import Rows, json_array, table_pieces
+from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.cli.workers import Reiterable
 
 if TYPE_CHECKING:
@@ -32,24 +33,19 @@ ROWS_FORM = "rows"
 """The form of a run's own rows."""
 
 
-class RunCounts:
+class RunCounts(Counts):
     """How plans ended.
-
-    Args:
-        data: What :meth:`data` gave.
 
     ``printed`` says whether a tool printed something, ``stated`` whether nothing is to be said of a state,
     ``interrupted`` whether these are not all.
     """
 
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        stored: Mapping[str, Any] = data or {}
-        self.plans = Counter[str](stored.get("plans"))
-        self.calls = Counter[str](stored.get("calls"))
-        self.problems = Counter[str](stored.get("problems"))
-        self.printed: bool = stored.get("printed", False)
-        self.stated: bool = stored.get("stated", False)
-        self.interrupted: bool = False
+    plans: Counter[str]
+    calls: Counter[str]
+    problems: Counter[str]
+    printed: bool
+    stated: bool
+    interrupted = False
 
     def add(self, trace: Trace | None) -> None:
         """Add a plan that was run, or that cannot be read."""
@@ -62,18 +58,6 @@ class RunCounts:
         self.problems.update(call.error.kind for call in trace.failed if call.error is not None)
         self.printed = self.printed or any(call.printed for call in trace.calls)
         self.stated = self.stated or bool(trace.ended) or trace.state is not None
-
-    def extend(self, other: RunCounts) -> None:
-        """Add those that come next."""
-        self.plans.update(other.plans)
-        self.calls.update(other.calls)
-        self.problems.update(other.problems)
-        self.printed = self.printed or other.printed
-        self.stated = self.stated or other.stated
-
-    def data(self) -> dict[str, Any]:
-        """The same as JSON data."""
-        return {name: value for name, value in vars(self).items() if name != "interrupted"}
 
     @property
     def ran(self) -> int:
@@ -154,7 +138,7 @@ class ExecuteJob(NamedTuple):
         """What the run is called."""
         return "execute"
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.said}
 
@@ -255,12 +239,12 @@ def _drop_columns(row: dict[str, Any], left_out: Collection[str]) -> dict[str, A
 
 
 # ---------------------------------------------------------------- one plan
-def _data(record: Record, trace: Trace | None, error: str | None) -> dict[str, Any]:
+def _data(record: Record, trace: Trace | None, error: str | None) -> JsonObject:
     head = {"record": record.name}
     return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
 
 
-def _call_rows(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+def _call_rows(record: Record, trace: Trace | None, error: str | None) -> Rows:
     """A row a call, in full."""
     if trace is None:
         return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0], arguments="–", ms=None)]
@@ -279,7 +263,7 @@ def _call_rows(record: Record, trace: Trace | None, error: str | None) -> list[d
     ] + _ending_rows(record, trace, arguments="–", ms=None)
 
 
-def _result_rows(record: Record, trace: Trace | None, error: str | None) -> list[dict[str, Any]]:
+def _result_rows(record: Record, trace: Trace | None, error: str | None) -> Rows:
     """What a plan came to: its answer or the value of its last call, and each call that failed."""
     if trace is None:
         return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0])]
@@ -292,7 +276,7 @@ def _result_rows(record: Record, trace: Trace | None, error: str | None) -> list
     return rows + _ending_rows(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
 
 
-def _ending_rows(record: Record, trace: Trace, **more: Any) -> list[dict[str, Any]]:
+def _ending_rows(record: Record, trace: Trace, **more: Any) -> Rows:
     """Why a run was cut short where no call of it says so."""
     already_shown = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
     return [] if already_shown else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
@@ -392,7 +376,7 @@ def format_seeds(judgements: list[SeedCounts], form: str) -> Iterator[str]:
     """The rows in a form, in pieces."""
     rows = [j.row() for j in judgements]
     if shows(form, "data"):
-        return json_array(json.dumps(row, ensure_ascii=False) for row in rows)
+        return json_array(to_json(row) for row in rows)
     return table_pieces(rows, form)
 
 

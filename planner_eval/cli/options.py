@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -35,6 +34,43 @@ from planner_eval.cli.terminal import (
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+WHOLE, COUNT = click.IntRange(min=0), click.IntRange(min=1)
+"""The types of whole numbers from 0 and from 1 on."""
+
+
+def option(typed: str, help: str, name: str | None = None, **how: Any) -> Decorator:
+    """Add an option, written as help shows it: its flags, then the word for its value.
+
+    A word in brackets lists what the value may be; with ``...`` behind it the option may be given again;
+    without a word it is a switch. Defaults are shown.
+
+    Args:
+        typed: ``"-o --output FILE"``, ``"--id ID..."``, ``"--engine [ray]"`` or ``"--quiet"``.
+        help: What it does.
+        name: What the command's function calls it, where that is not its longest flag.
+        how: What else :func:`click.option` takes.
+    """
+    flags = [word for word in typed.split() if word.startswith("-")]
+    value = "".join(typed.split()[len(flags) :])
+    if value.startswith("["):
+        how["type"] = click.Choice(value[1:-1].split("|"))
+    elif value:
+        how["metavar"] = value.removesuffix("...")
+        how["multiple"] = value.endswith("...")
+    elif not {"type", "flag_value"} & how.keys():
+        how["is_flag"] = True
+    default = how.get("default")
+    how.setdefault("show_default", default is not None and not isinstance(default, bool))
+    return click.option(*flags, *([name] if name else []), help=help, **how)
+
+
+def argument(name: str, typed: str, **how: Any) -> Decorator:
+    """Add an argument, which help shows as typed; with ``...`` behind it there may be several."""
+    if typed.endswith("..."):
+        how = {"nargs": -1, "required": True, **how}
+    return click.argument(name, metavar=typed, **how)
+
+
 def add_options(*options: Decorator) -> Decorator:
     """Add several options, in the order in which help lists them."""
 
@@ -46,7 +82,7 @@ def add_options(*options: Decorator) -> Decorator:
     return add
 
 
-def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
+def dialect_option(flag: str, help: str, name: str | None = None) -> Decorator:
     """Add an option that names a dialect; one that there is not is refused before anything is read."""
 
     def check_dialect(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
@@ -56,7 +92,7 @@ def dialect_option(flag: str, name: str, **how: Any) -> Decorator:
             get(value)
         return value
 
-    return click.option(flag, name, metavar="DIALECT", callback=check_dialect, **how)
+    return option(f"{flag} DIALECT", help, name, callback=check_dialect)
 
 
 def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
@@ -68,39 +104,32 @@ def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | 
     return int(value)
 
 
-compute_option = click.option(
-    "--compute",
-    type=click.Choice(["arithmetic"]),
-    help="Compute arithmetic expressions (default: keep their text).",
+compute_option = option(
+    "--compute [arithmetic]", "Compute arithmetic expressions (default: keep their text)."
 )
 """Add ``--compute``: what becomes of expressions such as 1/6."""
 
 repair_options = add_options(
-    click.option(
-        "--repair",
-        is_flag=True,
-        help="Repair small syntax errors in predictions that cannot be read strictly.",
-    ),
+    option("--repair", "Repair small syntax errors in predictions that cannot be read strictly."),
     compute_option,
 )
 """Add ``--repair``, small named repairs of predictions that strict reading refuses, and ``--compute``."""
 
 strict_options = add_options(
-    click.option(
+    option(
         "--strict",
+        "Read predictions strictly: a syntax error counts as wrong.",
         "repair",
         flag_value=False,
         default=True,
-        help="Read predictions strictly: a syntax error counts as wrong.",
     ),
     compute_option,
 )
 """Add ``--strict``, which repairs no prediction that strict reading refuses, and ``--compute``."""
 
-infer_option = click.option(
+infer_option = option(
     "--infer",
-    is_flag=True,
-    help="Infer edges where an argument repeats an earlier result, or where a data set or "
+    "Infer edges where an argument repeats an earlier result, or where a data set or "
     "catalog says what fills a placeholder; written steps become generations.",
 )
 """Add ``--infer``: edges that nobody wrote."""
@@ -141,12 +170,12 @@ def format_option(*aspects: str, help: str = "Output format.") -> Decorator:
     def chosen(context: click.Context, _option: click.Parameter, value: str | None) -> str:
         return value or format_of_file(context.params.get("output"), forms, context) or forms[0]
 
-    return click.option(
+    return option(
         "--format",
+        f"{help.removesuffix('.')} (default: by the suffix of -o, else {forms[0]}).",
         "form",
         type=click.Choice(forms),
         callback=chosen,
-        help=f"{help.removesuffix('.')} (default: by the suffix of -o, else {forms[0]}).",
     )
 
 
@@ -162,7 +191,7 @@ LIST_ASPECTS = ("document", "data", "table")
 
 def list_format_option(*aspects: str, help: str = "Output format.") -> Decorator:
     """Add ``--format`` to a command that writes lists beside other things, see :func:`list_format`."""
-    return click.option("--format", "form", type=click.Choice(formats_of(*aspects)), help=help)
+    return option("--format", help, "form", type=click.Choice(formats_of(*aspects)))
 
 
 def list_format(form: str | None, output: str | None, *forms: str) -> str:
@@ -191,52 +220,37 @@ def _add_notations(context: click.Context, _option: click.Parameter, files: tupl
 
 
 reading_options = add_options(
-    click.option(
-        "--wrappers",
-        metavar="FILE",
-        multiple=True,
+    option(
+        "--wrappers FILE...",
+        "Notations of your own, as rows of a TOML file.",
         expose_value=False,
-        is_eager=True,  # options that name a notation may name one of these
+        is_eager=True,
         callback=_add_notations,
-        help="Notations of your own, as rows of a TOML file.",
     ),
-    dialect_option("--from", "dialect", help="The plans' notation (default: detected)."),
-    click.option("--id-field", metavar="NAME", help="The field that holds the id, or a path to it."),
-    click.option(
-        "--text-field",
-        metavar="NAME",
-        help="The field that holds the plan; a.b.0 is a path into the record.",
-    ),
-    click.option(
-        "--turn",
-        metavar="first|last|N",
+    dialect_option("--from", "The plans' notation (default: detected).", "dialect"),
+    option("--id-field NAME", "The field that holds the id, or a path to it."),
+    option("--text-field NAME", "The field that holds the plan; a.b.0 is a path into the record."),
+    option(
+        "--turn first|last|N",
+        "Read only this turn of the assistant (default: all turns).",
         callback=_parse_turn,
-        help="Read only this turn of the assistant (default: all turns).",
     ),
 )
 """Add the options that say how a file of plans is read: ``--from``, ``--id-field`` and others."""
 
-seed_option = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="The random seed of tests and intervals.",
-)
+seed_option = option("--seed", "The random seed of tests and intervals.", type=WHOLE, default=0)
 """Add ``--seed N``, from which permutation tests draw."""
 
-cluster_option = click.option(
-    "--cluster",
-    metavar="FIELD",
-    help="The field of a gold record with its conversation, template or domain; "
+cluster_option = option(
+    "--cluster FIELD",
+    "The field of a gold record with its conversation, template or domain; "
     "intervals and tests treat samples that share it as dependent.",
 )
 """Add ``--cluster FIELD``, in which samples hang together."""
 
-gold_doubts_option = click.option(
-    "--gold-doubts",
-    metavar="FILE",
-    help="Show each figure also without the records whose gold FILE calls doubtful, as data check "
+gold_doubts_option = option(
+    "--gold-doubts FILE",
+    "Show each figure also without the records whose gold FILE calls doubtful, as data check "
     "--format json or --fix wrote it.",
 )
 """Add ``--gold-doubts FILE``, whose records are also left out of the figures."""
@@ -265,14 +279,12 @@ def output_options(
             return command(**params)
 
         instead = "(default: standard output)." if folder else "instead of standard output."
-        return click.option(
-            "-o",
-            "--output",
-            metavar="FILE",
+        return option(
+            "-o --output FILE",
+            f"Write to FILE, or {into} {instead}" if folder else f"Write to FILE {instead}",
             type=Target(folder=folder),
-            is_eager=True,  # --format looks at it
+            is_eager=True,
             callback=named,
-            help=f"Write to FILE, or {into} {instead}" if folder else f"Write to FILE {instead}",
         )(run)
 
     return add
@@ -292,7 +304,7 @@ def picture_option(flag: str, aspect: str, help: str) -> Decorator:
             raise click.UsageError(f"{file}: unknown format; use one of .{suffixes}", context)
         return file
 
-    return click.option(flag, metavar="FILE", type=Target(), callback=named, help=help)
+    return option(f"{flag} FILE", help, type=Target(), callback=named)
 
 
 def picture_format(file: str, aspect: str) -> str:
@@ -325,10 +337,10 @@ def refuse_idle(*scopes: Scope) -> None:
                 raise click.UsageError(f"{_typed_flag(context, name)} applies only {condition}", context)
 
 
-def told_by(form: str, *aspects: str, more: str = "") -> tuple[bool, str]:
+def format_condition(form: str, *aspects: str, more: str = "") -> tuple[bool, str]:
     """Whether a format shows one of these aspects, and for a `Scope` which formats do.
 
-    >>> told_by("csv", "document", "data")
+    >>> format_condition("csv", "document", "data")
     (False, 'to --format text, json and md')
     """
     *names, last = formats_of(*aspects)
@@ -453,152 +465,3 @@ class Seconds(Number):
 
     def __init__(self, *, zero: bool = False) -> None:
         super().__init__(min=0, min_open=not zero)
-
-
-# ----------------------------------------------------------------------
-# What a project keeps for its commands: planeval.toml, or the table tool.planeval of pyproject.toml.
-#
-# The file is looked for when a command meets an option that it could set and that the user left out, so
-# that a command without such an option never reads it. What it says stands in for the option.
-SETTINGS_FILES = ("planeval.toml", "pyproject.toml")
-"""Where a project keeps its settings: of one folder the first that is there and has some."""
-
-SETTING_KEYS: dict[str, tuple[str, str]] = {
-    "dialect": ("dialects", "from"),
-    "gold_dialect": ("dialects", "gold-from"),
-    "wrappers": ("dialects", "wrappers"),
-    "id_field": ("fields", "id-field"),
-    "text_field": ("fields", "text-field"),
-    "gold_id_field": ("fields", "gold-id-field"),
-    "gold_text_field": ("fields", "gold-text-field"),
-    "metrics": ("metrics", ""),
-    "fail_under": ("thresholds", ""),
-    "policy": ("", ""),
-}
-"""Options, as commands take them, that a project's settings can stand in for: the table and the key."""
-
-_BENCHMARK_SETTINGS = ("id_field", "text_field")
-"""What reads a file of answers under a published benchmark too; the rest is as the benchmark has it."""
-
-
-class Settings(dict[str, Any]):
-    """The settings as click's ``default_map``, read when they are first asked for.
-
-    Args:
-        config: The settings' file; ``"none"`` for none, None for the project's own.
-    """
-
-    def __init__(self, config: str | None) -> None:
-        super().__init__()
-        self.config = config
-        self.read = False
-        self.said = False
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.get(name) is not None
-
-    def __getitem__(self, name: str) -> Any:
-        return self.get(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """What stands in for an option; says on standard error whose settings are used."""
-        context = click.get_current_context()
-        if name not in SETTING_KEYS or context.resilient_parsing:  # which help and completion do
-            return default
-        if context.params.get("benchmark") is not None and name not in _BENCHMARK_SETTINGS:
-            return default
-        if not self.read:
-            self.read = True
-            self.path = find_settings_file(self.config)
-            if self.path is not None:
-                self.update(_options(self.path))
-        value = super().get(name)
-        if value is None:
-            return default  # of click 8.3 a mark of its own for "nothing"
-        if not self.said:
-            self.said = True
-            note(f"settings of {self.path}")
-        return value
-
-
-def find_settings_file(config: str | None = None) -> str | None:
-    """The settings' file from here; None where there is none.
-
-    It is looked for in the current folder and in those above it, up to the one that holds ``.git``; where
-    there is none, in the current folder alone.
-
-    Args:
-        config: As for :class:`Settings`.
-
-    Raises:
-        InputError: the file that is named is not there.
-    """
-    if config == "none":
-        return None
-    if config is not None:
-        if not os.path.isfile(config):
-            raise InputError(f"--config {config}: there is no such file; --config none takes no settings")
-        return config
-    for folder in _folders(os.getcwd()):
-        for name in SETTINGS_FILES:
-            path = os.path.join(folder, name)
-            if os.path.isfile(path) and (name == SETTINGS_FILES[0] or _has_planeval_table(path)):
-                return os.path.relpath(path)
-    return None
-
-
-def _folders(start: str) -> Iterator[str]:
-    """A folder and those above it that belong to the same repository, never above the home folder."""
-    home = os.path.expanduser("~")
-    above, folder = [start], start
-    while not os.path.exists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if folder in (parent, home):
-            return iter([start])
-        folder = parent
-        above.append(folder)
-    return iter(above)
-
-
-def _has_planeval_table(project: str) -> bool:
-    """Whether a pyproject.toml may have our table: a look is cheaper than a TOML parser."""
-    try:
-        with open(project, "rb") as file:
-            return b"tool.planeval" in file.read()
-    except OSError:
-        return False
-
-
-def _options(path: str) -> dict[str, Any]:
-    """The options that a file of settings stands in for, with the values that commands take."""
-    from pathlib import Path
-
-    from planner_eval.comparison.policy.file import read_settings
-
-    settings = read_settings(Path(path))
-    options: dict[str, Any] = {}
-    for option, (table, key) in SETTING_KEYS.items():
-        value = settings.kept.get(table)
-        options[option] = value.get(key) if key and value is not None else value
-    folder = os.path.dirname(path)
-    options["wrappers"] = [os.path.join(folder, file) for file in _as_list(options["wrappers"])] or None
-    options["metrics"] = _as_list(options["metrics"]) or None
-    options["fail_under"] = [
-        f"{name}={least!r}" for name, least in _flatten_thresholds(options["fail_under"] or {})
-    ] or None
-    options["policy"] = path if settings.policy else None
-    return {option: value for option, value in options.items() if value is not None}
-
-
-def _as_list(value: str | list[str] | None) -> list[str]:
-    """One or several texts as a list."""
-    return [value] if isinstance(value, str) else value or []
-
-
-def _flatten_thresholds(thresholds: dict[str, Any], head: str = "") -> Iterator[tuple[str, float]]:
-    """Thresholds by the metrics' whole names: TOML reads calls.recall as a table of its own."""
-    for name, value in thresholds.items():
-        if isinstance(value, dict):
-            yield from _flatten_thresholds(value, f"{head}{name}.")
-        else:
-            yield head + name, value

@@ -7,12 +7,13 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.counts import Counts
 from planner_eval.base.formats import load_writer, shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import Threshold, emit, note
+from planner_eval.cli.options import Decorator, Threshold, bundle_options, emit, note, parse_threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from planner_eval.base.errors import ParseError
     from planner_eval.plan.model import Plan
@@ -21,36 +22,14 @@ if TYPE_CHECKING:
 
 
 # ----------------------------------------------------------------------
-# How many plans of a file could be read, and whether figures reach thresholds, in words.
-# ----------------------------------------------------------------------
 # How many plans of a file could be read, and in which notations, in the words of diff and score.
-class Tally:
-    """Counts plans as they are read.
+class Tally(Counts):
+    """Counts plans as they are read and written in another notation, with what could not be said there."""
 
-    Args:
-        data: Counts to go on from, as :meth:`data` gave them.
-    """
-
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        stored = data or {}
-        self.dialects = Counter[str](dict(stored.get("dialects", ())))
-        self.states = Counter[str](dict(stored.get("states", ())))
-        self.written: int = stored.get("written", 0)
-        """How many were written in another notation."""
-        self.losses = Counter[str](dict(stored.get("losses", ())))
-        """What could not be said there."""
-
-    def extend(self, other: Tally) -> None:
-        """Add the counts of the plans that come next."""
-        self.dialects.update(other.dialects)
-        self.states.update(other.states)
-        self.written += other.written
-        self.losses.update(other.losses)
-
-    def data(self) -> dict[str, Any]:
-        """The counts as JSON data, each in the order of its first."""
-        counts = {"dialects": self.dialects, "states": self.states, "losses": self.losses}
-        return {"written": self.written, **{name: list(counter.items()) for name, counter in counts.items()}}
+    dialects: Counter[str]
+    states: Counter[str]
+    written: int
+    losses: Counter[str]
 
     def took(self, plan: Plan) -> None:
         """Count a plan that was read."""
@@ -98,6 +77,43 @@ def losses_text(losses: Counter[str]) -> str:
 
 # ----------------------------------------------------------------------
 # Thresholds of ``--fail-under``: whether figures reach them, in words and as test cases.
+class Writing(NamedTuple):
+    """What is written of figures, and where.
+
+    Args:
+        form: The format.
+        output: The file; None for standard output, a folder for a whole run.
+        limits: Figures below these make the exit code 1.
+        failures: List what is not right.
+        doubts: A file of records with doubtful gold: the figures are shown without them too.
+    """
+
+    form: str
+    output: str | None
+    limits: tuple[Threshold, ...] = ()
+    failures: bool = False
+    doubts: str | None = None
+
+
+def writing_options(*names: str) -> Decorator:
+    """Have a command take what is written, with some options of figures, as ``writing``.
+
+    Args:
+        names: Those options beside ``--format`` and ``--output``.
+    """
+
+    def make(
+        form: str,
+        output: str | None,
+        fail_under: Iterable[str] = (),
+        only: str | None = None,
+        gold_doubts: str | None = None,
+    ) -> Writing:
+        return Writing(form, output, tuple(map(parse_threshold, fail_under)), only is not None, gold_doubts)
+
+    return bundle_options("writing", make, ("form", "output", *names))
+
+
 class CheckedLimit(NamedTuple):
     """A threshold beside the figure.
 
@@ -132,6 +148,14 @@ def check_limit(limit: Threshold, value: Any, *, lower: bool = False, of: str = 
 
     name = f"{limit.name} ({of})" if of else limit.name
     return CheckedLimit(limit, *check_threshold(name, value, limit.least, lower=lower))
+
+
+def say_missed(checked: Iterable[CheckedLimit]) -> bool:
+    """Say which figures do not reach their thresholds; whether there are any."""
+    missed = [limit.said for limit in checked if not limit.met]
+    for problem in missed:
+        note(problem)
+    return bool(missed)
 
 
 # ----------------------------------------------------------------------

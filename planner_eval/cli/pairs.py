@@ -1,16 +1,18 @@
-"""The options of commands that set predictions beside gold plans."""
+"""What commands set beside gold plans: answers of systems, or runs that keep both; and their options."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 import planner_eval as pe
+from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import one_line
+from planner_eval.base.text import format_count, one_line
 from planner_eval.cli.options import (
     Decorator,
     bundle_options,
@@ -18,29 +20,41 @@ from planner_eval.cli.options import (
     dialect_option,
     infer_option,
     note,
+    option,
     reading_options,
     repair_options,
     strict_options,
 )
-from planner_eval.cli.sources import dataset_options
-from planner_eval.cli.terminal import make_counter
+from planner_eval.cli.sources import (
+    dataset_options,
+    is_run,
+    peek_run,
+    refuse_absent,
+    refuse_idle_fields,
+    refuse_idle_places_of,
+    refuse_incomplete_run,
+    refuse_runs,
+    refuse_stdin_twice,
+)
+from planner_eval.cli.terminal import make_counter, say_reading
 
 if TYPE_CHECKING:
     from planner_eval.cli.workers import WorkOptions
     from planner_eval.comparison.evaluate import PairedFiles
     from planner_eval.comparison.policy.policy import Policy
+    from planner_eval.models.predict.folder import PredictedRun
+    from planner_eval.reading.files.files import PlanFile
     from planner_eval.results.totals import Totals
 
 
 # ----------------------------------------------------------------------
 # The option that says how values compare.
-policy_option = click.option(
-    "--policy",
-    metavar="NAME|FILE",
-    help="How values are compared: default, strict, lenient, a benchmark's "
+policy_option = option(
+    "--policy NAME|FILE",
+    "How values are compared: default, strict, lenient, a benchmark's "
     "name, or a TOML file (default: as set in planeval.toml or pyproject.toml, else default).",
 )
-"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.options`."""
+"""Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
 
 
 def chosen_policy(name: str | None) -> Policy:
@@ -101,9 +115,9 @@ def judging_options(
         causes: What ``--causes`` does, where there is one.
     """
     options: tuple[Decorator, ...] = (
-        click.option("--metric", "metrics", multiple=True, metavar="NAME", help=metric),
-        click.option("--by", "keys", multiple=True, metavar="KEY", help=by),
-        *([click.option("--causes", is_flag=True, help=causes)] if causes else []),
+        option("--metric NAME...", metric, "metrics"),
+        option("--by KEY...", by, "keys"),
+        *([option("--causes", causes)] if causes else []),
         *([cluster_option] if cluster else []),
     )
     names = ("policy", "metrics", "keys", *["cluster"] * cluster, *["causes"] * bool(causes))
@@ -128,16 +142,13 @@ def _make_pair_options(faults: Decorator, *more: Decorator) -> Decorator:
         dataset_options,
         *more,
         faults,
-        dialect_option("--gold-from", "gold_dialect", help="The gold plans' notation, if different."),
-        click.option(
-            "--gold-text-field", metavar="NAME", help="The field of a gold record that holds its plan."
-        ),
-        click.option("--gold-id-field", metavar="NAME", help="The gold records' id field, if different."),
-        click.option(
-            "--pair",
+        dialect_option("--gold-from", "The gold plans' notation, if different.", "gold_dialect"),
+        option("--gold-text-field NAME", "The field of a gold record that holds its plan."),
+        option("--gold-id-field NAME", "The gold records' id field, if different."),
+        option(
+            "--pair [id|position]",
+            "Pair records by id or by position (default: by id if either file has ids).",
             "by",
-            type=click.Choice(["id", "position"]),
-            help="Pair records by id or by position (default: by id if either file has ids).",
         ),
         policy_option,
     )
@@ -190,3 +201,243 @@ def say_unjudged(totals: Totals) -> None:
             where = "" if placed else f"{id}: "  # a reason with a place says the id itself
             first = one_line(where + reason.splitlines()[0], 300)
             note(f"{count:,} {what.format('s' * (count != 1))}; the first: {first}")
+
+
+# ----------------------------------------------------------------------
+# What commands score, compare and show: answers of systems beside gold plans, or runs that keep both.
+class Systems(NamedTuple):
+    """The systems that a command was given.
+
+    Args:
+        named: What the user named.
+        paths: Their files of answers; of runs that were scored their folders.
+        gold: The gold plans; None where the runs say them, or where none are known.
+        how: How the files are read.
+        benchmark: The benchmark that scores them; None where the figures are our own.
+        predicted: The runs that asked models, whose answers they are; none where the user named files.
+    """
+
+    named: tuple[str, ...]
+    paths: tuple[str, ...]
+    gold: str | None
+    how: pe.Reading
+    benchmark: str | None = None
+    predicted: tuple[PredictedRun, ...] = ()
+
+    @property
+    def ids(self) -> Collection[str] | None:
+        """The samples that models were asked; None where nothing is known of them."""
+        return self.predicted[0].ids if self.predicted else None
+
+    @property
+    def runs(self) -> list[str]:
+        """Those that are folders of runs that were scored."""
+        return [path for path in self.paths if is_run(path)]
+
+    def refuse_without_gold(self) -> None:
+        """Refuse files of answers of which nothing says where gold is.
+
+        Raises:
+            InputError: a folder that is named is none of a run, or is not there.
+            UsageError: the gold plans have to be named.
+        """
+        for path in self.paths:
+            refuse_incomplete_run(path)
+            refuse_absent(path)
+            if os.path.isdir(path):
+                from planner_eval.benchmarks.benchmark import result_files
+
+                patterns = ", ".join(result_files().values())
+                raise InputError(f"{path} holds no results that name their gold ({patterns}): name the gold")
+        raise missing_argument("gold")
+
+    def read(self) -> tuple[list[PlanFile], PlanFile]:
+        """Read answers and gold plans, and say what the user should know of them."""
+        assert self.gold is not None
+        refuse_stdin_twice(*self.paths, self.gold)
+        refuse_runs(*self.paths, self.gold)
+        files = []
+        for path in self.paths:
+            say_reading(path)
+            files.append(self.how.answers(path))
+        if self.predicted:
+            files = self._read_asked(files)
+        say_reading(self.gold)
+        if self.predicted:
+            from planner_eval.models.predict.folder import read_run_golds
+
+            golds = read_run_golds(self.predicted[0], self.gold, self.how)
+        else:
+            golds = self.how.golds(self.gold)
+        for message in self.how.notes_of(files, golds):
+            note(message)
+        if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
+            for role, file in [*(("pred", file) for file in files), ("gold", golds)]:
+                if count := file.several:
+                    note(f"{role}: {count:,} with several choices or candidates; the first was read")
+        all_files = (*files, golds)
+        named = golds.published and not os.path.exists(self.gold)
+        refuse_idle_places_of(
+            any(not file.published for file in all_files), named or any(f.published for f in files)
+        )
+        refuse_idle_fields(("id_field", "text_field"), all_files)
+        refuse_idle_fields(("gold_id_field", "gold_text_field"), [golds])
+        return files, self._select_asked(golds) if self.predicted else golds
+
+    def _read_asked(self, files: list[PlanFile]) -> list[PlanFile]:
+        """Answers that models gave, with what is known of how they were asked."""
+        from planner_eval.models.predict.folder import read_run_answers
+
+        how: dict[str, Any] = {"dialect": self.how.dialect, "strict": self.how.repair is False}
+        return [
+            read_run_answers(file, run, **how, trials=True)
+            for file, run in zip(files, self.predicted, strict=True)
+        ]
+
+    def _select_asked(self, golds: PlanFile) -> PlanFile:
+        """The gold plans that were asked for; says how many others do not count."""
+        from planner_eval.models.predict.folder import select_asked_golds
+
+        chosen, total = select_asked_golds(golds, self.predicted[0]), len(golds.records)
+        if len(chosen.records) != total:
+            note(f"{len(chosen.records):,} of {total:,} gold plans were asked for; the others do not count")
+        return chosen
+
+    def pair(self) -> list[PairedFiles]:
+        """The pairs of each system, of one set of gold plans."""
+        files, golds = self.read()
+        return [pe.pair(file, golds, reading=self.how) for file in files]
+
+    def say_unanswered(self) -> int:
+        """Say of a run of which every request failed that nothing can be evaluated; the exit code, else 0."""
+        for run in self.predicted:
+            if run.failed and run.failed >= len(run.ids) * run.repeat:
+                note(f"{run.folder}: no request was answered, so these figures say nothing about the model")
+                return 3
+        return 0
+
+
+def open_systems(
+    named: Sequence[str],
+    gold: str | None,
+    how: pe.Reading,
+    benchmark: str | None = None,
+    *,
+    repeated: bool = False,
+) -> Systems:
+    """What the user named: files of answers, runs that asked models, or folders of runs that were scored.
+
+    Args:
+        named: The systems.
+        gold: The gold plans, where they are named.
+        how: How files are read.
+        benchmark: The benchmark that scores them, where it is named; else that of the runs, or whose own
+            runner wrote the answers.
+        repeated: All answers to a sample count, as for CallNavi's stability.
+
+    Raises:
+        InputError: some are runs that asked a model, and others not; or the runs were asked other samples.
+    """
+    predicted = tuple(_read_predicted(path, repeated=repeated) for path in named if is_predicted(path))
+    if predicted and len(predicted) < len(named):
+        raise InputError(
+            f"{predicted[0].folder} is a run of predict, and others are not: name its answers, "
+            f"{predicted[0].rows}, with --gold"
+        )
+    if predicted:
+        from planner_eval.models.predict.folder import gold_of
+
+        _refuse_other_samples(predicted)
+        first = predicted[0]
+        if how.cache is None and first.cache is not None:
+            how = how._replace(cache=first.cache)
+        form = None if first.form == "own" else first.form
+        paths = tuple(run.rows for run in predicted)
+        return Systems(tuple(named), paths, gold_of(first, gold), how, benchmark or form, predicted)
+    name = benchmark or benchmark_of_results(named, gold)
+    if name is not None and name != benchmark:
+        gold = gold or f"dataset:{name}"
+    return Systems(tuple(named), tuple(named), gold, how, name)
+
+
+def system_names(named: Sequence[str]) -> list[str]:
+    """What systems are called: as the user named them, without the slash behind a folder."""
+    return [name.rstrip("/" + os.sep) or name for name in named]
+
+
+def read_sides(answers: str, gold: str, how: pe.Reading) -> tuple[PlanFile, PlanFile]:
+    """Read predictions and gold plans, and say what the user should know of them."""
+    files, golds = Systems((answers,), (answers,), gold, how).read()
+    return files[0], golds
+
+
+def is_predicted(path: str) -> bool:
+    """Whether a path is the folder of a run that asked a model."""
+    return peek_run(path).get("kind") == "predict"
+
+
+def _read_predicted(path: str, *, repeated: bool) -> PredictedRun:
+    """What such a folder keeps; says how many samples were not asked, and how many answers do not count."""
+    from planner_eval.models.predict.folder import read_predicted_run, repeats_message
+
+    run = read_predicted_run(path)
+    missing, noun, lack = run.unasked, "sample", "without a complete answer"
+    if (repeated or run.counts_trials) and run.repeat > 1:
+        missing, noun, lack = run.lost, "answer", "incomplete"
+    if missing:
+        counts = "count as wrong" if run.form == "own" else "count as they are"
+        note(f"{path}: {format_count(missing, noun)} {lack} {counts}")
+    if not repeated and (message := repeats_message(run)):
+        note(f"{path}: {message}")
+    return run
+
+
+def _refuse_other_samples(runs: Sequence[PredictedRun]) -> None:
+    """Refuse runs that were not asked the same.
+
+    Raises:
+        InputError: says which two differ, and how.
+    """
+    first = runs[0]
+    for other in runs[1:]:
+        problem = f"{first.folder} and {other.folder} cannot be compared"
+        if first.form != other.form:
+            raise InputError(f"{problem}: they are of {first.form} and {other.form}")
+        if unshared := first.ids ^ other.ids:
+            lacking = other if min(unshared) in first.ids else first
+            raise InputError(
+                f"{problem}: {lacking.folder} was not asked {min(unshared)!r}, and {len(unshared) - 1:,} "
+                "more samples are in one of them alone; ask both the same, with --id or --limit"
+            )
+        unlike = [id for id, task in first.tasks.items() if other.tasks.get(id, task) != task]
+        if unlike:
+            raise InputError(
+                f"{problem}: {len(unlike):,} of their questions differ, that of {unlike[0]!r} first"
+            )
+
+
+def benchmark_of_results(paths: Sequence[str], gold: str | None) -> str | None:
+    """The benchmark whose own runner wrote all these files or folders, which are scored as it does.
+
+    Args:
+        paths: The answers.
+        gold: What the user names as gold: nothing, or the data set of the benchmark; a path decides nothing.
+    """
+    if (gold is not None and os.path.exists(gold)) or any(map(is_run, paths)):
+        return None
+    from planner_eval.benchmarks.benchmark import result_files
+
+    wanted = (
+        (name, files) for name, files in result_files().items() if gold in (None, name, f"dataset:{name}")
+    )
+    return next((name for name, files in wanted if all(_holds_file(path, files) for path in paths)), None)
+
+
+def _holds_file(path: str, pattern: str) -> bool:
+    """Whether a path is a file whose name fits, or a folder with one at any depth."""
+    from fnmatch import fnmatchcase
+    from pathlib import Path
+
+    if os.path.isdir(path):
+        return any(True for _ in Path(path).rglob(pattern))
+    return os.path.isfile(path) and fnmatchcase(os.path.basename(path), pattern)

@@ -13,14 +13,16 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.text import join_pieces, one_line, printable
+from planner_eval.base.text import JsonObject, join_pieces, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    argument,
     compute_option,
     emit,
     format_option,
     infer_option,
     note,
+    option,
     output_option,
     reading_options,
 )
@@ -29,12 +31,9 @@ from planner_eval.cli.sources import dataset_options, read_plans
 from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from planner_eval.base.limits import Span
     from planner_eval.plan.model import Call, Diagnostic, Plan, Value
     from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.pairs import Pair
 
 
 # ----------------------------------------------------------------------
@@ -68,7 +67,7 @@ def _line_and_column(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
-def span_data(call: Call) -> dict[str, Any]:
+def span_data(call: Call) -> JsonObject:
     """A call's places as JSON data: characters [start, end) of the text, null where they are not known."""
     spans = call.spans or (None,) * len(call.arguments)
     return {
@@ -91,22 +90,17 @@ def _reference_spans(value: Value) -> Iterator[dict[str, Any]]:
 # ----------------------------------------------------------------------
 # planeval parse: read plans, and say in which notation, why, and what was ignored.
 @click.command("parse", cls=Command)
-@click.argument("files", nargs=-1, required=True, metavar="FILE|DATASET...")
+@argument("files", "FILE|DATASET...")
 @reading_options
 @dataset_options
-@click.option(
-    "--repair", is_flag=True, help="Repair small syntax errors where strict reading fails, and list them."
-)
+@option("--repair", "Repair small syntax errors where strict reading fails, and list them.")
 @infer_option
-@click.option(
+@option(
     "--grammar",
-    is_flag=True,
-    help="Read with the notation's Lark grammar, and show positions of calls, arguments and references.",
+    "Read with the notation's Lark grammar, and show positions of calls, arguments and references.",
 )
 @compute_option
-@click.option(
-    "--catalog", metavar="FILE", help="A tool catalog that gives the types of values in untyped notations."
-)
+@option("--catalog FILE", "A tool catalog that gives the types of values in untyped notations.")
 @format_option("plain", "data", "records", help="Output format: a listing, or a JSON line per plan.")
 @work_options
 @output_option
@@ -157,7 +151,7 @@ def command(
 class _ParseJob(PlansJob):
     """How plans are read and shown."""
 
-    kind = "parse"
+    kind, counts = "parse", Tally
 
     dialect: str | None
     reading: dict[str, Any]
@@ -165,16 +159,10 @@ class _ParseJob(PlansJob):
     named: bool
     many: bool
 
-    def fold(self, data: Any = None) -> Tally:
-        """How many plans were read, and in which notations."""
-        return Tally(data)
-
-    def rows(self, pairs: Iterable[Pair], fold: Tally) -> Iterator[str]:
-        """A line a plan: its listing as a JSON text, or its data."""
-        for record, _ in pairs:
-            if record is not None:
-                listing = self._said(record, fold)
-                yield _line(self.named, record, listing) if isinstance(listing, dict) else json.dumps(listing)
+    def line(self, record: Record, fold: Tally) -> str:
+        """A plan's listing as a JSON text, or its data."""
+        listing = self._said(record, fold)
+        return _line(self.named, record, listing) if isinstance(listing, dict) else json.dumps(listing)
 
     def _said(self, record: Record, tally: Tally) -> str | dict[str, Any]:
         head = f"{record.where}\n" if self.many else ""
@@ -274,7 +262,7 @@ def _line(named: bool, record: Record, data: dict[str, Any]) -> str:
     return json.dumps(head | data, ensure_ascii=False, default=str)
 
 
-def _data(record: Record, plan: Plan, *, grammar: bool) -> dict[str, Any]:
+def _data(record: Record, plan: Plan, *, grammar: bool) -> JsonObject:
     from planner_eval.reading.dialects.notations.plan import to_data
 
     data = {

@@ -12,9 +12,19 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import format_count
+from planner_eval.base.text import format_count, to_json
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import dialect_option, emit, note, refuse_idle
+from planner_eval.cli.options import (
+    COUNT,
+    WHOLE,
+    argument,
+    bundle_options,
+    dialect_option,
+    emit,
+    note,
+    option,
+    refuse_idle,
+)
 from planner_eval.cli.sources import request_options
 from planner_eval.cli.terminal import make_counter, refuse_targets
 
@@ -162,26 +172,22 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def prompt_settings(
-    shots: int | None,
-    demos: str | None,
-    by: str | None,
-    near: bool,
-    distractors: int | None,
-    closeness: str | None,
-    budget: int | None,
-    seed: int,
-) -> dict[str, Any]:
-    """Which demonstrations are shown, and which tools are on offer."""
+def prompt_settings(how: Mapping[str, Any]) -> dict[str, Any]:
+    """Which demonstrations are shown, and which tools are on offer.
+
+    Args:
+        how: The values of :data:`_PROMPT_OPTIONS`.
+    """
     options: dict[str, Any] = {}
+    shots, demos, by, near, distractors, closeness, budget, seed = (how[name] for name in _PROMPT_OPTIONS)
     if shots is not None:
         from planner_eval.models.pipelines.demonstrations import ShotOptions
 
-        options["shots"] = ShotOptions(shots, by or "query", demos, seed, near)
+        options["shots"] = ShotOptions(shots, by or "query", demos, seed or 0, near)
     if distractors is not None or budget is not None:
         from planner_eval.models.pipelines.candidates import ToolChoice
 
-        options["choice"] = ToolChoice(distractors, closeness or "random", budget, seed)
+        options["choice"] = ToolChoice(distractors, closeness or "random", budget, seed or 0)
     return options
 
 
@@ -208,153 +214,75 @@ def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bo
 
 # ----------------------------------------------------------------------
 # planeval predict: ask a model for the plans of samples.
+_PREPARING_OPTIONS = ("pipeline", "benchmark", "catalog", "ids", "limit", "categories", "data_cache")
+_PROMPT_OPTIONS = ("shots", "demos", "demo_by", "near", "distractors", "closeness", "budget", "seed")
+_ENDPOINT_OPTIONS = ("url", "timeout", "deadline", "retries", "cache", "replay", "prices")
+_ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
+"""Options by what takes them: the samples, their prompts, the server, and the asking."""
+
+
 @click.command("predict", cls=Command)
-@click.argument("samples", metavar="DATASET|TASKS")
-@click.option("--model", metavar="NAME", help="The model's name on its server.")
-@click.option("--url", metavar="URL", help="Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
-@click.option("--pipeline", metavar="NAME", help="How to ask (default: the data set's usual pipeline).")
-@click.option(
-    "--benchmark", metavar="NAME", help="The benchmark whose data DATASET is, if it is a folder or file."
+@argument("samples", "DATASET|TASKS")
+@bundle_options("prepared", dict, _PREPARING_OPTIONS)
+@bundle_options("prompting", dict, _PROMPT_OPTIONS)
+@bundle_options("reached", dict, _ENDPOINT_OPTIONS)
+@bundle_options("asked", dict, _ASKING_OPTIONS)
+@option("--model NAME", "The model's name on its server.")
+@option("--url URL", "Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
+@option("--pipeline NAME", "How to ask (default: the data set's usual pipeline).")
+@option("--benchmark NAME", "The benchmark whose data DATASET is, if it is a folder or file.")
+@option("--catalog FILE", "The tools to offer, if the samples have none.")
+@option("--router-model NAME", "With route-then-fill: the model that chooses the tools.", "router")
+@option("--tools SPEC", "Make the calls with these tools, as in execute.")
+@option(
+    "--max-steps N", "The most rounds of calls per sample (default: 10; stepwise: 200).", "steps", type=COUNT
 )
-@click.option("--catalog", metavar="FILE", help="The tools to offer, if the samples have none.")
-@click.option(
-    "--router-model", "router", metavar="NAME", help="With route-then-fill: the model that chooses the tools."
+@option("--isolation LEVEL", "Isolation of tools: strict, process or inline.")
+@dialect_option("--dialect", "With flat, the notation to ask for, for tasks of your own: json …")
+@option("--constrain [schema|grammar]", "Have the server constrain answers to plans of the offered tools.")
+@option("--server NAME", "The engine that takes the grammar: vllm (default), llama.cpp, sglang …")
+@option("--max-calls N", "The most calls of such a plan (default: 8).", type=click.IntRange(1, 64))
+@option("--list-form FORM", "The format of the tool list: json, docstring, yaml …", "listing")
+@option("--official", "Reproduce quirks of the published code that change figures.")
+@option("--explain-references", "Explain in the prompt how to refer to earlier results.")
+@option("--today DATE", "The current date in AppBench's instructions.")
+@option("--history [gold|own]", "With dialog: whose earlier turns (default: gold's).")
+@option("--shots K", "Show K demonstrations.", type=COUNT)
+@option("--demos FILE", "Take them from this source: data of the same benchmark, or tasks with answers.")
+@option(
+    "--demo-by [query|structure|random|first|gold-apps]",
+    "Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
 )
-@click.option("--tools", metavar="SPEC", help="Make the calls with these tools, as in execute.")
-@click.option(
-    "--max-steps",
-    "steps",
-    metavar="N",
-    type=click.IntRange(min=1),
-    help="The most rounds of calls per sample (default: 10; stepwise: 200).",
+@option("--near-duplicates", "Allow demonstrations that repeat the sample's question up to values.", "near")
+@option("--distractors N", "Offer gold's tools and N others.", type=WHOLE)
+@option(
+    "--closeness [random|close|same-signature]",
+    "Which others: any, or those with words or parameters in common with gold's.",
 )
-@click.option("--isolation", metavar="LEVEL", help="Isolation of tools: strict, process or inline.")
-@dialect_option(
-    "--dialect", "dialect", help="With flat, the notation to ask for, for tasks of your own: json …"
-)
-@click.option(
-    "--constrain",
-    type=click.Choice(["schema", "grammar"]),
-    help="Have the server constrain answers to plans of the offered tools.",
-)
-@click.option(
-    "--server", metavar="NAME", help="The engine that takes the grammar: vllm (default), llama.cpp, sglang …"
-)
-@click.option(
-    "--max-calls",
-    metavar="N",
-    type=click.IntRange(1, 64),
-    help="The most calls of such a plan (default: 8).",
-)
-@click.option(
-    "--list-form", "listing", metavar="FORM", help="The format of the tool list: json, docstring, yaml …"
-)
-@click.option("--official", is_flag=True, help="Reproduce quirks of the published code that change figures.")
-@click.option(
-    "--explain-references", is_flag=True, help="Explain in the prompt how to refer to earlier results."
-)
-@click.option("--today", metavar="DATE", help="The current date in AppBench's instructions.")
-@click.option(
-    "--history",
-    type=click.Choice(["gold", "own"]),
-    help="With dialog: whose earlier turns (default: gold's).",
-)
-@click.option("--shots", metavar="K", type=click.IntRange(min=1), help="Show K demonstrations.")
-@click.option(
-    "--demos",
-    metavar="FILE",
-    help="Take them from this source: data of the same benchmark, or tasks with answers.",
-)
-@click.option(
-    "--demo-by",
-    type=click.Choice(["query", "structure", "random", "first", "gold-apps"]),
-    help="Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
-)
-@click.option(
-    "--near-duplicates",
-    "near",
-    is_flag=True,
-    help="Allow demonstrations that repeat the sample's question up to values.",
-)
-@click.option(
-    "--distractors", metavar="N", type=click.IntRange(min=0), help="Offer gold's tools and N others."
-)
-@click.option(
-    "--closeness",
-    type=click.Choice(["random", "close", "same-signature"]),
-    help="Which others: any, or those with words or parameters in common with gold's.",
-)
-@click.option(
-    "--budget", metavar="TOKENS", type=click.IntRange(min=1), help="Offer only as many other tools as fit."
-)
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), help="The random seed (default: 0).")
-@click.option("--prompts", metavar="DIR", help="A folder of prompts to use instead of the built-in ones.")
-@click.option(
-    "--prompts-for",
-    metavar="NAME",
-    help="Which model NESTful's published prompt is for; --model if left out.",
-)
-@click.option("--id", "ids", multiple=True, metavar="ID", help="Only the sample with this id.")
-@click.option(
-    "--category",
-    "categories",
-    multiple=True,
-    metavar="NAME",
-    help="Only samples of this category, or of a pattern: live_*.",
-)
-@click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Only the first N samples.")
-@click.option(
-    "--repeat",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=1,
-    show_default=True,
-    help="How often to ask each sample.",
-)
+@option("--budget TOKENS", "Offer only as many other tools as fit.", type=COUNT)
+@option("--seed N", "The random seed (default: 0).", type=WHOLE)
+@option("--prompts DIR", "A folder of prompts to use instead of the built-in ones.")
+@option("--prompts-for NAME", "Which model NESTful's published prompt is for; --model if left out.")
+@option("--id ID...", "Only the sample with this id.", "ids")
+@option("--category NAME...", "Only samples of this category, or of a pattern: live_*.", "categories")
+@option("--limit N", "Only the first N samples.", type=COUNT)
+@option("--repeat N", "How often to ask each sample.", type=COUNT, default=1)
 @request_options("Samples")
-@click.option("--data-cache", metavar="FOLDER", help="The cache folder of data sets.")
-@click.option("--no-messages", is_flag=True, help="Store hashes of the messages instead of the messages.")
-@click.option("--dry-run", is_flag=True, help="Print each sample's first request without sending it.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FOLDER",
-    help="The folder of the run; the same command resumes it.",
-)
+@option("--data-cache FOLDER", "The cache folder of data sets.")
+@option("--no-messages", "Store hashes of the messages instead of the messages.")
+@option("--dry-run", "Print each sample's first request without sending it.")
+@option("-o --output FOLDER", "The folder of the run; the same command resumes it.")
 def command(
     samples: str,
     model: str | None,
-    url: str | None,
-    pipeline: str | None,
-    benchmark: str | None,
-    catalog: str | None,
-    router: str | None,
-    tools: str | None,
-    isolation: str | None,
-    shots: int | None,
-    demos: str | None,
-    demo_by: str | None,
-    near: bool,
-    distractors: int | None,
-    closeness: str | None,
-    budget: int | None,
-    seed: int | None,
+    prepared: dict[str, Any],
+    prompting: dict[str, Any],
+    reached: dict[str, Any],
+    asked: dict[str, Any],
     constrain: str | None,
     server: str | None,
     max_calls: int | None,
     settings: tuple[str, ...],
-    ids: tuple[str, ...],
-    categories: tuple[str, ...],
-    limit: int | None,
-    repeat: int,
-    concurrency: int,
-    timeout: float,
-    deadline: float,
-    retries: int,
-    cache: str | None,
-    replay: bool,
-    prices: str | None,
-    data_cache: str | None,
     no_messages: bool,
     dry_run: bool,
     output: str | None,
@@ -372,49 +300,32 @@ def command(
     from planner_eval.models.predict import predict
     from planner_eval.models.predict.prepare import prepare_run
 
+    tools, isolation = asked["tools"], asked["isolation"]
+    offering = prompting["distractors"] is not None or prompting["budget"] is not None
+    shooting = prompting["shots"] is not None
     refuse_idle(
-        ("replay", cache is not None, "with --cache"),
+        ("replay", reached["cache"] is not None, "with --cache"),
         ("server", constrain == "grammar", "with --constrain grammar"),
         ("max_calls", constrain is not None, "with --constrain"),
-        ("demos demo_by near", shots is not None, "with --shots K"),
+        ("demos demo_by near", shooting, "with --shots K"),
         ("prompts_for", setup_options["prompts"] is not None, "with --run prompts=DIR"),
-        ("closeness", distractors is not None or budget is not None, "with --run distractors=N"),
-        (
-            "seed",
-            any(value is not None for value in (shots, distractors, budget)),
-            "with --shots, --run distractors or --run budget",
-        ),
+        ("closeness", offering, "with --run distractors=N"),
+        ("seed", shooting or offering, "with --shots, --run distractors or --run budget"),
         (
             "isolation",
-            isolation is None or tools is not None or _can_run_answers(benchmark or samples),
+            isolation is None or tools is not None or _can_run_answers(prepared["benchmark"] or samples),
             "with --tools",
         ),
-        (
-            "router cache prices concurrency repeat output",
-            not dry_run,
-            "without --dry-run",
-        ),
+        ("router cache prices concurrency repeat output", not dry_run, "without --dry-run"),
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(parse_setting, settings))
-    chosen = prompt_settings(shots, demos, demo_by, near, distractors, closeness, budget, seed or 0)
     setup = make_setup(
         setup_options | constraint_settings(constrain, server, max_calls),
         model,
         makes_calls=tools is not None,
     )
-    ready = prepare_run(
-        samples,
-        pipeline=pipeline,
-        benchmark=benchmark,
-        catalog=catalog,
-        setup=setup,
-        ids=ids,
-        limit=limit,
-        categories=categories,
-        data_cache=data_cache,
-        **chosen,
-    )
+    ready = prepare_run(samples, setup=setup, **prepared, **prompt_settings(prompting))
     for told_before in ready.notes:
         note(told_before)
     if dry_run:
@@ -424,21 +335,16 @@ def command(
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o DIR, the folder of the run"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
-    endpoint = Endpoint(url, timeout, deadline, retries, cache, replay, prices)
-    rates = endpoint.rates(model, router)
-    progress = PredictProgress(rates)
+    endpoint = Endpoint(**reached)
+    progress = PredictProgress(endpoint.rates(model, asked["router"]))
     try:
         rows = pe.predict(
             ready,
             model,
             out=output,
             endpoint=endpoint._replace(paused=progress.paused),
-            router=router,
             sampling=sampling,
-            repeat=repeat,
-            concurrency=concurrency,
-            tools=tools,
-            isolation=isolation,
+            **asked,
             messages=not no_messages,
             tell=progress,
             seen=progress.seen,
@@ -449,7 +355,9 @@ def command(
         raise
     finally:
         progress.counter.clear()
-    return say_run(rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * repeat)
+    return say_run(
+        rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * asked["repeat"]
+    )
 
 
 def _can_run_answers(name: str) -> bool:
@@ -461,7 +369,7 @@ def _can_run_answers(name: str) -> bool:
 
 def _print_requests(requests: Iterable[Mapping[str, Any]]) -> int:
     all_requests = list(requests)
-    emit("".join(f"{json.dumps(r, ensure_ascii=False)}\n" for r in all_requests), None)
+    emit("".join(f"{to_json(r)}\n" for r in all_requests), None)
     size = sum(r.get("characters", 0) for r in all_requests)
     note(
         f"{format_count(len(all_requests), 'sample')}, {size:,} characters in first requests; "

@@ -1,8 +1,7 @@
-"""planeval schema, doctor and selftest: what files may say, what this machine can do, how scorers do."""
+"""planeval schema, doctor, selftest and explain: what files, machines, scorers and codes are like."""
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -12,18 +11,22 @@ import click
 import planner_eval as pe
 from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.tables import table
+from planner_eval.base.text import to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
     Seconds,
+    argument,
     emit,
     format_option,
+    option,
     output_option,
     output_options,
     refuse_idle,
 )
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.integrations.schemas import SCHEMAS
+from planner_eval.results.codes import code_entries, explain_code, find_codes, term_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # planeval schema: JSON Schema of what people write by hand, and of reports.
 @click.command("schema", cls=Command)
-@click.argument("name", required=False, type=click.Choice(list(SCHEMAS)), metavar="[NAME]")
+@argument("name", "[NAME]", required=False, type=click.Choice(list(SCHEMAS)))
 @output_options("data", "plain")
 def schema_command(name: str | None, output: str | None) -> int:
     """Print the JSON Schema (draft 2020-12) of an input file or a report; without NAME, list them.
@@ -46,7 +49,7 @@ def schema_command(name: str | None, output: str | None) -> int:
         rows = [{"schema": schema_name, "of": meaning} for schema_name, (_, _, meaning) in SCHEMAS.items()]
         emit(table(rows, format_of_suffix(output, formats_of("data")) or DEFAULT), output)
         return 0
-    emit(json.dumps(pe.schema(name), ensure_ascii=False, indent=1), output)
+    emit(to_json(pe.schema(name), 1), output)
     return 0
 
 
@@ -71,21 +74,13 @@ def doctor_command(form: str, output: str | None) -> int:
 # ----------------------------------------------------------------------
 # planeval selftest: put a scorer to the 38 pairs.
 @click.command("selftest", cls=Command)
-@click.option(
-    "--command",
-    "scorer",
-    metavar="COMMAND",
-    help="Another scorer: a command with {pred} and {gold} for the file "
+@option(
+    "--command COMMAND",
+    "Another scorer: a command with {pred} and {gold} for the file "
     "names, that prints same or different, or exits with 0 or 1.",
+    "scorer",
 )
-@click.option(
-    "--timeout",
-    type=Seconds(),
-    default=60.0,
-    show_default=True,
-    help="Time limit for one pair, in seconds.",
-    metavar="SECONDS",
-)
+@option("--timeout SECONDS", "Time limit for one pair, in seconds.", type=Seconds(), default=60.0)
 @policy_option
 @format_option(*LIST_ASPECTS, "records")
 @output_option
@@ -138,3 +133,25 @@ def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
 
 def _verdict_word(same: bool) -> str:
     return "same" if same else "different"
+
+
+# ----------------------------------------------------------------------
+# planeval explain: what a code or a term means, an example and what to do.
+@click.command("explain", cls=Command)
+@argument("code", "[CODE]", required=False)
+@output_options("plain")
+def explain_command(code: str | None, output: str | None) -> int:
+    """Explain a word of an output: a code, an outcome, a figure or a label of a table or page.
+
+    CODE is a name that outputs show, such as check.enum, unreadable, exact or "root cause", or a family, such
+    as check. Shown are its meaning, an example and what to do. Without CODE, all are listed.
+    """
+    if code is None:
+        rows = [
+            {"code": entry.code, "meaning": "; ".join(entry.meanings)}
+            for entry in (*code_entries().values(), *term_entries())
+        ]
+        emit(table(rows), output)
+    else:
+        emit("\n\n".join(map(explain_code, find_codes(code))), output)
+    return 0

@@ -25,14 +25,15 @@ from planner_eval.cli.drawing import (
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    argument,
     emit,
+    format_condition,
     format_option,
     infer_option,
     note,
     output_options,
     reading_options,
     refuse_idle,
-    told_by,
 )
 from planner_eval.cli.sources import (
     dataset_options,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @click.command("render", cls=Command)
-@click.argument("plans", nargs=-1, required=True, metavar="PLAN|DATASET...")
+@argument("plans", "PLAN|DATASET...")
 @reading_options
 @dataset_options
 @id_option("Draw only the record with this id")
@@ -80,8 +81,8 @@ def command(
     Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage error, 3 nothing could be drawn.
     """
     refuse_idle(
-        ("deadline", *told_by(form, "plot")),
-        ("force", *told_by(form, "picture", more="; text lists all calls")),
+        ("deadline", *format_condition(form, "plot")),
+        ("force", *format_condition(form, "picture", more="; text lists all calls")),
     )
     refuse_stdin_twice(*plans)
     refuse_runs(*plans)

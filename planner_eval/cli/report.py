@@ -11,18 +11,29 @@ import click
 import planner_eval as pe
 from planner_eval.cli.benchmark_options import OVERRIDDEN_OPTIONS
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import bundle_options, emit, note, output_options, refuse_idle
+from planner_eval.cli.options import (
+    COUNT,
+    argument,
+    bundle_options,
+    emit,
+    note,
+    option,
+    output_options,
+    refuse_idle,
+)
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
+    Systems,
     judging_options,
+    open_systems,
     say_unjudged,
     scored_pair_options,
+    system_names,
     work_settings,
 )
 from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_page_of_results, write_page_of_run
 from planner_eval.cli.sources import is_benchmark_run, peek_run
-from planner_eval.cli.systems import Systems, open_systems, system_names
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
 
 if TYPE_CHECKING:
@@ -50,41 +61,24 @@ page_options = bundle_options(
     "look",
     PageOptions,
     PAGE_OPTION_NAMES,
-    click.option("--title", metavar="TEXT", help="The page's heading (default: the names)."),
-    click.option(
-        "--query",
-        metavar="FIELD",
-        help="The field that holds the question or conversation (default: detected).",
-    ),
-    click.option(
-        "--no-texts",
-        "texts",
-        flag_value=False,
-        default=True,
-        help="Show plans without their original texts.",
-    ),
-    click.option("--only", type=click.Choice(["failures"]), help="List only pairs that differ."),
-    click.option(
-        "--limit",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="List at most N pairs; figures cover all.",
-    ),
-    click.option(
-        "--theme",
+    option("--title TEXT", "The page's heading (default: the names)."),
+    option("--query FIELD", "The field that holds the question or conversation (default: detected)."),
+    option("--no-texts", "Show plans without their original texts.", "texts", flag_value=False, default=True),
+    option("--only [failures]", "List only pairs that differ."),
+    option("--limit N", "List at most N pairs; figures cover all.", type=COUNT),
+    option(
+        "--theme [auto|light|dark]",
+        "Colours of the page: the reader's system theme, light or dark.",
         "page_theme",
-        type=click.Choice(["auto", "light", "dark"]),
         default="auto",
-        show_default=True,
-        help="Colours of the page: the reader's system theme, light or dark.",
     ),
 )
 """Add the options that say what a page shows, which the command takes as ``look``."""
 
 
 @click.command("report", cls=Command)
-@click.argument("systems", metavar="RUN|PRED...", nargs=-1, required=True)
-@click.option("--gold", metavar="GOLD", help="The gold plans; not needed with RUN.")
+@argument("systems", "RUN|PRED...")
+@option("--gold GOLD", "The gold plans; not needed with RUN.")
 @scored_pair_options
 @judging_options(
     "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold "

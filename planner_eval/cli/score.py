@@ -24,21 +24,23 @@ from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     RESULT_ASPECTS,
     Threshold,
+    argument,
     emit,
+    format_condition,
     format_option,
     gold_doubts_option,
     note,
+    option,
     output_options,
-    parse_threshold,
     refuse_idle,
-    told_by,
 )
-from planner_eval.cli.outcome import check_limit, emit_cases
+from planner_eval.cli.outcome import Writing, check_limit, emit_cases, say_missed, writing_options
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
     judging_options,
     missing_argument,
+    open_systems,
     say_unjudged,
     scored_pair_options,
     work_settings,
@@ -51,7 +53,6 @@ from planner_eval.cli.sources import (
     refuse_runs,
     refuse_stdin_twice,
 )
-from planner_eval.cli.systems import open_systems
 from planner_eval.cli.workers import WorkOptions, store_option, work_options
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ if TYPE_CHECKING:
 
 
 @click.command("score", cls=Command)
-@click.argument("pred", metavar="PRED|RUN")
-@click.argument("gold", metavar="GOLD|DATASET", required=False)
+@argument("pred", "PRED|RUN")
+@argument("gold", "GOLD|DATASET", required=False)
 @scored_pair_options
 @judging_options(
     "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
@@ -71,23 +72,20 @@ if TYPE_CHECKING:
     causes="Show what each root cause costs, by code, tool, argument and depth, and which fixes would gain "
     "most.",
 )
-@click.option(
-    "--fail-under",
-    multiple=True,
-    metavar="METRIC=X",
-    help="Exit with 1 if a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where "
+@option(
+    "--fail-under METRIC=X...",
+    "Exit with 1 if a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where "
     "less is better.",
 )
-@click.option(
-    "--all", "every", is_flag=True, help="Show all figures, including those undefined on these data."
-)
-@click.option("--only", type=click.Choice(["failures"]), help="List the pairs that differ.")
+@option("--all", "Show all figures, including those undefined on these data.", "every")
+@option("--only [failures]", "List the pairs that differ.")
 @gold_doubts_option
 @benchmark_options
 @chart_options
-@click.option("--details", is_flag=True, help="With --benchmark: show the paper's other tables too.")
+@option("--details", "With --benchmark: show the paper's other tables too.")
 @work_options
 @store_option
+@writing_options("fail_under", "only", "gold_doubts")
 @format_option(
     *RESULT_ASPECTS,
     "annotations",
@@ -101,17 +99,13 @@ def command(
     gold: str | None,
     how: pe.Reading,
     judging: Judging,
-    fail_under: tuple[str, ...],
     every: bool,
-    only: str | None,
-    gold_doubts: str | None,
     published: BenchmarkOptions,
     charted: ChartOptions,
     details: bool,
     running: WorkOptions,
     store: str | None,
-    form: str,
-    output: str | None,
+    writing: Writing,
 ) -> int:
     """Score predictions against gold plans: a table of figures with confidence intervals.
 
@@ -126,6 +120,7 @@ def command(
     Exit code: 0 scored, 1 below a threshold of --fail-under, or records unmatched, 2 usage error, 3 nothing
     scored.
     """
+    form, output, limits, only_failures, gold_doubts = writing
     stability = "task=stability" in published.settings
     wanted = published.benchmark
     systems = open_systems([pred], gold, how, published.benchmark, repeated=stability)
@@ -150,11 +145,11 @@ def command(
         ),
         charted.applies,
         ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
-        ("every", *told_by(form, "document", more=": the others have every figure")),
+        ("every", *format_condition(form, "document", more=": the others have every figure")),
         (
             "keys",
             in_folder or not shows(form, "table", "cases"),
-            told_by(form, "document", "data", "records")[1],
+            format_condition(form, "document", "data", "records")[1],
         ),
         (
             "only",
@@ -197,7 +192,7 @@ def command(
         (
             "gold_doubts",
             shows(form, "document", "data") and not stored_benchmark,
-            told_by(form, "document", "data", more=", and to runs without a benchmark")[1],
+            format_condition(form, "document", "data", more=", and to runs without a benchmark")[1],
         ),
         ("store", in_folder and not named, "to a run that is kept: -o DIR/"),
         ("output", not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),
@@ -206,7 +201,6 @@ def command(
         raise click.UsageError(
             "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
         )
-    limits, only_failures = [*map(parse_threshold, fail_under)], only is not None
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
         code = score_benchmark(
@@ -214,23 +208,19 @@ def command(
             gold,
             systems.how,
             published._replace(details=details),
-            limits,
-            form,
-            output,
+            writing,
             running,
             charted,
-            failures=only_failures,
             ids=systems.ids,
-            doubts=gold_doubts,
             predicted=systems.predicted[0] if systems.predicted else None,
         )
         return systems.say_unanswered() or code
     if stored_benchmark:
-        return write_stored_run(pred, limits, form, output, charted, failures=only_failures)
+        return write_stored_run(pred, writing, charted)
     refuse_tsv(form, None)
     view = _choose_figures(judging.metrics, limits, form, every=every)
     if gold is None:
-        report = _report_of_run(pred, form, output, judging.cluster, only=only_failures)
+        report = _report_of_run(pred, writing, judging.cluster)
         view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
     else:
         answers, golds = systems.read()
@@ -250,9 +240,7 @@ def command(
     if in_folder and gold_doubts is not None:
         again = f"planeval score {output} --gold-doubts {gold_doubts}"
         note(f"{output} holds the figures of all records; {again} shows those without doubtful gold again")
-    code = _write_report(
-        report, form, None if in_folder else output, limits, view, only=only_failures, doubts=gold_doubts
-    )
+    code = _write_report(report, writing._replace(output=None if in_folder else output), view)
     return systems.say_unanswered() or code
 
 
@@ -303,31 +291,24 @@ def _choose_figures_of_run(
     return view._replace(shown=wanted)
 
 
-def _report_of_run(run: str, form: str, output: str | None, cluster: str | None, *, only: bool) -> Report:
+def _report_of_run(run: str, writing: Writing, cluster: str | None) -> Report:
     """The figures of a run, which its page is written beside where one is asked for."""
     from pathlib import Path
 
     report: Report = pe.score(Path(run), cluster=cluster)
-    if shows(form, "page"):
+    if shows(writing.form, "page"):
         from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
-        write_page(page_of_runs([run], page_settings(failures=only), Judging(cluster=cluster)), output)
+        shown = page_settings(failures=writing.failures)
+        write_page(page_of_runs([run], shown, Judging(cluster=cluster)), writing.output)
     for message in report.about.notes:
         note(message)
     return report
 
 
-def _write_report(
-    report: Report,
-    form: str,
-    output: str | None,
-    limits: Sequence[Threshold],
-    view: FigureView,
-    *,
-    only: bool,
-    doubts: str | None,
-) -> int:
+def _write_report(report: Report, writing: Writing, view: FigureView) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
+    form, output, limits, only, doubts = writing
     from planner_eval.results.views.report import left_out_figures, report_cases, write_report
 
     checked = [
@@ -362,13 +343,11 @@ def _write_report(
         left_out_figures(report, view) if shows(form, "document") and not shows(form, "plain") else ()
     ):
         note(message)
-    below = [c.said for c in checked if not c.met]
-    for problem in below:
-        note(problem)
+    missed = say_missed(checked)
     if not report.judged:
         note("nothing could be scored: no gold plan could be read")
         return 3
-    return int(bool(below) or bool(about.repeated) or report.totals.pairs > report.judged)
+    return int(missed or bool(about.repeated) or report.totals.pairs > report.judged)
 
 
 def _state_summary(report: Report) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,8 +23,8 @@ from planner_eval.cli.benchmark_options import (
     scoring_options,
 )
 from planner_eval.cli.drawing import ChartOptions, is_folder
-from planner_eval.cli.options import Threshold, emit, note, refuse_idle, told_by
-from planner_eval.cli.outcome import CheckedLimit, check_limit, emit_cases
+from planner_eval.cli.options import Threshold, emit, format_condition, note, refuse_idle
+from planner_eval.cli.outcome import CheckedLimit, Writing, check_limit, emit_cases, say_missed
 from planner_eval.cli.workers import WorkOptions
 
 if TYPE_CHECKING:
@@ -45,15 +45,11 @@ def score_benchmark(
     gold: str,
     how: pe.Reading,
     published: BenchmarkOptions,
-    limits: Sequence[Threshold],
-    form: str,
-    output: str | None,
+    writing: Writing,
     running: WorkOptions,
     charted: ChartOptions,
     *,
-    failures: bool,
     ids: Collection[str] | None = None,
-    doubts: str | None = None,
     predicted: PredictedRun | None = None,
 ) -> int:
     """Score a file of answers under a benchmark; the exit code.
@@ -63,18 +59,15 @@ def score_benchmark(
         gold: The benchmark's data.
         how: How the answers are read and matched.
         published: What the user asks of the benchmark.
-        limits: Figures below these make the exit code 1.
-        form: Output format.
-        output: Where; None for standard output, a folder for the whole run.
+        writing: What is written, and where.
         running: How the work is done in parts.
         charted: Which chart is wanted.
-        failures: List the answers that are not perfect.
         ids: The samples that were asked, where that is not all of them.
-        doubts: A file of records with doubtful gold: the figures are shown without them too.
         predicted: The run that asked a model, whose answers they are.
     """
     from planner_eval.benchmarks.benchmark import benchmark
 
+    form, output, _, _, doubts = writing
     delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
     refuse_tsv(form, bench)
@@ -115,9 +108,8 @@ def score_benchmark(
                 scored, doubts, lambda names: pe.score_benchmark(
                     pred, gold, bench.name, reading=how, ids=names, **options), form
             )  # fmt: skip
-        code = write_scores(
-            scored, pred, limits, form, None if folder else output, more, failures=failures, run=run
-        )
+        writing = writing._replace(output=None if folder else output)
+        code = write_scores(scored, pred, writing, more, run=run)
         draw()
     return max(code, say_judge_failures(judge, scored.prompts))
 
@@ -183,29 +175,17 @@ def _say_matching(scored: Scored) -> None:
             note(f"{format_count(len(ids), 'answer')} {verb}: {ids[0]}" + ", …" * (len(ids) > 1))
 
 
-def write_scores(
-    scored: Scored,
-    pred: str,
-    limits: Sequence[Threshold],
-    form: str,
-    output: str | None,
-    more: str = "",
-    *,
-    failures: bool,
-    run: Any = None,
-) -> int:
+def write_scores(scored: Scored, pred: str, writing: Writing, more: str = "", *, run: Any = None) -> int:
     """Write what a benchmark said, and say what else is to be known: the command's exit code.
 
     Args:
         scored: What it said.
         pred: The file of answers.
-        limits: Figures below these make the exit code 1.
-        form: Output format.
-        output: Where; None for standard output.
-        more: What follows them.
-        failures: List the answers that are not perfect.
+        writing: What is written, and where.
+        more: What follows it.
         run: Runs answers, where they were scored with them run.
     """
+    form, output, limits, failures, _ = writing
     checked = [_check_threshold(scored, limit) for limit in limits]
     cases = [c.case(file=pred) for c in checked]
     if shows(form, "page"):
@@ -220,11 +200,9 @@ def write_scores(
     else:
         emit([*_pieces(scored, pred, form, cases, failures), more], output)
     _say_matching(scored)
-    below = [c.said for c in checked if not c.met]
-    for problem in below:
-        note(problem)
+    missed = say_missed(checked)
     matched = scored.matched
-    wrong = (below, matched.unknown, matched.repeated, matched.broken, scored.lost, unjudged_records(scored))
+    wrong = (missed, matched.unknown, matched.repeated, matched.broken, scored.lost, unjudged_records(scored))
     return int(any(map(bool, wrong)))
 
 
@@ -244,16 +222,9 @@ def _system_name(pred: str) -> str:
     return "answers" if pred == "-" else name.partition(".")[0] or name
 
 
-def write_stored_run(
-    path: str,
-    limits: Sequence[Threshold],
-    form: str,
-    output: str | None,
-    charted: ChartOptions,
-    *,
-    failures: bool,
-) -> int:
+def write_stored_run(path: str, writing: Writing, charted: ChartOptions) -> int:
     """Tell again what a run keeps that was scored under a benchmark: the command's exit code."""
+    form = writing.form
     from planner_eval.benchmarks.runs import read_stored_benchmark, score_run_again
 
     refuse_idle(("only", not shows(form, "data"), "to other formats: --format json has every record"))
@@ -263,7 +234,7 @@ def write_stored_run(
     if shows(form, "page"):  # which has records, of which a run keeps the verdicts alone
         scored = score_run_again(path).scored
     draw = charted.write(lambda: pe.chart({_system_name(path): scored}, charted.figure))
-    code = write_scores(scored, pred, limits, form, output, failures=failures)
+    code = write_scores(scored, pred, writing)
     draw()
     return code
 
@@ -318,7 +289,7 @@ def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> No
     more = bench.details is not None
     refuse_idle(
         ("details", more, describe_benchmarks("with more tables", lambda b: b.details is not None)),
-        ("details", *told_by(form, "document")),
+        ("details", *format_condition(form, "document")),
         (
             "fail_under only",
             not shows(form, "result_file"),

@@ -13,20 +13,23 @@ from planner_eval.base.formats import shows
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
+from planner_eval.cli.benchmark_options import parse_settings
 from planner_eval.cli.drawing import is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    COUNT,
     Seconds,
+    argument,
     emit,
     format_option,
     is_option_passed,
     note,
+    option,
     output_options,
     refuse_idle,
 )
-from planner_eval.cli.pairs import chosen_policy, written_pair_options
+from planner_eval.cli.pairs import chosen_policy, read_sides, written_pair_options
 from planner_eval.cli.sources import id_option, refuse_runs, refuse_stdin_twice
-from planner_eval.cli.systems import read_sides
 from planner_eval.cli.terminal import make_counter
 
 if TYPE_CHECKING:
@@ -43,58 +46,37 @@ _OVERRIDDEN_OPTIONS = (
 
 
 @click.command("shrink", cls=Command)
-@click.argument("pred", metavar="PRED")
-@click.argument("gold", metavar="GOLD|DATASET")
-@click.option("--code", metavar="CODE", help="The pair must show an edit with this code.")
-@click.option(
-    "--while",
-    "command",
-    metavar="COMMAND",
-    help="This shell command must exit with 0; {pred} and {gold} are the two files.",
+@argument("pred", "PRED")
+@argument("gold", "GOLD|DATASET")
+@option("--code CODE", "The pair must show an edit with this code.")
+@option(
+    "--while COMMAND", "This shell command must exit with 0; {pred} and {gold} are the two files.", "command"
 )
-@click.option(
-    "--differs",
-    metavar="official:corrected",
-    help="These two scores of --benchmark must differ; GOLD is the benchmark's data.",
+@option(
+    "--differs official:corrected",
+    "These two scores of --benchmark must differ; GOLD is the benchmark's data.",
 )
-@click.option("--benchmark", metavar="NAME", help="With --differs: the benchmark.")
-@click.option(
-    "--figure",
-    metavar="NAME",
-    help="With --differs: this figure (default: whether it is solved, else the first that differs).",
+@option("--benchmark NAME", "With --differs: the benchmark.")
+@option(
+    "--figure NAME",
+    "With --differs: this figure (default: whether it is solved, else the first that differs).",
 )
-@click.option(
-    "--set",
+@option(
+    "--set NAME=VALUE...",
+    "With --differs: an option of the benchmark, e.g. task=routing.",
     "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="With --differs: an option of the benchmark, e.g. task=routing.",
 )
 @written_pair_options
 @id_option("The pair with this id")
-@click.option("--record", type=click.IntRange(min=1), metavar="N", help="The pair with this number, from 1.")
-@click.option("--to", metavar="DIALECT", help="The notation to write plans in (default: each side's own).")
-@click.option(
-    "--tries",
-    type=click.IntRange(min=1),
-    default=10_000,
-    show_default=True,
-    metavar="N",
-    help="Try at most this many pairs.",
-)
-@click.option(
-    "--deadline",
-    type=Seconds(),
-    metavar="SECONDS",
-    help="Stop after this time.",
-)
-@click.option(
-    "--try-deadline",
+@option("--record N", "The pair with this number, from 1.", type=COUNT)
+@option("--to DIALECT", "The notation to write plans in (default: each side's own).")
+@option("--tries N", "Try at most this many pairs.", type=COUNT, default=10_000)
+@option("--deadline SECONDS", "Stop after this time.", type=Seconds())
+@option(
+    "--try-deadline SECONDS",
+    "With --while: time limit for one run of the command; longer counts as a failure to show it.",
     type=Seconds(),
     default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="With --while: time limit for one run of the command; longer counts as a failure to show it.",
 )
 @format_option("plain", "data")
 @output_options(folder=True, into="both plans in files of their own and shrunk.json into a directory")
@@ -141,7 +123,7 @@ def command(
     if differs is None:
         pair = read_sides(pred, gold, how)
     else:
-        criterion |= {"benchmark": benchmark, "figure": figure, "settings": _settings(settings)}
+        criterion |= {"benchmark": benchmark, "figure": figure, "settings": parse_settings(settings)}
     names = _protected_files(output, pair, (pred, gold))
     tell = make_counter("tries")
     with InterruptOnSignal():
@@ -179,17 +161,6 @@ def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
         ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
         ("form", not is_folder(output), "to a file or standard output: a directory gets both"),
     )
-
-
-def _settings(texts: tuple[str, ...]) -> dict[str, str]:
-    """A benchmark's own options by name."""
-    settings = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise InputError(f"--set {text!r}: expected NAME=VALUE")
-        settings[name.strip()] = value.strip()
-    return settings
 
 
 _RESULT_FILE = "shrunk.json"

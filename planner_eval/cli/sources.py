@@ -13,7 +13,17 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.options import Decorator, Seconds, add_options, bundle_options, note, refuse_idle
+from planner_eval.cli.options import (
+    COUNT,
+    WHOLE,
+    Decorator,
+    Seconds,
+    add_options,
+    bundle_options,
+    note,
+    option,
+    refuse_idle,
+)
 from planner_eval.cli.terminal import Target, say_reading
 
 if TYPE_CHECKING:
@@ -225,16 +235,10 @@ def refuse_idle_fields(options: tuple[str, ...], files: Sequence[PlanFile]) -> N
 
 
 dataset_options = add_options(
-    click.option(
-        "--source",
-        "folder",
-        metavar="DIR",
-        type=click.Path(),
-        help="Read data sets from DIR instead of the cache folder.",
+    option(
+        "--source DIR", "Read data sets from DIR instead of the cache folder.", "folder", type=click.Path()
     ),
-    click.option(
-        "--cache", metavar="DIR", type=click.Path(file_okay=False), help="The cache folder of data sets."
-    ),
+    option("--cache DIR", "The cache folder of data sets.", type=click.Path(file_okay=False)),
 )
 """Add the options that say where data sets lie: ``--source`` and ``--cache``."""
 
@@ -270,14 +274,12 @@ def catalog_options(more: str = ".") -> Decorator:
         "named_tools",
         CatalogOptions,
         CatalogOptions._fields,
-        click.option(
-            "--catalog",
+        option(
+            "--catalog FILE...",
+            f"The tools: a file in any known format, or world:NAME; repeatable{more}",
             "catalogs",
-            metavar="FILE",
-            multiple=True,
-            help=f"The tools: a file in any known format, or world:NAME; repeatable{more}",
         ),
-        click.option("--catalog-format", metavar="FORMAT", help="The catalog's format (default: detected)."),
+        option("--catalog-format FORMAT", "The catalog's format (default: detected)."),
     )
 
 
@@ -291,13 +293,11 @@ def id_option(what: str) -> Decorator:
     Args:
         what: What is done with the record of an id.
     """
-    return click.option(
-        "--id",
+    return option(
+        "--id ID...",
+        f"{what}; may be given again.",
         "wanted",
-        metavar="ID",
-        multiple=True,
         callback=lambda _context, _option, values: tuple(dict.fromkeys(values)),
-        help=f"{what}; may be given again.",
     )
 
 
@@ -339,32 +339,16 @@ def request_options(what: str, silence: str = "--timeout") -> Decorator:
         silence: The option of the server's longest silence, where ``--timeout`` is another's.
     """
     return add_options(
-        click.option(
-            "--set",
-            "settings",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="A sampling parameter, e.g. temperature=0.5.",
-        ),
-        click.option(
-            "--concurrency",
-            metavar="N",
-            type=click.IntRange(min=1),
-            default=8,
-            show_default=True,
-            help=f"{what} in progress at a time.",
-        ),
+        option("--set NAME=VALUE...", "A sampling parameter, e.g. temperature=0.5.", "settings"),
+        option("--concurrency N", f"{what} in progress at a time.", type=COUNT, default=8),
         *_make_wait_options(silence, 600.0, 5),
-        click.option(
-            "--cache",
-            metavar="FILE",
+        option(
+            "--cache FILE",
+            "A file that stores every answer; the same command resumes from it.",
             type=Target(unless="replay"),
-            help="A file that stores every answer; the same command resumes from it.",
         ),
-        click.option("--replay", is_flag=True, help="Use only stored answers of --cache, without a network."),
-        click.option(
-            "--prices", metavar="FILE", help="Prices per million tokens of each model: TOML or JSON."
-        ),
+        option("--replay", "Use only stored answers of --cache, without a network."),
+        option("--prices FILE", "Prices per million tokens of each model: TOML or JSON."),
     )
 
 
@@ -382,39 +366,27 @@ def _make_wait_options(silence: str, deadline: float, retries: int) -> tuple[Dec
     return (
         _seconds_option(silence, 60.0, "Time limit for silence of the server."),
         _seconds_option("--deadline", deadline, "Time limit for one request."),
-        click.option(
-            "--retries",
-            metavar="N",
-            type=click.IntRange(min=0),
-            default=retries,
-            show_default=True,
-            help="Retries after a temporary failure.",
-        ),
+        option("--retries N", "Retries after a temporary failure.", type=WHOLE, default=retries),
     )
 
 
 def _seconds_option(flag: str, default: float, help: str) -> Decorator:
-    return click.option(
-        flag, metavar="SECONDS", type=Seconds(), default=default, show_default=True, help=help
-    )
+    return option(f"{flag} SECONDS", help, type=Seconds(), default=default)
 
 
 isolation_options = add_options(
-    click.option(
-        "--isolation",
-        type=click.Choice(["strict", "process", "inline"]),
-        help="Isolation of the tools (default: strict for your own, process for built-in ones).",
+    option(
+        "--isolation [strict|process|inline]",
+        "Isolation of the tools (default: strict for your own, process for built-in ones).",
     ),
     _seconds_option("--timeout", 10.0, "Time limit for one plan (not enforced inline)."),
 )
 """Add ``--isolation`` and ``--timeout``: how tools are run."""
 
-binding_option = click.option(
-    "--by",
+binding_option = option(
+    "--by [name|position]",
+    "Pass arguments by name, or by position as NESTful's executor does.",
     "binding",
-    type=click.Choice(["name", "position"]),
     default="name",
-    show_default=True,
-    help="Pass arguments by name, or by position as NESTful's executor does.",
 )
 """Add ``--by``: how calls pass their arguments."""

@@ -15,10 +15,12 @@ from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     LIST_ASPECTS,
+    argument,
     emit,
     format_option,
     infer_option,
     note,
+    option,
     output_options,
     picture_option,
     reading_options,
@@ -52,17 +54,13 @@ if TYPE_CHECKING:
 
 
 @click.command("stats", cls=Command)
-@click.argument("names", nargs=-1, required=True, metavar="FILE|DATASET...")
+@argument("names", "FILE|DATASET...")
 @reading_options
 @dataset_options
-@click.option("--each", is_flag=True, help="One row per plan instead of the summary.")
-@click.option(
-    "--only",
-    type=click.Choice(["tables", "structure"]),
-    help="For data sets, only the paper's tables, or only the structure.",
-)
+@option("--each", "One row per plan instead of the summary.")
+@option("--only [tables|structure]", "For data sets, only the paper's tables, or only the structure.")
 @infer_option
-@click.option("--explain", is_flag=True, help="Explain the terms below the tables.")
+@option("--explain", "Explain the terms below the tables.")
 @format_option(*LIST_ASPECTS)
 @picture_option(
     "--plot",

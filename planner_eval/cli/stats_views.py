@@ -10,9 +10,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
+from planner_eval.base.counts import Counts
 from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import formats_of, shows
-from planner_eval.base.tables import table, table_pieces
+from planner_eval.base.tables import Rows, table, table_pieces
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.cli.options import emit, note, picture_format
 from planner_eval.cli.workers import Reiterable
 from planner_eval.plan.statistics import Sums, plain_figure, plain_scope
@@ -41,7 +43,7 @@ _STATE_LINES = {state: json.dumps({"state": state}) for state in ("read", NO_PLA
 """The rows where nobody looks at them."""
 
 
-class SourceSums:
+class SourceSums(Counts):
     """What the plans of one source come to.
 
     Args:
@@ -49,11 +51,13 @@ class SourceSums:
         data: What :meth:`data` gave.
     """
 
+    without: int
+    kinds: list[str]
+
     def __init__(self, drawn: Sequence[str], data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
         stored: Mapping[str, Any] = data or {}
         self.figures = Sums(stored.get("figures"))
-        self.without: int = stored.get("without", 0)
-        self.kinds: list[str] = list(stored.get("kinds", ()))
         self.shapes: Shapes | None = None
         self.graphs: dict[str, ToolGraph] = {}
         if drawn:
@@ -82,21 +86,18 @@ class SourceSums:
 
     def extend(self, other: SourceSums) -> None:
         """Add those of the plans that come next."""
+        super().extend(other)
         self.figures.extend(other.figures)
-        self.without += other.without
-        for kind in other.kinds:
-            self.saw(kind)
         if self.shapes is not None and other.shapes is not None:
             self.shapes.extend(other.shapes)
         for name, graph in self.graphs.items():
             graph.extend(other.graphs[name])
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The same as JSON data."""
         return {
+            **super().data(),
             "figures": self.figures.data(),
-            "without": self.without,
-            "kinds": self.kinds,
             "shapes": self.shapes and self.shapes.data(),
             "graphs": {name: graph.data() for name, graph in self.graphs.items()},
         }
@@ -155,7 +156,7 @@ class StatsJob(NamedTuple):
         """What the run is called."""
         return "stats"
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.said, "titles": list(self.titles), "drawn": list(self.drawn)}
 
@@ -205,12 +206,12 @@ class StatsJob(NamedTuple):
                 yield _line(UNREADABLE, head, {"error": read.error, "where": read.where})
 
 
-def _data(stats: Stats) -> dict[str, Any]:
+def _data(stats: Stats) -> JsonObject:
     return {name: getattr(stats, name) for name in stats.__dataclass_fields__}
 
 
 def _line(state: str, head: Mapping[str, Any], more: Mapping[str, Any]) -> str:
-    return json.dumps({"state": state, **head, **more}, ensure_ascii=False)
+    return to_json({"state": state, **head, **more})
 
 
 def is_unread(line: str) -> bool:
@@ -218,8 +219,6 @@ def is_unread(line: str) -> bool:
     return line.startswith('{"state": "unreadable"')
 
 
-# ----------------------------------------------------------------------
-# How planeval stats writes and draws its figures.
 # ----------------------------------------------------------------------
 # How planeval stats writes its figures: plans, summaries side by side, the papers' tables.
 _LONG_FIGURES = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
@@ -304,7 +303,7 @@ def summaries_json(
             entry |= {"records": len(source), "published_records": source.dataset.records}
             entry["tables"] = [asdict(cell) | {"agrees": cell.agrees} for cell in source_cells]
         data.append(entry | asdict(summary))
-    return json.dumps(data[0] if len(data) == 1 else data, ensure_ascii=False, indent=1)
+    return to_json(data[0] if len(data) == 1 else data, 1)
 
 
 def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form: str) -> list[str]:
@@ -320,9 +319,7 @@ def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form
     return blocks
 
 
-def _figure_rows(
-    sources: Sequence[Source], summaries: Sequence[Summary], *, readable: bool
-) -> list[dict[str, Any]]:
+def _figure_rows(sources: Sequence[Source], summaries: Sequence[Summary], *, readable: bool) -> Rows:
     """One row a figure; a group of columns a source, or one column each where they are many."""
     if readable and len(sources) > 2:
         return _short_figure_rows(sources, summaries)
@@ -351,11 +348,9 @@ def _columns(source: Source, many_sources: bool) -> list[str]:
     return [f"{source.title} {name}" for name in names] if many_sources else names
 
 
-def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) -> list[dict[str, Any]]:
+def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) -> Rows:
     titles = [source.title for source in sources]
-    rows: list[dict[str, Any]] = [
-        {"figure": "plans"} | {title: s.plans for title, s in zip(titles, summaries, strict=True)}
-    ]
+    rows: Rows = [{"figure": "plans"} | {title: s.plans for title, s in zip(titles, summaries, strict=True)}]
     if any(s.unread for s in summaries):
         unread = {title: s.unread for title, s in zip(titles, summaries, strict=True)}
         rows.append({"figure": "unread"} | unread)
@@ -368,9 +363,7 @@ def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) 
     return rows
 
 
-def _count_rows(
-    sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12
-) -> list[dict[str, Any]]:
+def _count_rows(sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12) -> Rows:
     """The commonest kinds, patterns or shapes, a column of counts a source; the others in one row."""
     totals: dict[str, int] = {}
     for summary in summaries:

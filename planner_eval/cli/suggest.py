@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,13 +11,15 @@ from planner_eval.base.errors import CatalogError, JudgeError, ParseError
 from planner_eval.base.formats import View, write_view
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import Style
-from planner_eval.base.text import encodable, format_count, one_line, printable
+from planner_eval.base.text import encodable, format_count, one_line, printable, to_json
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     Number,
+    argument,
     emit,
     format_option,
     note,
+    option,
     output_option,
     reading_options,
     refuse_idle,
@@ -51,45 +52,25 @@ _DEADLINE, _RETRIES = 60.0, 2
 
 
 @click.command("suggest", cls=Command)
-@click.argument("plans", metavar="PRED|DATASET")
+@argument("plans", "PRED|DATASET")
 @catalog_options(RECORD_TOOLS)
-@click.option(
-    "--query",
-    metavar="FIELD",
-    help="The field that holds the question, a source of values.",
+@option("--query FIELD", "The field that holds the question, a source of values.")
+@option("--most N", "Show at most this many fixes per fault.", type=click.IntRange(min=1, max=10), default=3)
+@option(
+    "--least SCORE", "With --patch: the lowest score of a fix to include.", type=Number(0, 1), default=0.6
 )
-@click.option(
-    "--most",
-    type=click.IntRange(min=1, max=10),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Show at most this many fixes per fault.",
-)
-@click.option(
-    "--least",
-    type=Number(0, 1),
-    default=0.6,
-    show_default=True,
-    metavar="SCORE",
-    help="With --patch: the lowest score of a fix to include.",
-)
-@click.option("--patch", is_flag=True, help="Write a patch of the likeliest fixes, for convert --patch.")
-@click.option(
-    "--model",
-    metavar="NAME",
-    help="A model to ask about faults without another fix; OPENAI_API_KEY holds "
+@option("--patch", "Write a patch of the likeliest fixes, for convert --patch.")
+@option(
+    "--model NAME",
+    "A model to ask about faults without another fix; OPENAI_API_KEY holds "
     "its server's key (any word if it needs none).",
 )
-@click.option("--model-url", metavar="URL", help="Its OpenAI-compatible server.")
-@click.option(
-    "--model-cache",
-    metavar="FILE",
-    type=Target(unless="replay"),
-    help="A file that stores every exchange with the model.",
+@option("--model-url URL", "Its OpenAI-compatible server.")
+@option(
+    "--model-cache FILE", "A file that stores every exchange with the model.", type=Target(unless="replay")
 )
-@click.option("--replay", is_flag=True, help="Use only stored answers of the model (--run model-cache=FILE).")
-@click.option("--prices", metavar="FILE", help="Prices per million tokens of the model: TOML or JSON.")
+@option("--replay", "Use only stored answers of the model (--run model-cache=FILE).")
+@option("--prices FILE", "Prices per million tokens of the model: TOML or JSON.")
 @wait_options(_DEADLINE, _RETRIES)
 @reading_options
 @dataset_options
@@ -314,7 +295,7 @@ def _patches(rows: list[dict[str, Any]], *, many: bool) -> str:
     if not many and "patch" in rows[0]:
         return dump_indented(rows[0]["patch"])
     lines = [{"id": row["id"]} | row.get("patch", {"error": row.get("error")}) for row in rows]
-    return "\n".join(encodable(json.dumps(line, ensure_ascii=False)) for line in lines)
+    return "\n".join(encodable(to_json(line)) for line in lines)
 
 
 def _view(rows: list[dict[str, Any]], *, many: bool) -> View:

@@ -19,14 +19,16 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
+    argument,
     cluster_option,
     emit,
+    format_condition,
     format_option,
     note,
+    option,
     output_option,
     refuse_idle,
     seed_option,
-    told_by,
 )
 
 if TYPE_CHECKING:
@@ -35,13 +37,13 @@ if TYPE_CHECKING:
 
 
 @click.command("table", cls=Command)
-@click.argument("runs", metavar="[NAME=]RUN...", nargs=-1, required=True)
-@click.option("--layout", metavar="NAME", help="The layout of a published table, e.g. nestful-1.")
-@click.option("--by", metavar="KEY", help="Columns for each value of KEY: part, or a field of the samples.")
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="A figure of the runs; repeatable.")
-@click.option("--gold", metavar="GOLD", help="The gold data, if the runs do not name them.")
-@click.option("--common", is_flag=True, help="Use only samples that all runs have.")
-@click.option("--no-intervals", "bare", is_flag=True, help="Show figures without their intervals.")
+@argument("runs", "[NAME=]RUN...")
+@option("--layout NAME", "The layout of a published table, e.g. nestful-1.")
+@option("--by KEY", "Columns for each value of KEY: part, or a field of the samples.")
+@option("--metric NAME...", "A figure of the runs; repeatable.", "metrics")
+@option("--gold GOLD", "The gold data, if the runs do not name them.")
+@option("--common", "Use only samples that all runs have.")
+@option("--no-intervals", "Show figures without their intervals.", "bare")
 @cluster_option
 @seed_option
 @benchmark_options
@@ -75,7 +77,7 @@ def command(
     refuse_idle(
         ("by metrics", layout is None, "without --layout, which says what is shown"),
         charted.applies,
-        ("bare", *told_by(form, "document", "paper")),
+        ("bare", *format_condition(form, "document", "paper")),
     )
     from planner_eval.models.table_sources import read_table_run
 

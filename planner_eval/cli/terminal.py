@@ -424,7 +424,7 @@ def _merge_pieces(pieces: Iterable[str]) -> Iterator[str]:
 # ----------------------------------------------------------------------
 # The files that a command writes: none that cannot be written, and none that it reads.
 SETTINGS_FILES = ("planeval.toml", "pyproject.toml")
-"""Files that every command may read."""
+"""Where a project keeps its settings, which every command may read: of one folder the first that has some."""
 
 READ_METAVARS = frozenset(("FILE", "GOLD", "SPEC", "DIR"))
 """What the metavar of an option says that names something to read, or a file to write."""

@@ -6,18 +6,19 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import Seconds, bundle_options, note
+from planner_eval.base.text import to_json
+from planner_eval.cli.options import COUNT, Seconds, bundle_options, note, option
 from planner_eval.cli.terminal import Counter, count_items, make_counter
 
 if TYPE_CHECKING:
+    from planner_eval.base.counts import Counts
     from planner_eval.reading.files.files import PlanFile
+    from planner_eval.reading.files.record import Record
     from planner_eval.results.runs.folder import Input
-    from planner_eval.results.runs.pairs import Job, Pairs
+    from planner_eval.results.runs.pairs import Job, Pair, Pairs
 
 
 # ----------------------------------------------------------------------
@@ -73,38 +74,23 @@ work_options = bundle_options(
     "running",
     WorkOptions,
     WorkOptions._fields,
-    click.option(
-        "--jobs",
-        metavar="N",
-        type=click.IntRange(min=1),
-        help="Worker processes, at most 4 per core (default for large inputs: all cores).",
+    option(
+        "--jobs N", "Worker processes, at most 4 per core (default for large inputs: all cores).", type=COUNT
     ),
-    click.option(
-        "--record-deadline",
-        metavar="SECONDS",
+    option(
+        "--record-deadline SECONDS",
+        "Time limit per record (default for large inputs: 60); longer is an error.",
         type=Seconds(),
-        help="Time limit per record (default for large inputs: 60); longer is an error.",
     ),
-    click.option(
-        "--part",
-        metavar="RECORDS",
-        type=click.IntRange(min=1),
-        help="Records per batch; results do not depend on it.",
-    ),
-    click.option("--quiet", is_flag=True, help="Show no progress."),
-    click.option(
-        "--engine",
-        type=click.Choice(["ray"]),
-        help="Run on a Ray cluster instead of local processes.",
-    ),
-    click.option("--address", metavar="HOST:PORT", help="The Ray cluster (default: one on this machine)."),
+    option("--part RECORDS", "Records per batch; results do not depend on it.", type=COUNT),
+    option("--quiet", "Show no progress."),
+    option("--engine [ray]", "Run on a Ray cluster instead of local processes."),
+    option("--address HOST:PORT", "The Ray cluster (default: one on this machine)."),
 )
 """Add ``--jobs`` and others, which the command takes as ``running``, a `WorkOptions`."""
 
-store_option = click.option(
-    "--store",
-    type=click.Choice(["jsonl", "parquet"]),
-    help="Storage format of a run's rows (default: jsonl); parquet needs pyarrow.",
+store_option = option(
+    "--store [jsonl|parquet]", "Storage format of a run's rows (default: jsonl); parquet needs pyarrow."
 )
 """Add ``--store``, which applies to a run that is kept in a folder."""
 
@@ -218,7 +204,7 @@ def _column_lines(rows: str, job: Any) -> Iterator[str]:
     for row in read_rows(rows):
         cells = {name: value for name, value in row.items() if value is not None}
         data = {name: json.loads(value) if name in texts else value for name, value in cells.items()}
-        yield json.dumps(data, ensure_ascii=False)
+        yield to_json(data)
 
 
 def storage_options(
@@ -251,13 +237,26 @@ def storage_options(
 
 
 class PlansJob:
-    """A job over plans of which no run is kept."""
+    """A job over plans of which no run is kept: a line each, and counts of the class ``counts``."""
 
     kind = ""
+    counts: ClassVar[type[Counts]]
 
     def options(self) -> dict[str, Any]:
         """Nothing: no run of it is kept."""
         return {}
+
+    def fold(self, data: Any = None) -> Any:
+        """Counts over no plans, or those that were kept as data."""
+        return self.counts(data)
+
+    def rows(self, pairs: Iterable[Pair], fold: Any) -> Iterator[str]:
+        """A line a plan."""
+        return (self.line(record, fold) for record, _ in pairs if record is not None)
+
+    def line(self, record: Record, fold: Any) -> str:
+        """The line of a plan, which is added to the counts."""
+        raise NotImplementedError
 
 
 def run_plans_job(

@@ -12,6 +12,7 @@ from planner_eval.base.errors import LIST, expect, instance_of
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import service
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.explanation.fixes import Fixes
@@ -23,8 +24,6 @@ from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, Row
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import topological_generations
 
-# ----------------------------------------------------------------------
-# What each root cause costs one pair: undo it, compare again, and credit it with what is gained.
 # ----------------------------------------------------------------------
 # What the root causes of one pair cost, as a row holds it.
 SHAPLEY, ALONE, EVEN = "shapley", "alone", "even"
@@ -76,7 +75,7 @@ class Credits(NamedTuple):
     right: tuple[tuple[str, ...], ...] = ()
     how: str = SHAPLEY
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The same as JSON data."""
         causes = [
             {name: value for name, value in cause._asdict().items() if value is not None}
@@ -317,8 +316,6 @@ def _locate_cause(diff: Diff, edit: Edit, levels: tuple[_CallGenerations, _CallG
 
 
 # ----------------------------------------------------------------------
-# Root causes over many pairs: what each costs, and what fixing one would gain.
-# ----------------------------------------------------------------------
 # Root causes over many pairs: what each costs, and what mending one would gain.
 KINDS = ("code", "tool", "argument", "call", "depth")
 """What root causes are summed by: ``argument`` is a tool's argument, ``call`` what a tool's calls suffer."""
@@ -434,7 +431,7 @@ class CauseSums:
         for group, sums in other.groups.items():
             self._add(group, sums)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
         groups = [[[*group], self.groups[group]] for group in sorted(self.groups)]
         how = {name: self.how[name] for name in (SHAPLEY, ALONE, EVEN) if self.how[name]}

@@ -41,8 +41,8 @@ def compare(
     policy: AnyPolicy = ...,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
-    seed: int = ...,
     cluster: str | None = ...,
+    seed: int = ...,
     reading: Reading = ...,
     names: Sequence[str] | None = ...,
     progress: Progress | None = ...,
@@ -57,8 +57,8 @@ def compare(
     policy: AnyPolicy = ...,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
-    seed: int = ...,
     cluster: str | None = ...,
+    seed: int = ...,
     reading: Reading = ...,
     names: Sequence[str] | None = ...,
     progress: Progress | None = ...,
@@ -73,8 +73,8 @@ def compare(  # noqa: PLR0913 - the options of a public function
     policy: AnyPolicy = DEFAULT_POLICY,
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
-    seed: int = 0,
     cluster: str | None = None,
+    seed: int = 0,
     reading: Reading = DEFAULT_READING,
     names: Sequence[str] | None = None,
     progress: Progress | None = None,
@@ -94,8 +94,8 @@ def compare(  # noqa: PLR0913 - the options of a public function
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name.
         by: What to break the differences down by, as for :func:`score`; when left out by all there is.
-        seed: Where random numbers start.
         cluster: What says in which cluster a sample lies, as for :func:`score`.
+        seed: Where random numbers start.
         reading: How all are read and paired.
         names: What the systems are called; A, B and so on when left out.
         progress: Is told how many pairs of each are done.

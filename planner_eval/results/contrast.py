@@ -293,8 +293,6 @@ def _other_figures_text(lines: Sequence[Line], lead: str) -> str:
 
 
 # ----------------------------------------------------------------------
-# Whether figures reach what is expected of them, and whether a system is worse than a user allows.
-# ----------------------------------------------------------------------
 # Whether a system is worse than the first by more than a user allows.
 _EPSILON = 1e-12
 """Differences of sums of floats that are smaller are none."""

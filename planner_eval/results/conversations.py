@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import Style
-from planner_eval.base.text import format_count
+from planner_eval.base.tables import Rows, Style
+from planner_eval.base.text import JsonObject, format_count
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
 from planner_eval.results.trials import RIGHT_FROM
@@ -131,7 +131,7 @@ class ConversationSums:
             self.first.setdefault(unit, Counter()).update(counts)
         self.counts.update(other.counts)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
         return {
             "costs": {name: list(sums) for name, sums in self.costs.items()},
@@ -151,7 +151,7 @@ def _counts_data(counts: Mapping[int, int]) -> dict[str, int]:
 
 # ----------------------------------------------------------------------
 # Turns and costs in writing.
-def cost_rows(sums: ConversationSums, verdict: str = "") -> list[dict[str, Any]]:
+def cost_rows(sums: ConversationSums, verdict: str = "") -> Rows:
     """Costs as rows of a table.
 
     Args:
@@ -218,7 +218,7 @@ def conversation_blocks(sums: ConversationSums | None, style: Style, verdict: st
     return [*filter(None, blocks)]
 
 
-def conversation_data(sums: ConversationSums) -> dict[str, Any]:
+def conversation_data(sums: ConversationSums) -> JsonObject:
     """Turns and costs as JSON data."""
     data: dict[str, Any] = {}
     if sums.spent:

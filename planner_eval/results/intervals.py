@@ -13,8 +13,6 @@ from planner_eval.comparison.metrics import METRICS
 from planner_eval.results.columns import Column, Unit
 
 # ----------------------------------------------------------------------
-# How sure a figure is: one closed form for every interval, which no seed and no order of samples moves.
-# ----------------------------------------------------------------------
 # Quantiles of the beta distribution: ``scipy.special`` has them, and takes half a second to be imported.
 _TOLERANCE = 1e-15
 _TINY = 1e-300

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from planner_eval.base.counts import Counts
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.unused_rules import KnownNames
@@ -14,10 +16,14 @@ from planner_eval.plan.model import WHOLE_RESULT_NAMES, Plan, Ref
 from planner_eval.results.views.junit import outcome
 
 SIDES = ("pred", "gold")
+_COUNTED_CODES = {
+    "find.choices": "several", "find.unread": "unread", "find.restated": "restated", "turns": "turns",
+}  # fmt: skip
+"""Remarks of a reading, and how plans with them are counted."""
 _WHOLE_RESULT_PATHS = ((), *((name,) for name in WHOLE_RESULT_NAMES))
 
 
-class DiffSums:
+class DiffSums(Counts):
     """What became of the pairs that have gone by, in numbers.
 
     Args:
@@ -25,28 +31,28 @@ class DiffSums:
         data: Sums to go on from, as :meth:`data` gave them.
     """
 
+    states: Counter[str]
+    shown: Counter[str]
+    """The states of the rows that are told."""
+    unproved: int
+    counts: Counter[str]
+    """By side and what: plans with ``several`` choices, with several ``turns``, ``restated``; those without
+    calls that may hold one, ``unread``."""
+    dialects: set[str]
+    """By side the notations."""
+    wholes: Counter[str]
+    """Tools whose whole result and an output may be one, and how often; in the order of their first."""
+
     def __init__(self, policy: Policy, data: Mapping[str, Any] | None = None) -> None:
-        stored = data or {}
+        super().__init__(data)
         self.policy = policy
-        self.states = Counter[str](stored.get("states"))
-        self.shown = Counter[str](stored.get("shown"))
-        """The states of the rows that are told."""
-        self.unproved: int = stored.get("unproved", 0)
-        self.width: int = stored.get("width", 0)
+        self.width: int = data["width"] if data else 0
         """The longest id of the rows that are told."""
-        self.counts = Counter[tuple[str, str]](
-            {(role, what): n for role, what, n in stored.get("counts", ())}
-        )
-        """By side and what: plans with ``"several"`` choices, with several ``"turns"``, ``"restated"``;
-        those without calls that may hold one, ``"unread"``."""
-        self.dialects = {tuple(pair) for pair in stored.get("dialects", ())}
-        self.wholes: dict[str, int] = dict(stored.get("wholes", ()))
-        """Tools whose whole result and an output may be one, and how often; in the order of their first."""
         self.effects = Counter[str]()
         """Of pairs that were run: how many come to the same, and how many are known to reach gold's goal."""
         self.named = policy.names_tools
         self.names = KnownNames()
-        self.names.seen.update((app, tool, name) for app, tool, name in stored.get("names", ()))
+        self.names.seen.update((app, tool, name) for app, tool, name in (data["names"] if data else ()))
 
     def add(self, row: Row, *, shown: bool = True) -> None:
         """Add a row, which is told or left out."""
@@ -68,47 +74,31 @@ class DiffSums:
                 if _can_be_whole_result(edit):
                     tool = row.diff.gold.calls[edit.gold_value.call].tool
                     if tool not in self.policy.tools:
-                        self.wholes[tool] = self.wholes.get(tool, 0) + 1
+                        self.wholes[tool] += 1
 
     def _read(self, role: str, plan: Plan) -> None:
-        self.dialects.add((role, plan.dialect or "?"))
+        self.dialects.add(f"{role} {plan.dialect or '?'}")
         codes = {diagnostic.code for diagnostic in plan.diagnostics}
-        if "find.choices" in codes:
-            self.counts[role, "several"] += 1
-        if "find.unread" in codes:
-            self.counts[role, "unread"] += 1
-        if "find.restated" in codes:
-            self.counts[role, "restated"] += 1
         if len({call.turn for call in plan.calls}) > 1:
-            self.counts[role, "turns"] += 1
+            codes.add("turns")
+        self.counts.update(f"{role} {what}" for code, what in _COUNTED_CODES.items() if code in codes)
+
+    def dialects_of(self, role: str) -> list[str]:
+        """The notations of a side."""
+        return [
+            name.removeprefix(f"{role} ") for name in sorted(self.dialects) if name.startswith(f"{role} ")
+        ]
 
     def extend(self, other: DiffSums) -> None:
         """Add the sums over the rows that come next."""
-        self.states.update(other.states)
-        self.shown.update(other.shown)
-        self.unproved += other.unproved
+        super().extend(other)
         self.width = max(self.width, other.width)
-        self.counts.update(other.counts)
-        self.dialects |= other.dialects
-        for tool, count in other.wholes.items():
-            self.wholes[tool] = self.wholes.get(tool, 0) + count
         self.names.seen |= other.names.seen
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
-        return {
-            "states": _order_states(self.states),
-            "shown": _order_states(self.shown),
-            "unproved": self.unproved,
-            "width": self.width,
-            "counts": sorted([role, what, n] for (role, what), n in self.counts.items()),
-            "dialects": sorted(map(list, self.dialects)),
-            "wholes": [[tool, count] for tool, count in self.wholes.items()],
-            "names": sorted(
-                map(list, self.names.seen),
-                key=lambda triple: (triple[0] or "", triple[0] is None, triple[1:]),
-            ),
-        }
+        names = sorted(self.names.seen, key=lambda n: (n[0] or "", n[0] is None, n[1:]))
+        return {**super().data(), "width": self.width, "names": [*map(list, names)]}
 
     @property
     def pairs(self) -> int:
@@ -138,13 +128,13 @@ class DiffSums:
         )
 
     @property
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonObject:
         """The same as JSON data: what is said of a run."""
         return {
             "pairs": self.pairs,
             "states": _order_states(self.states),
             "unproved": self.unproved,
-            **{role: sorted(name for of, name in self.dialects if of == role) for role in SIDES},
+            **{role: self.dialects_of(role) for role in SIDES},
         }
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from planner_eval.base.errors import (
     expect_or_none,
     instance_of,
 )
+from planner_eval.base.text import to_json
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, refuse_empty_lists, report_progress
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
 from planner_eval.comparison.metrics import score as score_plans
@@ -355,7 +355,7 @@ def _report_text(report: Report) -> str:
     """A report without its rows, which stand beside it."""
     data = report_data(report, ())
     del data["rows"]
-    return json.dumps(data, ensure_ascii=False, indent=1)
+    return to_json(data, 1)
 
 
 class _StoredScore(NamedTuple):

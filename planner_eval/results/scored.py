@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
 
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, measure, measure_none
@@ -173,7 +174,11 @@ _encode_json = json.JSONEncoder(ensure_ascii=False).encode
 _encode_text: Callable[[str], str] = json.encoder.encode_basestring
 
 
-def row_data(row: ScoredRow) -> dict[str, Any]:
+ROW_FLAGS = ("repaired", "choices", "unread")
+"""What JSON says of a row only where it is so."""
+
+
+def row_data(row: ScoredRow) -> JsonObject:
     """A scored pair as JSON data."""
     return {
         "id": row.id,
@@ -183,15 +188,13 @@ def row_data(row: ScoredRow) -> dict[str, Any]:
         "reason": row.reason,
         "proved": row.proved,
         **({"keys": dict(row.keys)} if row.keys else {}),
-        **({"repaired": True} if row.repaired else {}),
-        **({"choices": True} if row.choices else {}),
-        **({"unread": True} if row.unread else {}),
+        **{name: True for name in ROW_FLAGS if getattr(row, name)},
         **({} if row.credits is None else {"credits": row.credits.data()}),
         **_recorded_data(row),
     }
 
 
-def _recorded_data(row: ScoredRow) -> dict[str, Any]:
+def _recorded_data(row: ScoredRow) -> JsonObject:
     """What is known of a row's run beside its plan, as JSON data."""
     data: dict[str, Any] = {} if row.task is None else {"task": row.task}
     if row.verdict is not None:
@@ -235,12 +238,7 @@ class RowLineWriter:
         ]
         if row.keys:
             fields.append(f'"keys": {_encode_json(dict(row.keys))}')
-        if row.repaired:
-            fields.append('"repaired": true')
-        if row.choices:
-            fields.append('"choices": true')
-        if row.unread:
-            fields.append('"unread": true')
+        fields += [f'"{name}": true' for name in ROW_FLAGS if getattr(row, name)]
         if row.file:
             fields.append(f'"file": {_encode_text(row.file)}')
         if row.line:
@@ -317,7 +315,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
         "reason": str,
         "proved": bool,
         **({"keys": dict.fromkeys(by, str)} if by else {}),
-        **dict.fromkeys(("repaired", "choices", "unread"), bool),
+        **dict.fromkeys(ROW_FLAGS, bool),
         "file": str,
         "line": int,
         "mistaken": [[str]],
@@ -357,13 +355,11 @@ def scored_of(data: Mapping[str, Any]) -> ScoredRow:
         data["reason"],
         data.get("keys", {}),
         data["proved"],
-        data.get("repaired", False),
-        data.get("choices", False),
-        tuple((gold, pred) for gold, pred in data.get("mistaken", ())),
-        data.get("file"),
-        data.get("line"),
+        mistaken=tuple((gold, pred) for gold, pred in data.get("mistaken", ())),
+        file=data.get("file"),
+        line=data.get("line"),
         credits=credits,
-        unread=data.get("unread", False),
+        **{name: data[name] for name in ROW_FLAGS if name in data},
         task=data.get("task"),
         verdict=_verdict_of(data.get("recorded")),
         turns=turns_of(data.get("turns")),

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from planner_eval.base.counts import Counts
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import JUDGED_STATES, Row
 from planner_eval.plan.model import Plan
@@ -42,7 +44,7 @@ class UnjudgedPair(NamedTuple):
     placed: bool
 
 
-class Totals:
+class Totals(Counts):
     """Sums over scored pairs: those of neighbouring parts, put together in order, are those of the whole.
 
     Args:
@@ -60,6 +62,13 @@ class Totals:
     (2, 2, 1)
     """
 
+    states: Counter[str]
+    codes: Counter[str]
+    pairs_by_code: Counter[str]
+    """In how many pairs each code is a root cause, however often in one."""
+    flags: Counter[str]
+    notations: set[str]
+
     def __init__(
         self,
         metrics: Iterable[str],
@@ -69,6 +78,7 @@ class Totals:
         *,
         causes: bool = False,
     ) -> None:
+        super().__init__(data)
         stored: Mapping[str, Any] = data or {}
         self.metrics, self.by, self.cluster = tuple(metrics), tuple(by), cluster
         self.alone: str | None = stored.get("alone")
@@ -80,14 +90,8 @@ class Totals:
         self._grouped: dict[str, dict[str, dict[str, Column]]] = {key: {} for key in self.by}
         for key, groups in stored.get("groups", {}).items():
             self._grouped[key] = {value: self._columns(columns) for value, columns in groups.items()}
-        self.states: Counter[str] = Counter(stored.get("states"))
-        self.codes: Counter[str] = Counter(stored.get("codes"))
-        self.pairs_by_code: Counter[str] = Counter(stored.get("pairs_by_code"))
-        """In how many pairs each code is a root cause, however often in one."""
-        self.flags: Counter[str] = Counter(stored.get("flags"))
         self.unjudged = {state: UnjudgedPair(*first) for state, first in stored.get("unjudged", {}).items()}
         self.width: int = stored.get("width", 0)
-        self.notations: set[str] = set(stored.get("notations", ()))
         self.lacks: set[str] = set(stored.get("lacks", GOLD_FEATURES))
         self.names = KnownNames()
         self.names.seen.update(tuple(name) for name in stored.get("names", ()))
@@ -239,14 +243,10 @@ class Totals:
 
     def extend(self, other: Totals) -> None:
         """Add the sums over the pairs that come next."""
-        self.states.update(other.states)
-        self.codes.update(other.codes)
-        self.pairs_by_code.update(other.pairs_by_code)
-        self.flags.update(other.flags)
+        super().extend(other)
         self.width = max(self.width, other.width)
         self.unjudged = {**other.unjudged, **self.unjudged}
         self.alone = other.alone if self.alone is None else self.alone
-        self.notations |= other.notations
         self.lacks &= other.lacks
         self.names.seen |= other.names.seen
         if self.causes is not None and other.causes is not None:
@@ -272,7 +272,7 @@ class Totals:
         self._waiting, self._clusters, self._keys = [], [], []
         self.cluster, self.alone = cluster, other.alone
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
         return {
             "columns": _data(self.columns),
@@ -280,17 +280,13 @@ class Totals:
                 key: {value: _data(columns) for value, columns in groups.items()}
                 for key, groups in self.groups.items()
             },
-            "states": dict(self.states),
-            "codes": dict(self.codes),
-            "pairs_by_code": dict(self.pairs_by_code),
-            "flags": dict(self.flags),
+            **super().data(),
             "unjudged": {state: list(first) for state, first in self.unjudged.items()},
             "width": self.width,
             **({} if self.alone is None else {"alone": self.alone}),
             **({} if self.causes is None else {"causes": self.causes.data()}),
             **({} if self.trials is None else {"trials": self.trials.data()}),
             **({} if self.conversations is None else {"conversations": self.conversations.data()}),
-            "notations": sorted(self.notations),
             "lacks": sorted(self.lacks),
             "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),
         }
@@ -322,7 +318,7 @@ def _extend(columns: Mapping[str, Column], more: Mapping[str, Column]) -> None:
         column.extend(more[name])
 
 
-def _data(columns: Mapping[str, Column]) -> dict[str, Any]:
+def _data(columns: Mapping[str, Column]) -> JsonObject:
     return {name: column.data() for name, column in columns.items()}
 
 

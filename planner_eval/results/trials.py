@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import Style
-from planner_eval.base.text import format_count, lazy_pattern, one_line
+from planner_eval.base.tables import Rows, Style
+from planner_eval.base.text import JsonObject, format_count, lazy_pattern, one_line
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.results.columns import Column
@@ -141,7 +141,7 @@ class TrialSums:
         self.cells = [a + b for a, b in zip(self.cells, other.cells, strict=True)]
         self.fields += [field for field in other.fields if field not in self.fields]
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The sums as JSON data."""
         return {
             "tasks": {name: list(counts) for name, counts in self.tasks.items()},
@@ -367,7 +367,7 @@ def _task_text(name: str, report: TrialReport, right_text: str) -> str:
     return f"{name} ({counts.right} of {counts.trials} {right_text}{recorded})"
 
 
-def trial_rows(report: TrialReport) -> list[dict[str, Any]]:
+def trial_rows(report: TrialReport) -> Rows:
     """pass^k and pass@k as rows of a table, those of the recorded verdict beside ours."""
     recorded = {estimate.k: estimate for estimate in report.recorded}
     uneven = any(recorded[e.k].tasks != e.tasks for e in report.passes if e.k in recorded)
@@ -401,7 +401,7 @@ def trial_blocks(report: TrialReport | None, style: Style, right_text: str = "th
     return [*tables, style.lines(trial_lines(report, right_text))]
 
 
-def trial_data(report: TrialReport) -> dict[str, Any]:
+def trial_data(report: TrialReport) -> JsonObject:
     """Trials as JSON data."""
     both, ours, missed, neither = report.cells
     data: dict[str, Any] = {}
@@ -433,7 +433,7 @@ def _count_data(counts: TaskCount) -> dict[str, int]:
     return {name: count for name, count in counts._asdict().items() if count or name != "absent"}
 
 
-def _estimate_data(estimate: PassEstimate) -> dict[str, Any]:
+def _estimate_data(estimate: PassEstimate) -> JsonObject:
     def interval_data(interval: Interval | None) -> dict[str, Any] | None:
         return None if interval is None else interval._asdict()
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import LIST, SECONDS, ArgumentKind, InputError, RenderError, expect
 from planner_eval.base.formats import LISTING, formats_of, load_writer, shows
 from planner_eval.plan.model import Diagnostic, Plan
+from planner_eval.reading.parse import Source, parse
 from planner_eval.results.drawing.overlay import diff_scene, plan_scene
 from planner_eval.results.drawing.scene import Scene, condense
 from planner_eval.results.drawing.themes import theme as get_theme
@@ -33,7 +34,7 @@ Drawable: TypeAlias = "Plan | Diff | Scene"
 
 
 def render(
-    thing: Drawable,
+    thing: Source | Drawable,
     *,
     format: str = "svg",
     theme: str = "default",
@@ -41,34 +42,35 @@ def render(
     force: bool = False,
     color: bool = False,
 ) -> bytes:
-    """Draw what is read already; :func:`planner_eval.render` also reads it.
+    """Draw a plan, or a diff as its two plans laid over one another.
 
     Args:
-        thing: A plan, a diff, or a scene such as :func:`planner_eval.results.drawing.graphs.tool_graph`
-            gives.
-        format: One of :data:`FORMATS`.
-        theme: As for :func:`planner_eval.render`, like all that follow.
-        deadline: Seconds for the layout.
-        force: Draw every call, however many.
+        thing: A plan, its text or data, the path of its file, a diff, or a scene such as
+            :func:`planner_eval.results.drawing.graphs.tool_graph` gives.
+        format: One of :data:`planner_eval.results.drawing.FORMATS`: svg, png, pdf, dot, mermaid, text, boxes.
+        theme: The name of a theme in ``viz/themes/``, or a file like them.
+        deadline: Seconds for the layout; it runs in a child process that is ended then.
+        force: Draw every call, however many; otherwise above 300 calls, or more references than
+            twice the calls plus 100, a box is a tool (all formats but text).
         color: Whether the format text uses a terminal's colours.
+
+    Returns:
+        The drawing; the same bytes for the same input, in UTF-8 where it is text.
 
     Raises:
         RenderError: Graphviz is not installed, the deadline has passed, or the format cannot hold
             the drawing.
         InputError: there is no such format or theme.
+        ParseError: the plan cannot be read.
 
-    >>> from planner_eval.plan.model import Call, Edge, Plan, Ref
-    >>> search, book = Call("c1", "search"), Call("c2", "book", (("hotel", Ref(0, ("id",))),))
-    >>> plan = Plan((search, book), (Edge(0, 1, "hotel", path=("id",)),))
-    >>> print(render(plan, format="text").decode())
+    >>> print(render("s = search(#city='Rome')", format="text").decode(), end="")
     generation 1
-      c1  search
-    generation 2
-      c2  book    hotel ← search.id
-    <BLANKLINE>
+      c1  search  city = "Rome"
     """
+    read = isinstance(thing, (Plan, Scene)) or hasattr(thing, "edits")
     look = {"format": format, "theme": theme}
-    drawing = next(render_many([thing], **look, deadline=deadline, force=force, color=color))
+    drawn: Any = thing if read else parse(thing)
+    drawing = next(render_many([drawn], **look, deadline=deadline, force=force, color=color))
     if drawing.error:
         raise RenderError(drawing.error)
     return drawing.data

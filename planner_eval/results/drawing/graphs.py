@@ -1,6 +1,6 @@
 """Drawings of many plans at once: how tools feed one another, and the most common shapes.
 
-Both are scenes; :func:`planner_eval.results.drawing.plans` draws them.
+Both are scenes; :func:`planner_eval.render` draws them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import format_count, shorten
+from planner_eval.base.text import JsonObject, format_count, shorten
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import shape
@@ -75,7 +75,7 @@ class ToolGraph:
         self.calls.update(other.calls)
         self.references.update(other.references)
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The same as JSON data."""
         return {
             "nodes": self.nodes,
@@ -215,7 +215,7 @@ class Shapes:
         self.counts.update(other.counts)
         self.examples = {**other.examples, **self.examples}
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The same as JSON data."""
         return {"counts": self.counts, "examples": self.examples}
 

@@ -451,7 +451,7 @@ RUN_ROLES = ("ok", "failed", "skipped")
 
 
 def run_scene(plan: Plan, trace: Trace, *, times: bool = False) -> Scene:
-    """The scene of a plan and its run; :func:`planner_eval.results.drawing.plans` draws it.
+    """The scene of a plan and its run; :func:`planner_eval.render` draws it.
 
     Args:
         plan: The plan that was run.

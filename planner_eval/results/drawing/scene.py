@@ -254,8 +254,6 @@ def _pick_from_cycle(waiting: list[int]) -> list[int]:
 
 
 # ----------------------------------------------------------------------
-# What stands in a drawing: foreign text made safe, values in words, and how wide a text can become.
-# ----------------------------------------------------------------------
 # What stands in a drawing: foreign text made safe, values and references in words.
 _ALSO_UNSAFE = re.compile("[\t\n\u061c\ufffe\uffff\U000e0000-\U000e0fff]")
 _SCALARS = (str, int, float, bool, type(None))

@@ -17,7 +17,7 @@ from typing import Any
 
 from planner_eval.base.errors import RenderError
 from planner_eval.base.resources import read
-from planner_eval.base.text import json_safe, printable
+from planner_eval.base.text import JsonObject, json_safe, printable
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
@@ -368,8 +368,6 @@ def compress_data(data: bytes) -> bytes:
 
 
 # ----------------------------------------------------------------------
-# How a notebook and print() show a plan or a diff.
-# ----------------------------------------------------------------------
 # How a notebook and print() show a plan or a diff; they ask by name, for they know nothing of drawing.
 def notebook_svg(thing: Drawable) -> str | None:
     """The thing as SVG, or None where nothing can draw it."""
@@ -422,11 +420,11 @@ def notebook_listing(thing: Plan | Diff) -> str | None:
     )
 
 
-def _plan_data(plan: Plan) -> dict[str, Any]:
+def _plan_data(plan: Plan) -> JsonObject:
     return {"pred": plan_data(plan)}
 
 
-def _diff_data(diff: Diff) -> dict[str, Any]:
+def _diff_data(diff: Diff) -> JsonObject:
     """Both plans, which calls stand for which, and the edits, as the script of a page has them."""
     edits = []
     for edit in diff.edits:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.names import calls_name
 from planner_eval.comparison.gold_alternatives import read_gold
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.policy.policy import intern_policy
-from planner_eval.comparison.rows import JUDGED_STATES, Evaluation, PairReading, Row, Spans, structure_lines
+from planner_eval.comparison.rows import JUDGED_STATES, PairReading, Row, Spans, structure_lines
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures
 from planner_eval.comparison.turns import turns_of
 from planner_eval.plan.model import Plan
@@ -23,7 +24,14 @@ from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.results.page.conversation import conversation_data
 from planner_eval.results.page.lines import Pair, PairLineWriter
 from planner_eval.results.page.packed_edits import edit_message, read_edit_message
-from planner_eval.results.runs.jobs import ComparedPair, Effects, ScoreJob, add_run_facts, run_stages
+from planner_eval.results.runs.jobs import (
+    ComparedPair,
+    Effects,
+    ScoreJob,
+    add_run_facts,
+    evaluation_of,
+    run_stages,
+)
 from planner_eval.results.runs.pairs import Pair as Records
 from planner_eval.results.runs.stored import StoredLines
 from planner_eval.results.scored import ScoredRow, key_of, line_of, scored_row
@@ -44,18 +52,15 @@ class PageJob:
         counts: Whether lines keep what metrics counted, for two runs to be compared.
     """
 
+    kind = "report"
+
     score: ScoreJob
     fields: tuple[str, ...] = ()
     query: str | None = None
     texts: bool = True
     counts: bool = False
 
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "report"
-
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.score.options(), "query": self.query, "texts": self.texts}
 
@@ -72,12 +77,9 @@ class PageJob:
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         job, lines = self.score, PairLineWriter(self.query, texts=self.texts)
-        how, policy = job.reading, intern_policy(job.policy)
+        policy = intern_policy(job.policy)
         names = policy.names_tools
-        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        repair, named = bool(how["repair"]), job.gold_named
-        evaluation = Evaluation(*dialects, policy, self.texts, repair, how["compute"], True, named)
-
+        evaluation = evaluation_of(job.reading, policy, located=self.texts, gold_named=job.gold_named)
         counted = job.counting(policy)
 
         def compared(read_pair: PairReading) -> ComparedPair:
@@ -178,6 +180,8 @@ class StoredJob:
         stored: The run's rows.
     """
 
+    kind = "report"
+
     page: PageJob
     stored: StoredLines
 
@@ -186,12 +190,7 @@ class StoredJob:
         """How pairs are counted."""
         return self.page.score
 
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return self.page.kind
-
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {**self.page.options(), "stored": self.stored.rows}
 
@@ -242,11 +241,9 @@ class _Reader:
     """Reads the plans of pairs that were compared; texts that many pairs share once."""
 
     def __init__(self, job: PageJob, rows: Iterable[bytes]) -> None:
-        how, self.job = job.score.reading, job
-        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        self.policy = intern_policy(job.score.policy)
-        repair, named = bool(how["repair"]), job.score.gold_named
-        self.again = Evaluation(*dialects, self.policy, True, repair, how["compute"], True, named)
+        self.job, score = job, job.score
+        self.policy = intern_policy(score.policy)
+        self.again = evaluation_of(score.reading, self.policy, located=True, gold_named=score.gold_named)
         self.rows = (_parse_json(row.decode()) for row in rows)
         self._golds: dict[str, Plan] = {}
         self._preds: dict[str, Plan] = {}

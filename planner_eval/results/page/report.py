@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
 from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, expect_or_none
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.evaluate import PairedFiles, pair, read_shared_gold, report_progress
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
@@ -93,7 +94,7 @@ def run_data(
     report: Report,
     name: str,
     mistaken: Mapping[tuple[str | None, str | None], int],
-) -> dict[str, Any]:
+) -> JsonObject:
     """What a page says of a run.
 
     Args:
@@ -128,7 +129,7 @@ _CAUSE_FIELDS = {
 """By what the page picks the pairs that have causes of a kind."""
 
 
-def _cause_data(cause: CauseSum) -> dict[str, Any]:
+def _cause_data(cause: CauseSum) -> JsonObject:
     """A group of root causes: what they cost ``exact``, and what mending them alone would gain."""
     kind, names = cause.kind, cause.parts
     picks = (
@@ -142,7 +143,7 @@ def _cause_data(cause: CauseSum) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _figure_data(estimate: Estimate) -> dict[str, Any]:
+def _figure_data(estimate: Estimate) -> JsonObject:
     data: dict[str, Any] = {
         "name": estimate.name,
         "value": estimate.value,
@@ -161,7 +162,7 @@ def _direction_data(name: str) -> dict[str, bool]:
     return {"lower": True} if name in METRICS and METRICS[name].lower else {}
 
 
-def _group_data(value: str, estimates: Iterable[Estimate]) -> dict[str, Any]:
+def _group_data(value: str, estimates: Iterable[Estimate]) -> JsonObject:
     valued = [e for e in estimates if e.value is not None]
     return {
         "value": value,
@@ -175,7 +176,7 @@ def _significance_data(line: Line) -> dict[str, float | None]:
     return {"low": line.difference.low, "high": line.difference.high, "p": line.p}
 
 
-def compare_data(contrast: Contrast) -> dict[str, Any]:
+def compare_data(contrast: Contrast) -> JsonObject:
     """How two runs compare.
 
     Args:
@@ -256,11 +257,11 @@ def report(  # noqa: PLR0913 - the options of a public function
     metrics: Iterable[str] = DEFAULT_METRICS,
     by: Sequence[str] = (),
     cluster: str | None = None,
+    causes: bool = False,
+    effects: Effects | None = None,
     reading: Reading = DEFAULT_READING,
     names: Sequence[str] | None = None,
     shown: PageSettings = DEFAULT_SETTINGS,
-    causes: bool = False,
-    effects: Effects | None = None,
     progress: Any = None,
     **how: Any,
 ) -> PageResult:
@@ -274,11 +275,11 @@ def report(  # noqa: PLR0913 - the options of a public function
         metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups.
         by: What to break the figures down by, as for :func:`planner_eval.score`.
         cluster: What says in which cluster a pair lies, as for :func:`planner_eval.score`.
+        causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
+        effects: Runs the plans of a pair and says what they come to, in this process alone.
         reading: How all are read and paired.
         names: What the systems are called; their files when left out.
         shown: What the page shows, and how.
-        causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
-        effects: Runs the plans of a pair and says what they come to, in this process alone.
         progress: Is told how many pairs are done, and of how many.
         how: As :func:`planner_eval.results.runs.run.run` takes it, where processes do the work: ``jobs`` …
 
@@ -416,9 +417,7 @@ def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> 
         yield f"{what} that are {right} are not listed; figures cover all"
 
 
-def _comparison_data(
-    results: Sequence[SystemResults], names: Sequence[str], policy: Policy
-) -> dict[str, Any]:
+def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], policy: Policy) -> JsonObject:
     job = results[0].score
     systems = [System(_LazyCounts(r), r.totals, r.score.about) for r in results]
     comparison = comparison_of(

@@ -7,10 +7,10 @@ from typing import Any
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.comparison.policy.policy import Policy, intern_policy
-from planner_eval.comparison.rows import Evaluation, PairReading, Row
+from planner_eval.comparison.rows import PairReading, Row
 from planner_eval.reading.files.record import Record, patch_name
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
-from planner_eval.results.runs.jobs import LOCATION_FIELDS, Effects, describe, run_stages
+from planner_eval.results.runs.jobs import LOCATION_FIELDS, Effects, describe, evaluation_of, run_stages
 from planner_eval.results.runs.pairs import JSON, Pair
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row
 
@@ -28,17 +28,14 @@ class DiffJob:
         gold_named: Whether gold's records have ids.
     """
 
+    kind = "diff"
+
     policy: Policy
     reading: Mapping[str, Any]
     told: RowSettings
     located: bool = False
     failures: bool = False
     gold_named: bool = False
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "diff"
 
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""
@@ -81,10 +78,8 @@ class DiffJob:
             seen: Is given each row.
             effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
-        how, policy = self.reading, intern_policy(self.policy)
-        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        repair, named = bool(how["repair"]), self.gold_named
-        evaluation = Evaluation(*dialects, policy, self.located, repair, how["compute"], True, named)
+        policy = intern_policy(self.policy)
+        evaluation = evaluation_of(self.reading, policy, located=self.located, gold_named=self.gold_named)
 
         def compared(records: PairReading) -> tuple[Record | None, Row]:
             row = evaluation.row(records)

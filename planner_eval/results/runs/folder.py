@@ -14,6 +14,7 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import find_write_problem, write
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
+from planner_eval.base.text import to_json
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
@@ -275,7 +276,7 @@ def _value_text(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         text = ", ".join(value)
     else:
-        text = json.dumps(value, ensure_ascii=False)
+        text = to_json(value)
     return text if len(text) < 200 else f"{text[:200]} …"
 
 
@@ -482,7 +483,14 @@ class RunFolder:
             mark = read_mark(self.parts, chunk)
             if mark is None:
                 raise InputError(f"{mark_file(self.parts, chunk)} was changed or removed during the run")
-            total.extend(job.fold(json.loads(mark.sums)))
+            try:
+                sums = job.fold(json.loads(mark.sums))
+            except (KeyError, TypeError, ValueError):
+                problem = (
+                    "cannot be read: another build of planeval wrote it; repeat the run in another folder"
+                )
+                raise InputError(f"{mark_file(self.parts, chunk)} {problem}") from None
+            total.extend(sums)
         return total
 
     def join(self, job: Job, chunks: Iterable[Part], check: Callable[[], None]) -> None:

@@ -144,6 +144,24 @@ Effects: TypeAlias = Callable[[Row, Record | None, Record | None], Mapping[str, 
 """From a row and its two records to what its plans come to."""
 
 
+def evaluation_of(
+    reading: Mapping[str, Any], policy: Policy, *, gold_named: bool, located: bool = False, mends: bool = True
+) -> Evaluation:
+    """How the pairs of a job become rows.
+
+    Args:
+        reading: How the records are read: the fields of a :class:`planner_eval.Reading`.
+        policy: How values compare.
+        gold_named: Whether gold's records have ids.
+        located: Find the places of calls and arguments in the texts.
+        mends: Say of what cannot be read whether repair would read it.
+    """
+    dialects = reading["dialect"], reading["gold_dialect"] or reading["dialect"]
+    return Evaluation(
+        *dialects, policy, located, bool(reading["repair"]), reading["compute"], mends, gold_named
+    )
+
+
 class ComparedPair(NamedTuple):
     """A pair that was compared: what was read of its records, and what became of it."""
 
@@ -167,6 +185,8 @@ class ScoreJob:
         gold_named: Whether gold's records have ids.
     """
 
+    kind = "score"
+
     metrics: tuple[str, ...]
     policy: Policy
     by: tuple[str, ...]
@@ -176,11 +196,6 @@ class ScoreJob:
     mends: bool = False
     causes: bool = False
     gold_named: bool = False
-
-    @property
-    def kind(self) -> str:
-        """What the run is called."""
-        return "score"
 
     def options(self) -> dict[str, Any]:
         """All that decides what the rows are, as JSON data."""
@@ -226,12 +241,10 @@ class ScoreJob:
 
     def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[ScoredRow]:
         """The same rows, each as it is."""
-        how, policy = self.reading, intern_policy(self.policy)
+        policy = intern_policy(self.policy)
         names = policy.names_tools
-        dialects = how["dialect"], how["gold_dialect"] or how["dialect"]
-        repair = bool(how["repair"])
-        mends = self.mends and not repair
-        evaluation = Evaluation(*dialects, policy, False, repair, how["compute"], mends, self.gold_named)
+        mends = self.mends and not self.reading["repair"]
+        evaluation = evaluation_of(self.reading, policy, gold_named=self.gold_named, mends=mends)
         counted = self.counting(policy)
 
         def compared(records: PairReading) -> ComparedPair:

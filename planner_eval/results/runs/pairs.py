@@ -64,8 +64,6 @@ class Job(Protocol):
 
 
 # ----------------------------------------------------------------------
-# The pairs of a run, made when they are asked for, and whether their files are large.
-# ----------------------------------------------------------------------
 # The files behind records: whether they are large enough for work in parts, and whether they change.
 LARGE_BYTES = 8_000_000
 """From so many bytes on it pays to start other processes."""

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import write
+from planner_eval.base.text import to_json
 from planner_eval.results.runs.pairs import JSON, Job, Part
 from planner_eval.results.runs.work import (
     PARTIAL_SUFFIX,
@@ -54,7 +55,7 @@ def run_text(data: Mapping[str, Any]) -> str:
     Args:
         data: What is run, as JSON data.
     """
-    return json.dumps({**data, "check": _digest(data)}, ensure_ascii=False, indent=1)
+    return to_json({**data, "check": _digest(data)}, 1)
 
 
 def read_run(folder: str) -> dict[str, Any] | None:
@@ -103,10 +104,6 @@ def _digest(data: Mapping[str, Any]) -> str:
     return digest_of(json.dumps(data, sort_keys=True).encode())
 
 
-# ----------------------------------------------------------------------
-# A run that is done, read from its folder again.
-# ----------------------------------------------------------------------
-# The file of all rows of a run: JSON lines or Parquet, written from the parts and held against them.
 # ----------------------------------------------------------------------
 # Rows of a run as a Parquet file: written from their lines group by group, and read again.
 _ROW_GROUP_SIZE = 10_000
@@ -189,8 +186,8 @@ def _encode_line(line: bytes, texts: list[str]) -> bytes:
     data = json.loads(line)
     for name in texts:
         if name in data:
-            data[name] = json.dumps(data[name], ensure_ascii=False)
-    text = json.dumps(data, ensure_ascii=False)
+            data[name] = to_json(data[name])
+    text = to_json(data)
     return _LONE_SURROGATE.sub(lambda match: f"\\\\u{ord(match[0]):04x}", text).encode() + b"\n"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from urllib.parse import quote
 from planner_eval._version import __version__
 from planner_eval.base.errors import CODES
 from planner_eval.base.tables import MARKDOWN, table_head, table_line
-from planner_eval.base.text import format_count, one_line, printable
+from planner_eval.base.text import format_count, one_line, printable, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
 from planner_eval.results.findings import LEVELS, Finding, FindingGroup, digests, group_findings
@@ -204,7 +203,7 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
             }
         ],
     }
-    yield json.dumps(log, ensure_ascii=False, indent=1)
+    yield to_json(log, 1)
 
 
 def _rule(code: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.ratios import gap_text, round_ratio
-from planner_eval.base.tables import MARKDOWN, Style, table
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.tables import MARKDOWN, Rows, Style, table
+from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
@@ -47,9 +47,7 @@ def select_lines(lines: Sequence[Line], indices: Iterable[int]) -> list[Line]:
     return [lines[index] for index in indices]
 
 
-def pair_rows(
-    lines: Iterable[Line], names: Sequence[str], read: BothRead | None = None
-) -> list[dict[str, Any]]:
+def pair_rows(lines: Iterable[Line], names: Sequence[str], read: BothRead | None = None) -> Rows:
     """Both figures, their difference, and how sure it is.
 
     Args:
@@ -85,7 +83,7 @@ def _both_read_column(names: Sequence[str], read: BothRead, values: Sequence[Any
     return {f"{head}{' too' * (head in names)}": " / ".join("–" if v is None else f"{v:g}" for v in values)}
 
 
-def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> Rows:
     """The figures of all systems; a star stands by what surely differs from the first."""
     rows = []
     for index in indices:
@@ -103,7 +101,7 @@ def _figure_text(figure: Estimate, *, sure: bool) -> str | None:
     return None if figure.value is None else f"{figure.value:.4f}{'*' if sure else ''}"
 
 
-def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> list[dict[str, Any]]:
+def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[str]) -> Rows:
     """One table: records, causes, a row a figure, and one over what both read; of several systems a row each.
 
     Args:
@@ -113,7 +111,7 @@ def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[st
     """
     contrasts = comparison.contrasts
     many = len(contrasts) > 1
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for position, contrast in enumerate(contrasts):
         heads = ("first", "second") if many else names
         system = {"system": names[position + 1]} if many else {}
@@ -131,16 +129,14 @@ def flat_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[st
     return rows
 
 
-def _tested_rows(lines: Sequence[Line], heads: Sequence[str]) -> list[dict[str, Any]]:
+def _tested_rows(lines: Sequence[Line], heads: Sequence[str]) -> Rows:
     """Rows of figures that name the test, before what is marked."""
     rows = pair_rows(lines, heads)
     tests = [line.difference.test.partition(" ")[0] or None for line in lines]
     return [{**row, "test": test, "": row[""]} for row, test in zip(rows, tests, strict=True)]
 
 
-def cause_rows(
-    comparison: Comparison, names: Sequence[str], *, with_both_read: bool = True
-) -> list[dict[str, Any]]:
+def cause_rows(comparison: Comparison, names: Sequence[str], *, with_both_read: bool = True) -> Rows:
     """How often each code is a root cause under each system, what differs most first.
 
     Args:
@@ -158,7 +154,7 @@ def cause_rows(
     return rows
 
 
-def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[list[dict[str, Any]]]:
+def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[Rows]:
     """Two tables where there is anything in them: what each system cost, and its first wrong turns.
 
     Args:
@@ -166,7 +162,7 @@ def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[
         names: What the systems are called.
     """
     systems = [sums or ConversationSums() for sums in comparison.conversations]
-    costs: list[dict[str, Any]] = []
+    costs: Rows = []
     for cost in (name for name in COST_NAMES if any(name in sums.costs for sums in systems)):
         spent = [sums.costs.get(cost, CostSum()) for sums in systems]
         for per, values in (
@@ -175,7 +171,7 @@ def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[
         ):
             cells = dict(zip(names, map(round_cost, values), strict=True))
             costs.append({"cost": f"{cost.replace('_', ' ')} per {per}", **cells})
-    turns: list[dict[str, Any]] = []
+    turns: Rows = []
     for unit in dict.fromkeys(unit for sums in systems for unit in sums.first):
         counts: list[Mapping[int, int]] = [sums.first.get(unit, {}) for sums in systems]
         numbers = {turn for counter in counts for turn in counter}
@@ -186,7 +182,7 @@ def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[
     yield from filter(None, (costs, turns))
 
 
-def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Rows:
     """The first figures of each value of a key."""
     rows = []
     for value in comparison.contrasts[0].breakdown[key]:
@@ -221,7 +217,7 @@ def _free_key(key: str, names: Sequence[str]) -> str:
     return f"{key} (key)" if key in names or key in HEADS else key
 
 
-def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
+def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> Rows:
     """Which tool was taken for which, in predictions that were read."""
     return [
         {"gold calls": gold, "called": pred, **dict(zip(names, counts, strict=True))}
@@ -243,8 +239,6 @@ def _round_value(value: float | None) -> float | None:
     return None if value is None else round_ratio(value)
 
 
-# ----------------------------------------------------------------------
-# Systems compared, in writing.
 TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
 
@@ -473,8 +467,7 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
     return lines
 
 
-# ---------------------------------------------------------------- data
-def comparison_data(comparison: Comparison) -> dict[str, Any]:
+def comparison_data(comparison: Comparison) -> JsonObject:
     """A comparison as JSON data: a contrast of two systems, or a list of contrasts with the first."""
     contrasts = [contrast_data(contrast) for contrast in comparison.contrasts]
     if len(contrasts) == 1:
@@ -488,7 +481,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _tasks_data(contrast: Contrast) -> dict[str, Any]:
+def _tasks_data(contrast: Contrast) -> JsonObject:
     """How often each task was tried and right under either system."""
     return {
         task: {
@@ -499,7 +492,7 @@ def _tasks_data(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def contrast_data(contrast: Contrast) -> dict[str, Any]:
+def contrast_data(contrast: Contrast) -> JsonObject:
     """Two systems compared as JSON data."""
     return {
         "schema": "planeval.contrast/1",
@@ -531,7 +524,7 @@ def contrast_data(contrast: Contrast) -> dict[str, Any]:
     }
 
 
-def _conversation_data(contrast: Contrast) -> dict[str, Any]:
+def _conversation_data(contrast: Contrast) -> JsonObject:
     """Costs and turns of either system, as ``score`` has them."""
     sides = {
         name: conversation_data(sums)
@@ -546,7 +539,7 @@ def _unreadable_data(records: Records) -> dict[str, int | None]:
     return {"as_written": records.unreadable_as_written, "once_repaired": records.unreadable_once_repaired}
 
 
-def _both_read_data(both_read: BothRead) -> dict[str, Any]:
+def _both_read_data(both_read: BothRead) -> JsonObject:
     return {
         "samples": both_read.n,
         "figures": {line.name: _line_data(line) for line in both_read.lines},
@@ -554,7 +547,7 @@ def _both_read_data(both_read: BothRead) -> dict[str, Any]:
     }
 
 
-def _line_data(line: Line) -> dict[str, Any]:
+def _line_data(line: Line) -> JsonObject:
     values = {"first": line.first.value, "second": line.second.value}
     values |= {"n": line.first.n, "n_second": line.second.n}
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import TEXT, Style, table_pieces
-from planner_eval.base.text import format_count, join_pieces, one_line
+from planner_eval.base.tables import TEXT, Rows, Style, table_pieces
+from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.metrics.facts import Counts
@@ -95,7 +94,7 @@ def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
 
 # ----------------------------------------------------------------------
 # Reports in writing.
-def figure_rows(estimates: Iterable[Estimate]) -> list[dict[str, Any]]:
+def figure_rows(estimates: Iterable[Estimate]) -> Rows:
     """Figures as rows of a table."""
     rows = []
     for figure in estimates:
@@ -225,11 +224,11 @@ def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoub
 
         empty_rows = data.pop("rows")
         data = {**data, "without_gold_doubts": doubt_data(report, without), "rows": empty_rows}
-    head = json.dumps(data, ensure_ascii=False, indent=1)
+    head = to_json(data, 1)
     yield head.removesuffix("[]\n}")
     empty = True
     for row in rows:
-        text = json.dumps(row_data(row), ensure_ascii=False, indent=1).replace("\n", "\n  ")
+        text = to_json(row_data(row), 1).replace("\n", "\n  ")
         yield f"{'[' if empty else ','}\n  {text}"
         empty = False
     yield "[]\n}" if empty else "\n ]\n}"
@@ -317,7 +316,7 @@ def _trial_blocks(report: Report, style: Style) -> list[str]:
     ]
 
 
-def _trial_data(report: Report) -> dict[str, Any]:
+def _trial_data(report: Report) -> JsonObject:
     trials, conversations = report.trials, report.totals.conversations
     return {
         **({} if trials is None else {"trials": trial_data(trials)}),
@@ -329,7 +328,7 @@ def beside_cards(report: Report) -> list[dict[str, Any]]:
     """Trials, costs and turns as a page shows them: each a title, a table and sentences."""
     trials, sums = report.trials, report.totals.conversations
     verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
-    cards: list[tuple[str, list[dict[str, Any]], list[str]]] = []
+    cards: list[tuple[str, Rows, list[str]]] = []
     if trials is not None:
         title = "Trials of tasks" if trials.passes else "Recorded verdicts"
         cards.append((title, trial_rows(trials) if trials.passes else [], [*trial_lines(trials)]))
@@ -386,9 +385,7 @@ def _count_ungrouped(report: Report) -> dict[str, int]:
     return {key: count for key, count in counts.items() if count}
 
 
-def _breakdown_rows(
-    key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]
-) -> list[dict[str, Any]]:
+def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]) -> Rows:
     rows = []
     head = f"{key} (key)" if key == "n" or key in names else key
     for value, estimates in groups.items():
@@ -399,7 +396,7 @@ def _breakdown_rows(
     return rows
 
 
-def _figure_data(figure: Estimate) -> dict[str, Any]:
+def _figure_data(figure: Estimate) -> JsonObject:
     span = figure.interval
     counts = figure.tally if isinstance(figure.tally, Counts) else None
     data: dict[str, Any] = {"value": figure.value, "macro": figure.macro, "n": figure.n}
@@ -411,7 +408,7 @@ def _figure_data(figure: Estimate) -> dict[str, Any]:
     return data
 
 
-def report_data(report: Report, rows: Iterable[ScoredRow]) -> dict[str, Any]:
+def report_data(report: Report, rows: Iterable[ScoredRow]) -> JsonObject:
     """A report as JSON data, with some of its rows."""
     return {
         "schema": "planeval.report/1",
@@ -456,7 +453,7 @@ def causes_text(causes: Causes, style: Style = TEXT) -> str:
     return style.join([head, style.table(rows), "\n".join(lines)])
 
 
-def cause_rows(sums: Sequence[CauseSum]) -> list[dict[str, Any]]:
+def cause_rows(sums: Sequence[CauseSum]) -> Rows:
     """Groups of root causes as rows of a table."""
     return [
         {
@@ -471,7 +468,7 @@ def cause_rows(sums: Sequence[CauseSum]) -> list[dict[str, Any]]:
     ]
 
 
-def causes_data(causes: Causes) -> dict[str, Any]:
+def causes_data(causes: Causes) -> JsonObject:
     """What root causes cost as JSON data."""
     return {
         "pairs": causes.pairs,
@@ -483,7 +480,7 @@ def causes_data(causes: Causes) -> dict[str, Any]:
     }
 
 
-def _cause_data(row: CauseSum) -> dict[str, Any]:
+def _cause_data(row: CauseSum) -> JsonObject:
     return {name: value for name, value in row._asdict().items() if name != "parts"}
 
 

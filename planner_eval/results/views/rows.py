@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_eval.base.formats import DEFAULT, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import encodable, join_pieces, one_line, printable
+from planner_eval.base.text import encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred
 from planner_eval.comparison.explanation.edits import Edit, Place
@@ -374,18 +374,16 @@ def format_row(row: Row, record: Record | None, settings: RowSettings) -> str:
     if not form:
         return ""
     if settings.by_line:
-        return _encode_json(_data(row, settings))
+        return to_json(_data(row, settings))
     if shows(form, "plain") and many:  # no more of either is shown
-        return _encode_json(
-            [row.id[: _MAX_LINE_LENGTH + 1], printable(summary_line(row)[: _MAX_LINE_LENGTH + 1])]
-        )
+        return to_json([row.id[: _MAX_LINE_LENGTH + 1], printable(summary_line(row)[: _MAX_LINE_LENGTH + 1])])
     if shows(form, "cases"):
-        return _encode_json(row_case(row, record))
+        return to_json(row_case(row, record))
     if shows(form, "findings", "annotations"):
         from planner_eval.results.findings import findings_of
 
-        return _encode_json(findings_of(row, record, many=many))
-    return _encode_json(encodable(_format_pair(row, settings)))
+        return to_json(findings_of(row, record, many=many))
+    return to_json(encodable(_format_pair(row, settings)))
 
 
 def _format_pair(row: Row, settings: RowSettings) -> str:
@@ -398,7 +396,7 @@ def _format_pair(row: Row, settings: RowSettings) -> str:
         from planner_eval.base.tables import table_line
 
         return table_line(list(flat_row(row).values()), settings.form)
-    return json.dumps(_data(row, settings), ensure_ascii=False, indent=1)
+    return to_json(_data(row, settings), 1)
 
 
 def format_rows(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> Iterator[str]:
@@ -440,7 +438,3 @@ def _data(row: Row, settings: RowSettings) -> dict[str, Any]:
     if row.diff is None:
         return {**head, "state": row.state, "error": (row.error or STATES[row.state]).split("\n")[0]}
     return head | make_patch(row.diff)
-
-
-def _encode_json(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False)
