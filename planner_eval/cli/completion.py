@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from planner_eval.base.errors import CODES
+from planner_eval.base.codes import code_meanings
 
 
 def _dialects() -> Iterable[str]:
@@ -47,7 +47,7 @@ def _catalog_formats() -> Iterable[str]:
 
 
 def _codes() -> Iterable[str]:
-    return (code for code in CODES if code.startswith("check."))
+    return (code for code in code_meanings() if code.startswith("check."))
 
 
 def _datasets() -> Iterable[str]:
