@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner_eval.base.codes import code_meanings
-from planner_eval.base.errors import DatasetError, JudgeError
+from planner_eval.base.errors import DatasetError, JudgeError, ParseError
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
 from planner_eval.benchmarks.callnavi.corrected import scorer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
@@ -39,6 +39,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.score import score_file
 from planner_eval.models.cache import Cache
+from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
@@ -261,6 +262,10 @@ def test_values_that_are_no_objects_are_not_valid() -> None:
     assert not any(read_answer(text).valid for text in ("[]", "42", "null", '"API"', "{} {}", ""))
     assert read_answer("API: [pay]\nparameters: [{to: Ann}]", notation="yaml").valid
     assert not read_answer("I would pay.", notation="yaml").valid
+    for end in range(1, len(text := '{"API": ["pay"], "parameters": [{"to": "Ann\'s", "n": [1, {}]}]}')):
+        with pytest.raises(ParseError) as cut:  # what is known without a search is what the search says
+            parse(text[:end])
+        assert read_answer(text[:end]).code == cut.value.code
 
 
 def test_ratios_are_over_the_questions_asked() -> None:
