@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import DatasetError, JudgeError, ParseError
+from planner_eval.base.text import edit_distance
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
 from planner_eval.benchmarks.callnavi.corrected import scorer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
 from planner_eval.benchmarks.callnavi.official import (
     ALL_RIGHT,
     Verdict,
-    edit_distance,
     election_score,
     frequencies,
     levenshtein_score,
