@@ -12,14 +12,15 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner_eval.base.errors import CODES, DatasetError, JudgeError
+from planner_eval.base.codes import code_meanings
+from planner_eval.base.errors import DatasetError, JudgeError, ParseError
+from planner_eval.base.text import edit_distance
 from planner_eval.benchmarks.callnavi import score_corrected, score_official
 from planner_eval.benchmarks.callnavi.corrected import scorer
 from planner_eval.benchmarks.callnavi.data import read_callnavi
 from planner_eval.benchmarks.callnavi.official import (
     ALL_RIGHT,
     Verdict,
-    edit_distance,
     election_score,
     frequencies,
     levenshtein_score,
@@ -38,6 +39,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
 from planner_eval.benchmarks.score import score_file
 from planner_eval.models.cache import Cache
+from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
@@ -150,7 +152,7 @@ def test_edit_distance_is_the_textbook_one(a: str, b: str) -> None:
 
 def test_every_irregularity_and_cell_of_the_data_is_counted(samples: dict[str, Sample]) -> None:
     found = Counter(d.code for one in samples.values() for d in one.extra["diagnostics"])
-    assert set(found) <= set(CODES)
+    assert set(found) <= set(code_meanings())
     assert {code.removeprefix("dataset."): count for code, count in found.items()} == {
         "placeholder": 503, "placeholder_first": 226, "placeholder_nested": 70, "untyped": 101,
         "unknown_argument": 35, "missing_argument": 31, "type": 17, "length": 6, "unknown_tool": 6,
@@ -260,6 +262,10 @@ def test_values_that_are_no_objects_are_not_valid() -> None:
     assert not any(read_answer(text).valid for text in ("[]", "42", "null", '"API"', "{} {}", ""))
     assert read_answer("API: [pay]\nparameters: [{to: Ann}]", notation="yaml").valid
     assert not read_answer("I would pay.", notation="yaml").valid
+    for end in range(1, len(text := '{"API": ["pay"], "parameters": [{"to": "Ann\'s", "n": [1, {}]}]}')):
+        with pytest.raises(ParseError) as cut:  # what is known without a search is what the search says
+            parse(text[:end])
+        assert read_answer(text[:end]).code == cut.value.code
 
 
 def test_ratios_are_over_the_questions_asked() -> None:

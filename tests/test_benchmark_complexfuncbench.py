@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from planner_eval.base.errors import CODES, DatasetError, InputError, ParseError
+from planner_eval.base.codes import code_meanings
+from planner_eval.base.errors import DatasetError, InputError, ParseError
 from planner_eval.base.resources import folder
 from planner_eval.benchmarks import complexfuncbench
 from planner_eval.benchmarks.complexfuncbench import conversation, score_corrected, score_official
@@ -281,7 +282,7 @@ def test_reader_survives_what_records_may_lack(tmp_path: Path) -> None:
     assert [sample.id for sample in found] == ["line 1", "Cross-1", "Cross-1", "Cross-2"]
     codes = {d.code.partition(".")[2] for sample in found for d in sample.extra["diagnostics"]}
     assert {"record", "repeated_id", "length", "no_answer"} <= codes
-    assert {f"dataset.{code}" for code in codes} <= set(CODES)
+    assert {f"dataset.{code}" for code in codes} <= set(code_meanings())
     path.write_text("{")
     for where, said in ((path, "line 1"), (tmp_path / "none", "no such file")):
         with pytest.raises(DatasetError, match=said):

@@ -107,6 +107,7 @@ def said(question: str, value: Any, **properties: Any) -> dict[str, Any]:
     (said("Tell them that the demo is at 3pm", "The demo is at 15:00."), set()),
     (said("Write to Katherine Jones today", "Katharine Jones"), {"gold.contradicted medium"}),
     (said("Write to Katherine Jones today", "Kathleen Jones"), set()),
+    (said("Write to Hans Müller today", "Hans Muller"), set()),
     (said("Tell them, mentioning Jerry", "Jerry", description="Names should start with @."),
      {"gold.pattern medium"}),
     (said("Tell them, mentioning @Jerry", "@Jerry", description="Names should start with @."), set()),

@@ -124,6 +124,64 @@ def close_names(name: str, names: Iterable[str], most: int = 3, *, cutoff: float
     return get_close_matches(name[:_MAX_COMPARED_CHARS], list(names), most, cutoff)
 
 
+def edit_distance(a: str, b: str) -> int:
+    """The Levenshtein distance, by bit vectors (Myers 1999): one pass over `b`, a row to an integer.
+
+    >>> edit_distance("kitten", "sitting")
+    3
+    """
+    if a == b:
+        return 0
+    if not a or not b:
+        return len(a) or len(b)
+    masks: dict[str, int] = {}
+    for position, letter in enumerate(a):
+        masks[letter] = masks.get(letter, 0) | 1 << position
+    last = 1 << (len(a) - 1)
+    full = (last << 1) - 1
+    up, down, distance = full, 0, len(a)
+    for letter in b:
+        match = masks.get(letter, 0)
+        diagonal = (((match & up) + up) ^ up) | match | down
+        right_up = down | (full & ~(diagonal | up))
+        right_down = up & diagonal
+        if right_up & last:
+            distance += 1
+        if right_down & last:
+            distance -= 1
+        right_up = (right_up << 1 | 1) & full
+        right_down = right_down << 1 & full
+        up = right_down | (full & ~(diagonal | right_up))
+        down = right_up & diagonal
+    return distance
+
+
+def count_shared_letters(a: str, b: str) -> int:
+    """How many letters two words begin with alike.
+
+    >>> count_shared_letters("booked", "books")
+    4
+    """
+    differences = (index for index, (left, right) in enumerate(zip(a, b, strict=False)) if left != right)
+    return next(differences, min(len(a), len(b)))
+
+
+def differing_letters(a: str, b: str) -> tuple[int, str, str]:
+    """What two words have between the beginning and the end that they share, and from which letter on.
+
+    >>> differing_letters("room", "roam"), differing_letters("hotel", "hottel")
+    ((2, 'o', 'a'), (3, '', 't'))
+    """
+    start = count_shared_letters(a, b)
+    shared_end = count_shared_letters(a[start:][::-1], b[start:][::-1])
+    return start, a[start : len(a) - shared_end], b[start : len(b) - shared_end]
+
+
+def is_swap(left: str, right: str) -> bool:
+    """Whether what :func:`differing_letters` leaves of two words is a pair of letters that changed places."""
+    return len(left) == 2 and left == right[::-1]
+
+
 def did_you_mean(name: str, names: Iterable[str], otherwise: str = "", *, lead: str = "") -> str:
     """The hint that follows the message that a name is not known.
 

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The layouts of the papers' tables: which figure, of which samples and runs, stands in which column.
-UNITS = ("share", "percent", "count")
-"""How figures are shown; a count is the share of how many there are."""
-
-
 class Part(NamedTuple):
     """Samples that have a value under a key."""
 
@@ -50,7 +46,7 @@ class LayoutColumn(NamedTuple):
         part: The samples that are scored by themselves; None for all together.
         where: The runs that it is of: what was asked of them, key → value or several.
         settings: The benchmark's own options that it is scored with.
-        unit: One of :data:`UNITS`.
+        unit: How it is shown: ``"share"``, ``"percent"`` or ``"count"``, a share of how many there are.
         digits: After the point.
         percent_in: The variants whose report gives this figure in percent.
     """

@@ -1,7 +1,7 @@
 """Check a plan against a tool catalog, without running anything.
 
 Findings are diagnostics, in order of calls and arguments; their codes, ``check.…``, are explained in
-:data:`planner_eval.base.errors.CODES`.
+``data/codes.toml``.
 """
 
 from __future__ import annotations

@@ -41,14 +41,17 @@ from planner_eval.catalogs.json_schema.types import (
 # stands for anything, for a catalog's prose is no ground to call a plan wrong.
 # ----------------------------------------------------------------------
 # Types written in words: ``"int or float"``, ``"list of float"``, ``"Optional[list[str]]"``.
+_WORDS_OF_KINDS = {
+    "string": "str string text bytes path file",
+    "integer": "int integer",
+    "number": "float number double decimal numeric",
+    "boolean": "bool boolean",
+    "array": "list array tuple set sequence iterable frozenset",
+    "object": "dict object mapping json map",
+    "null": "none null nonetype",
+}
 _TYPES_OF_WORDS: dict[str, Type] = {
-    **dict.fromkeys(("str", "string", "text", "bytes", "path", "file"), Type(("string",))),
-    **dict.fromkeys(("int", "integer"), Type(("integer",))),
-    **dict.fromkeys(("float", "number", "double", "decimal", "numeric"), Type(("number",))),
-    **dict.fromkeys(("bool", "boolean"), Type(("boolean",))),
-    **dict.fromkeys(("list", "array", "tuple", "set", "sequence", "iterable", "frozenset"), Type(("array",))),
-    **dict.fromkeys(("dict", "object", "mapping", "json", "map"), Type(("object",))),
-    **dict.fromkeys(("none", "null", "nonetype"), Type(("null",))),
+    **{word: Type((kind,)) for kind, words in _WORDS_OF_KINDS.items() for word in words.split()},
     "date": Type(("string",), format="date"),
     "time": Type(("string",), format="time"),
     "datetime": Type(("string",), format="date-time"),

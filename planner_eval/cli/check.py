@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
+from planner_eval.base.codes import code_meanings
 from planner_eval.base.counts import Counts
-from planner_eval.base.errors import CODES, CatalogError, ParseError
+from planner_eval.base.errors import CatalogError, ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable, to_json
@@ -57,8 +58,8 @@ def _validate_codes(
 ) -> tuple[str, ...]:
     """Codes of findings; one that there is not would leave out nothing, and is refused."""
     for code in codes:
-        if code not in CODES:
-            hint = did_you_mean(code, list(CODES), "codes are in brackets at the end of findings")
+        if code not in code_meanings():
+            hint = did_you_mean(code, list(code_meanings()), "codes are in brackets at the end of findings")
             raise click.UsageError(f"--ignore {code!r}: there is no such code: {hint}", context)
     return codes
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 import click
 from click.shell_completion import CompletionItem
 
-from planner_eval.base.errors import CODES
+from planner_eval.base.codes import code_meanings
 from planner_eval.base.resources import deferred
 
 
 def _check_codes() -> Iterable[str]:
-    return (code for code in CODES if code.startswith("check."))
+    return (code for code in code_meanings() if code.startswith("check."))
 
 
 _dialects = deferred("planner_eval.reading.dialects:names")

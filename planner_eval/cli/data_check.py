@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import CODES
+from planner_eval.base.codes import code_meanings
 from planner_eval.base.formats import View, shows, write_view
 from planner_eval.base.tables import Style
 from planner_eval.base.text import JsonObject, format_count, printable, to_json
@@ -113,7 +113,7 @@ def _doubt_lines(check: DatasetCheck, style: Style) -> list[str]:
             "confidence": confidence,
             "findings": len(ones),
             "records": len({d.record for d in ones}),
-            "meaning": CODES[code],
+            "meaning": code_meanings()[code],
         }
         for (code, confidence), ones in sorted(
             kinds.items(),

@@ -5,10 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import inf, isfinite, nan
+from math import isfinite, nan
 from typing import Any
 
-from planner_eval.base.errors import InputError, LimitError, ParseError, PlanevalError
+from planner_eval.base.errors import (
+    POSITIVE_COUNT,
+    SECONDS,
+    InputError,
+    LimitError,
+    ParseError,
+    PlanevalError,
+    expect,
+    expect_or_none,
+    instance_of,
+)
 from planner_eval.base.limits import Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import diff_any
@@ -278,16 +288,10 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
         raise InputError(f"unreadable is {unreadable!r}, expected a number")
     if unreadable > 1:
         raise InputError(f"unreadable is {unreadable!r}, expected at most 1, the reward of a right plan")
-    if not isinstance(per_call, Verdicts):
-        raise InputError(f"per_call is {per_call!r}, expected Verdicts(right=1, wrong=-1, consequence=0)")
-    if not isinstance(limits, Limits):
-        raise InputError(f"limits is {limits!r}, expected Limits of planner_eval.base.limits")
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise InputError(f"jobs is {jobs!r}, expected a whole number, 1 or more")
-    if deadline is not None and not (
-        isinstance(deadline, (int, float)) and not isinstance(deadline, bool) and 0 < deadline < inf
-    ):
-        raise InputError(f"deadline is {deadline!r}, expected seconds, more than 0")
+    expect(instance_of(Verdicts, "Verdicts(right=1, wrong=-1, consequence=0)"), per_call=per_call)
+    expect(instance_of(Limits, "Limits of planner_eval.base.limits"), limits=limits)
+    expect(POSITIVE_COUNT, jobs=jobs)
+    expect_or_none(SECONDS, deadline=deadline)
     settings = RewardSettings(
         normalize_weights(weights),
         per_call,

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from planner_eval.base.errors import InputError, ModelError
 from planner_eval.models.replies import NO_TEXT, Prices, Reply, read_completion
+from planner_eval.plan.model import fold
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -41,15 +42,13 @@ def replace_surrogates(value: Any) -> Any:
     >>> replace_surrogates({"text": ["a\ud800"]})
     {'text': ['a�']}
     """
-    if isinstance(value, str):
-        return (
-            value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        )
-    if isinstance(value, dict):
-        return {key: replace_surrogates(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [replace_surrogates(item) for item in value]
-    return value
+
+    def clean(leaf: Any) -> Any:
+        if not isinstance(leaf, str) or leaf.isascii():
+            return leaf
+        return leaf.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    return fold(value, clean)
 
 
 def redact_message(message: str, *, secrets: Iterable[str | None] = ()) -> str:

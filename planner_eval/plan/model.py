@@ -167,7 +167,7 @@ class Diagnostic(NamedTuple):
     """Something worth saying about a plan that can still be used.
 
     Args:
-        code: A stable dotted code; the meanings are in ``planner_eval.base.errors.CODES``.
+        code: A stable dotted code; the meanings are in ``data/codes.toml``.
         message: One sentence with the names and values found.
         severity: ``"error"``, ``"warning"`` or ``"info"``.
         call: The position of the call concerned.

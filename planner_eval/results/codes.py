@@ -6,9 +6,9 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
 
-from planner_eval.base.errors import CODES, InputError
+from planner_eval.base.codes import code_meanings, code_table
+from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
 from planner_eval.base.text import did_you_mean
@@ -64,11 +64,11 @@ def code_entries() -> dict[str, CodeEntry]:
     >>> code_entries()["plan.no_call"].meanings
     ('the text calls no tool',)
     """
-    table: dict[str, Any] = tomllib.loads(read("data/codes.toml"))
+    table, known = code_table(), (STATES, EDITS, code_meanings())
     entries = {}
-    for code in {**STATES, **EDITS, **CODES}:
+    for code in {**STATES, **EDITS, **code_meanings()}:
         row = table["code"][code]
-        meanings = tuple(meanings[code] for meanings in (STATES, EDITS, CODES) if code in meanings)
+        meanings = tuple(meanings[code] for meanings in known if code in meanings)
         family = "outcomes" if code in STATES else code.partition(".")[0]
         fix = row.get("fix") or table["family"][family]
         entries[code] = CodeEntry(code, meanings, _example_text(row), fix, family, row.get("confidence", ""))

@@ -30,7 +30,7 @@ class GoldFinding(NamedTuple):
     """One doubt about one record's gold.
 
     Args:
-        code: What kind it is, ``gold.…``; the meanings are in ``planner_eval.base.errors.CODES``.
+        code: What kind it is, ``gold.…``; the meanings are in ``data/codes.toml``.
         message: What was found and why it is doubtful, one sentence with the values.
         confidence: How sure it is that gold is wrong, not how grave that would be.
         call: The position of the call concerned, counted from 0; None where the whole plan is meant.

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, DatasetError
-from planner_eval.benchmarks.datasets.published import Audit, Sample, gold_findings, load_json
+from planner_eval.benchmarks.datasets.published import Audit, Sample, gold_findings, load_json, load_records
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
@@ -56,12 +56,8 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
         raise DatasetError(f"{folder}: no file named {', '.join(f'test_{name}.json' for name in PARTS)}")
     tools, catalog = _read_tools(folder)
     for name in names:
-        path = _part_file(folder, name)
-        records = load_json(path)
-        if not isinstance(records, list):
-            raise DatasetError(f"{path}: expected a list of records, found a {type(records).__name__}")
         seen: dict[str, str] = {}
-        for position, record in enumerate(records):
+        for position, record in enumerate(load_records(_part_file(folder, name))):
             yield _sample(record, f"{name}-{position}", name, (tools, catalog), seen)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.base.errors import DatasetError, ExecutionError
 from planner_eval.benchmarks.bfcl.gold import turn_calls
 from planner_eval.benchmarks.bfcl.multi_turn import run_gold
+from planner_eval.plan.model import leaves
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
@@ -108,15 +109,10 @@ def _is_said(value: Any, words: str) -> bool:
 
 def _telling_values(data: Any) -> Iterator[Any]:
     """The texts and numbers that stand in data, but those of which many are equal by chance."""
-    if isinstance(data, dict):
-        data = [*data.values()]
-    if isinstance(data, (list, tuple)):
-        for item in data:
-            yield from _telling_values(item)
-    elif (isinstance(data, str) and data) or (
-        isinstance(data, (int, float)) and not isinstance(data, bool) and abs(data) >= _SMALLEST
-    ):
-        yield data
+    for _, leaf in leaves(data):
+        is_number = isinstance(leaf, (int, float)) and not isinstance(leaf, bool)
+        if (isinstance(leaf, str) and leaf) or (is_number and abs(leaf) >= _SMALLEST):
+            yield leaf
 
 
 def _result_data(text: str) -> Any:

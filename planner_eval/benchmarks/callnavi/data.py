@@ -15,7 +15,7 @@ from typing import Any
 
 from planner_eval.base.errors import DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi.reading import Reader
-from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json
+from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json, load_records
 from planner_eval.benchmarks.judging import Judge, JudgeRequest, PromptFile, make_request, read_rating
 from planner_eval.plan.model import Diagnostic, leaves
 
@@ -79,10 +79,7 @@ def read_tools(folder: Path, domain: str) -> list[dict[str, Any]]:
 
 
 def _read_domain(folder: Path, domain: str) -> Iterator[Sample]:
-    path = folder / "Questions" / f"{domain}.json"
-    records = load_json(path)
-    if not isinstance(records, list):
-        raise DatasetError(f"{path}: expected a list of questions, found a {type(records).__name__}")
+    records = load_records(folder / "Questions" / f"{domain}.json")
     tools = read_tools(folder, domain)
     declared = {tool["name"]: tool.get("parameters") for tool in tools}
     for position, record in enumerate(records):

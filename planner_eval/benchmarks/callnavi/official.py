@@ -17,6 +17,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import edit_distance
 from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.callnavi.reading import (
     Reader,
@@ -234,38 +235,6 @@ def similarity(a: str, b: str) -> float:
     """
     longer = max(len(a), len(b))
     return 1 - edit_distance(a, b) / longer if longer else 1.0
-
-
-def edit_distance(a: str, b: str) -> int:
-    """The Levenshtein distance, by bit vectors (Myers 1999): one pass over `b`, a row to an integer.
-
-    >>> edit_distance("kitten", "sitting")
-    3
-    """
-    if a == b:
-        return 0
-    if not a or not b:
-        return len(a) or len(b)
-    masks: dict[str, int] = {}
-    for position, letter in enumerate(a):
-        masks[letter] = masks.get(letter, 0) | 1 << position
-    last = 1 << (len(a) - 1)
-    full = (last << 1) - 1
-    up, down, distance = full, 0, len(a)
-    for letter in b:
-        match = masks.get(letter, 0)
-        diagonal = (((match & up) + up) ^ up) | match | down
-        right_up = down | (full & ~(diagonal | up))
-        right_down = up & diagonal
-        if right_up & last:
-            distance += 1
-        if right_down & last:
-            distance -= 1
-        right_up = (right_up << 1 | 1) & full
-        right_down = right_down << 1 & full
-        up = right_down | (full & ~(diagonal | right_up))
-        down = right_up & diagonal
-    return distance
 
 
 # ----------------------------------------------------------------------

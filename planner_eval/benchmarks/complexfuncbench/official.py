@@ -7,7 +7,7 @@ paper, sections 3.1 and 3.2, for what the figures are called.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -187,36 +187,6 @@ class StoredConversation:
 
 
 # ---------------------------------------------------------------- what the published code prints
-
-
-def print_results(written: Iterable[StoredConversation]) -> dict[str, str]:
-    """What the published code prints: label → text.
-
-    Success rates divide by 150 (400 for Cross) and 1,000, whatever the number of samples; a domain
-    without a success is missing. Call accuracy divides by the calls of the samples that were written,
-    and counts repeated free calls, so that it can exceed 100.
-
-    Raises:
-        ZeroDivisionError: nothing was written, or no score is 0, 1 or 2.
-    """
-    rows = list(written)
-    return {
-        "Domain Success Rate": str(
-            {
-                name: _success_rate(domain_rows, _domain_size(name))
-                for name, domain_rows in _successes_by_domain(rows)
-            }
-        ),
-        "Domain Call Accuracy": str(
-            {name: _call_accuracy(domain_rows) for name, domain_rows in _rows_by_domain(rows)}
-        ),
-        "Overall Success Rate": str(_success_rate(rows, SAMPLES_IN_ALL)),
-        "Overall Call Accuracy": str(_call_accuracy(rows)),
-        "Complete Score": str(_mean_score([row.scores.complete for row in rows])),
-        "Correct Score": str(_mean_score([row.scores.correct for row in rows])),
-    }
-
-
 def _rows_by_domain(rows: Sequence[StoredConversation]) -> list[tuple[str, list[StoredConversation]]]:
     names = dict.fromkeys(row.domain for row in rows)
     return [(name, [row for row in rows if row.domain == name]) for name in names]
@@ -318,8 +288,10 @@ def score_official(
         rows.append(row)
         if result is not None:
             written.append(result)
-    live = settings.api is not replay
-    figures = (*_figures(written, note, live), *_answer_figures(written, settings))
+    figures = (
+        *success_figures(written, note, live=settings.api is not replay),
+        *answer_figures(written, judged=settings.judge is not None),
+    )
     return Report("complexfuncbench", "official", len(rows), figures, tuple(rows))
 
 
@@ -353,7 +325,18 @@ def _message_text(message: Any) -> str:
     return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
 
 
-def _figures(rows: Sequence[StoredConversation], note: str, live: bool) -> list[Figure]:
+def success_figures(rows: Sequence[StoredConversation], note: str = "", *, live: bool = True) -> list[Figure]:
+    """Success rates and call accuracy, overall and by domain, as the published code prints them.
+
+    Success rates divide by 150 (400 for Cross) and 1,000, whatever the number of samples; a domain
+    without a success is missing. Call accuracy divides by the calls of the samples that were written,
+    and counts repeated free calls, so that it can exceed 100.
+
+    Args:
+        rows: The samples that the published code writes.
+        note: What is to be known of each figure.
+        live: Whether the API was asked, and not what was recorded.
+    """
     successes = _count_successes(rows)
     overall = note if live else "; ".join(filter(None, (REPLAY_NOTE, note)))
     figures = [
@@ -378,8 +361,9 @@ def _figures(rows: Sequence[StoredConversation], note: str, live: bool) -> list[
     return figures
 
 
-def _answer_figures(rows: Sequence[StoredConversation], settings: Settings) -> list[Figure]:
-    if settings.judge is None:
+def answer_figures(rows: Sequence[StoredConversation], *, judged: bool = True) -> list[Figure]:
+    """The mean scores of the final answers, as the published code prints them."""
+    if not judged:
         return [Figure(name, None, note="no judge was named") for name in ("Complete Score", "Correct Score")]
     figures = []
     for name, scores in (

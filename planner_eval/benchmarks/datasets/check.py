@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner_eval.base.errors import CODES, ParseError
+from planner_eval.base.codes import code_meanings
+from planner_eval.base.errors import ParseError
 from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.plan.canonical import same
@@ -37,7 +38,7 @@ class Finding:
     @property
     def meaning(self) -> str:
         """The code's meaning in one line."""
-        return CODES.get(self.code, "")
+        return code_meanings().get(self.code, "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.datasets.published import Sample, load_json
+from planner_eval.benchmarks.datasets.published import Sample, load_records
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic
 
@@ -250,11 +250,7 @@ def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
     if not splits:
         raise DatasetError(f"{folder}: no file named {', '.join(f'{name}.json' for name in SPLITS)}")
     for name in splits:
-        path = folder / f"{name}.json"
-        records = load_json(path)
-        if not isinstance(records, list):
-            raise DatasetError(f"{path}: expected a list of problems, found a {type(records).__name__}")
-        for position, record in enumerate(records):
+        for position, record in enumerate(load_records(folder / f"{name}.json")):
             yield _sample(name, position, record if isinstance(record, dict) else {})
 
 

@@ -146,6 +146,18 @@ def load_json(path: Path) -> Any:
         raise DatasetError(f"{path}: {problem.brief}") from None
 
 
+def load_records(path: Path) -> list[Any]:
+    """The list that a published file holds as JSON.
+
+    Raises:
+        DatasetError: the file cannot be read, is no JSON, or holds no list.
+    """
+    records = load_json(path)
+    if not isinstance(records, list):
+        raise DatasetError(f"{path}: expected a list of records, found a {type(records).__name__}")
+    return records
+
+
 def load_jsonl(path: Path) -> Iterator[JsonLine]:
     """The lines of a JSON lines file; empty lines are passed over.
 

@@ -14,7 +14,7 @@ import ast
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,14 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import CatalogError, DatasetError
 from planner_eval.base.json_files import decode_field
-from planner_eval.benchmarks.datasets.published import Audit, Sample, gold_findings, load_json, load_jsonl
+from planner_eval.benchmarks.datasets.published import (
+    Audit,
+    Sample,
+    gold_findings,
+    load_json,
+    load_jsonl,
+    load_records,
+)
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
@@ -94,14 +101,8 @@ def _find_part_file(folder: Path, part_name: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _read_records(path: Path) -> Iterator[Any]:
-    if path.suffix == ".jsonl":
-        yield from (line.data for line in load_jsonl(path))
-        return
-    records = load_json(path)
-    if not isinstance(records, list):
-        raise DatasetError(f"{path}: expected a list of records, found a {type(records).__name__}")
-    yield from records
+def _read_records(path: Path) -> Iterable[Any]:
+    return (line.data for line in load_jsonl(path)) if path.suffix == ".jsonl" else load_records(path)
 
 
 def _read_version_1(path: Path, part_name: str) -> Iterator[Sample]:

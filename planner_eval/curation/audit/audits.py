@@ -8,7 +8,8 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from planner_eval.base.errors import CODES, InputError
+from planner_eval.base.codes import code_meanings
+from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, shorten
 from planner_eval.catalogs.check import check_plan, find_tool
@@ -173,7 +174,7 @@ def _name_arguments(call: Call, catalog: Catalog) -> Call:
 
 
 # ----------------------------------------------------------------------
-# The audits: what is looked for in gold, a row each; `CODES` of `base/errors.py` says what they may find.
+# The audits: what is looked for in gold, a row each; `data/codes.toml` says what they may find.
 Finder: TypeAlias = Callable[[AuditedRecord], Iterable[GoldFinding]]
 
 
@@ -388,7 +389,7 @@ def _read_codes(option: str, prefixes: Iterable[str]) -> tuple[str, ...]:
     for code in codes:
         if not isinstance(code, str) or not code:
             raise InputError(f"{option} {shorten(repr(code), 40)}: expected a code, e.g. 'gold.answer'")
-        if not any(full_code.startswith(code) for full_code in CODES):
-            hint = did_you_mean(code, list(CODES), "codes are in brackets at the end of findings")
+        if not any(full_code.startswith(code) for full_code in code_meanings()):
+            hint = did_you_mean(code, list(code_meanings()), "codes are in brackets at the end of findings")
             raise InputError(f"{option} {code!r}: no code begins with it; {hint}")
     return codes

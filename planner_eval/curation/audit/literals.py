@@ -526,35 +526,7 @@ def are_equal(left: float, right: float) -> bool:
 
 # ----------------------------------------------------------------------
 # Numbers that nobody has to say: arithmetic, and what its formulas hold of themselves.
-CONSTANTS = frozenset(
-    (
-        *(0.2, 0.25, 0.2778, 0.3, 0.33, 0.3333, 0.3937, 0.4535, 0.4536, 0.5, 0.6, 0.6214, 0.75, 1.34e-05),
-        *(
-            1.6,
-            1.609,
-            2.2046,
-            2.54,
-            3.14,
-            3.1416,
-            pi,
-            3.6,
-            9.8,
-            9.81,
-            15,
-            24,
-            26,
-            30,
-            36,
-            50,
-            52,
-            60,
-            90,
-            100,
-        ),
-        *(144, 180, 200, 360, 365, 366, 400, 500, 600, 1000, 1024, 1440, 1760, 2000, 3600, 5280, 10_000),
-        *(60_000, 86_400, 100_000, 1_000_000),
-    )
-)
+CONSTANTS = frozenset(TABLES["formula_constants"])
 """Numbers that formulas hold of themselves: percent, units, angles. So are integers up to 12."""
 
 

@@ -21,6 +21,7 @@ from planner_eval.curation.audit.words import (
     is_denied,
     is_misspelling,
     name_words,
+    normalize_word,
     stem,
     words,
 )
@@ -144,7 +145,8 @@ def _find_near_word(value: str, question: Question, texts: Iterable[str]) -> Nea
     written: str | None = None
     for left, right in product(unsaid, said):
         low, other = left.casefold(), right.casefold()
-        if is_misspelling(low, other) and low.removesuffix("s") != other.removesuffix("s"):
+        same = normalize_word(left).removesuffix("s") == normalize_word(right).removesuffix("s")
+        if is_misspelling(low, other) and not same:
             written = " ".join(texts).casefold() if written is None else written
             is_written = _has_word(written, other) and not _has_word(written, low)
             full_name = value.replace(left, right)

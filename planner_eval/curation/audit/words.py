@@ -11,6 +11,7 @@ from unicodedata import combining, normalize
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
+from planner_eval.base.text import count_shared_letters, differing_letters, is_swap
 from planner_eval.curation.audit.vocabulary import word_set
 
 # ----------------------------------------------------------------------
@@ -105,11 +106,7 @@ def are_related_forms(first: str, second: str) -> bool:
     short, long = sorted((first, second), key=len)
     if len(short) < 4 or short.isdecimal() or len(long) > _MAX_WORD_CHARACTERS:
         return False
-    shared = 0
-    for left, right in zip(short, long, strict=False):
-        if left != right:
-            break
-        shared += 1
+    shared = count_shared_letters(short, long)
     return shared >= 4 and shared >= len(short) - (len(short) > 5) - (len(short) > 8)
 
 
@@ -251,20 +248,7 @@ MIN_NAME_LETTERS = 5
 
 def is_misspelling(word: str, other: str) -> bool:
     """Whether two words that begin alike differ in one letter, or in two that changed places."""
-    if (
-        word[:1] != other[:1]
-        or abs(len(word) - len(other)) > 1
-        or word == other
-        or len(word) < MIN_NAME_LETTERS
-    ):
+    if word[:1] != other[:1] or word == other or len(word) < MIN_NAME_LETTERS:
         return False
-    pairs = enumerate(zip(word, other, strict=False))
-    index = next((index for index, (left, right) in pairs if left != right), min(len(word), len(other)))
-    if len(word) == len(other):
-        swapped = (
-            word[index : index + 2] == other[index : index + 2][::-1]
-            and word[index + 2 :] == other[index + 2 :]
-        )
-        return swapped or word[index + 1 :] == other[index + 1 :]
-    short, long = sorted((word, other), key=len)
-    return short[index:] == long[index + 1 :]
+    _, left, right = differing_letters(word, other)
+    return max(len(left), len(right)) == 1 or is_swap(left, right)

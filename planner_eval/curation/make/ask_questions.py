@@ -173,7 +173,7 @@ class NoQuestion:
 
     Args:
         made: The record, as it was.
-        code: ``question.…`` of :data:`planner_eval.base.errors.CODES`; or why nobody could be asked:
+        code: ``question.…`` of ``data/codes.toml``; or why nobody could be asked:
             ``transport``, ``context``, ``refused``, ``missing``, ``failed``.
         message: The reason, for people.
         tries: What was written each time: its ``text``, what it ``lacks``, its ``score`` where it was judged.

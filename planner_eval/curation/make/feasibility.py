@@ -192,15 +192,12 @@ def _refuse_impossible_single(wishes: Wishes, graph: ToolGraph) -> None:
 
 # ----------------------------------------------------------------------
 # What coverage says that no plan touches, as wishes that made plans should fill one by one.
-WISH_KINDS = ("tools", "parameters", "pairs", "edges", "shapes", "depths")
-"""What of a file of wishes made plans can fill."""
-
-
 class Wish(NamedTuple):
     """One thing that no plan touches.
 
     Args:
-        kind: One of :data:`WISH_KINDS`.
+        kind: What of a file of wishes it is: ``"tools"``, ``"parameters"``, ``"pairs"``, ``"edges"``,
+            ``"shapes"`` or ``"depths"``.
         tools: The tools that it names, by their places in the graph.
         output: Of an edge the output, as a way into the result.
         parameter: Of an edge or a parameter.

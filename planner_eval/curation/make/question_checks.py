@@ -65,7 +65,7 @@ class QuestionFault(NamedTuple):
     """Why a question cannot be used.
 
     Args:
-        code: ``question.…``, of :data:`planner_eval.base.errors.CODES`.
+        code: ``question.…``, of ``data/codes.toml``.
         message: What is wrong, one sentence with the words or values concerned.
     """
 

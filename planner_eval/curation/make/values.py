@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import string
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
@@ -12,6 +13,7 @@ from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from planner_eval.base.resources import read
 from planner_eval.base.text import parse_day
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
@@ -167,31 +169,11 @@ NO_VALUE = object()
 
 _FIRST_DAY = date(2027, 1, 4)
 
-_CITIES = (
-    "Lisbon", "Oslo", "Kyoto", "Nairobi", "Quito", "Dublin", "Porto", "Bergen", "Lyon", "Graz", "Denver",
-)  # fmt: skip
-_COUNTRIES = ("Portugal", "Norway", "Japan", "Kenya", "Ecuador", "Ireland", "France", "Austria")
-_PEOPLE = (
-    "Ada Becker", "Bruno Castillo", "Chioma Dubois", "Elif Eriksen", "Farid Gallo", "Hana Ito", "Mara Novak",
-)  # fmt: skip
-_PLAIN_TEXTS = (
-    "amber falcon", "blue lantern", "copper river", "golden willow", "hidden summit", "quiet harbor",
-    "silver orchid", "velvet comet", "northern beacon", "little meadow",
-)  # fmt: skip
-_PERSON_WORDS = ("person", "customer", "guest", "user", "author", "contact", "receiver", "recipient")
-
+_TEXTS: Mapping[str, Any] = tomllib.loads(read("data/made_texts.toml"))
+_PLAIN_TEXTS: Sequence[str] = _TEXTS["plain"]
 _VALUES_BY_NAME: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(("city", "town", "place", "location", "destination", "origin"), _CITIES),
-    **dict.fromkeys(("country", "nation"), _COUNTRIES),
-    **dict.fromkeys(_PERSON_WORDS, _PEOPLE),
-    "currency": ("EUR", "USD", "JPY", "GBP", "CHF", "NOK", "CAD"),
-    "language": ("English", "Norwegian", "Japanese", "Portuguese", "French", "Swahili"),
-    "email": tuple(f"{name.split()[0].lower()}@example.org" for name in _PEOPLE),
-    "url": tuple(f"https://example.org/{word.replace(' ', '-')}" for word in _PLAIN_TEXTS),
-    "colour": ("red", "green", "blue", "amber", "violet"),
-    "color": ("red", "green", "blue", "amber", "violet"),
-    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"),
-}  # fmt: skip
+    word: row["texts"] for row in _TEXTS["named"] for word in row["words"]
+}
 """Texts for parameters of which nothing but the name is known, by a word of it."""
 
 _CODE_WORDS = frozenset({"id", "ids", "code", "number", "no", "key", "reference", "pin", "token"})

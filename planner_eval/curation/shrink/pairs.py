@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -14,7 +15,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files.files import PlanFile, read_plan
@@ -93,33 +94,25 @@ def pair_size(pair: Pair) -> Size:
 
 
 def _value_size(value: Value) -> Size:
-    references = weight = 0
-    for leaf in _weighed_parts(value):
-        if isinstance(leaf, (Ref, Unresolved)):
-            references += 1 + len(leaf.path)
-        else:
-            weight += leaf if isinstance(leaf, _ContainerWeight) else weight_of(leaf)
-    return Size(references=references, weight=weight)
+    size: Size = fold(
+        value,
+        _leaf_size,
+        items=_container_size,
+        fields=lambda sizes: _container_size(sizes.values()).plus(Size(weight=sum(map(len, sizes)))),
+        text=lambda parts: _container_size(map(_leaf_size, parts)),
+    )
+    return size
 
 
-class _ContainerWeight(int):
-    """What a list, an object or a template weighs beside what it holds."""
+def _leaf_size(leaf: Value) -> Size:
+    if isinstance(leaf, (Ref, Unresolved)):
+        return Size(references=1 + len(leaf.path))
+    return Size(weight=weight_of(leaf))
 
 
-def _weighed_parts(value: Value) -> Iterator[Any]:
-    if isinstance(value, dict):
-        yield _ContainerWeight(1 + sum(1 + len(key) for key in value))
-        for item in value.values():
-            yield from _weighed_parts(item)
-    elif isinstance(value, list):
-        yield _ContainerWeight(1 + len(value))
-        for item in value:
-            yield from _weighed_parts(item)
-    elif isinstance(value, Template):
-        yield _ContainerWeight(1 + len(value.parts))
-        yield from value.parts
-    else:
-        yield value
+def _container_size(sizes: Iterable[Size]) -> Size:
+    """How large what holds some is: 1, and 1 more for each."""
+    return reduce(lambda total, size: total.plus(size).plus(Size(weight=1)), sizes, Size(weight=1))
 
 
 def weight_of(leaf: Any) -> int:

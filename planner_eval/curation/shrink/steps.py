@@ -26,6 +26,7 @@ from planner_eval.plan.model import (
     Template,
     Unresolved,
     Value,
+    fold,
     map_leaves,
     references,
 )
@@ -296,13 +297,11 @@ def collapse_templates(value: Value) -> Value:
     >>> collapse_templates([Template(("a", "x")), 7])
     ['ax', 7]
     """
-    if isinstance(value, dict):
-        return {key: collapse_templates(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [collapse_templates(item) for item in value]
-    if isinstance(value, Template) and all(isinstance(segment, str) for segment in value.parts):
-        return "".join(value.parts)
-    return value
+
+    def collapse(parts: tuple[Any, ...]) -> Value:
+        return "".join(parts) if all(isinstance(part, str) for part in parts) else Template(parts)
+
+    return fold(value, lambda leaf: leaf, text=collapse)
 
 
 # ----------------------------------------------------------------------

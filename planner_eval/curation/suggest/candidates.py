@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
+from planner_eval.base.text import differing_letters, edit_distance, is_swap
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
@@ -104,32 +105,16 @@ def is_typo(word: str, intended: str) -> bool:
         return False
     if _is_negated(word, intended) or _is_negated(intended, word):
         return False
+    start, left, right = differing_letters(word, intended)
+    if is_swap(left, right):
+        return True
     if word[0] != intended[0]:
-        return word[:2] == intended[1::-1] and word[2:] == intended[2:]
-    if len(short) == len(long):
-        wrong = [index for index in range(len(long)) if short[index] != long[index]]
-        swapped = len(wrong) == 2 and wrong[1] == wrong[0] + 1 and short[wrong[0]] == long[wrong[1]]
-        if swapped and short[wrong[1]] == long[wrong[0]]:
-            return True
-        if len(wrong) == 1:
-            return len(long) >= _MIN_LETTERS_FOR_ONE_EDIT
-    elif len(long) == len(short) + 1:
-        more = [index for index in range(len(long)) if long[:index] + long[index + 1 :] == short]
-        if more:
-            return len(short) >= _MIN_LETTERS_FOR_ONE_EDIT - 1 or len(more) > 1
-    return len(short) >= _MIN_LETTERS_FOR_TWO_EDITS and _edit_distance(word, intended) <= _MAX_TYPO_EDITS
-
-
-def _edit_distance(word: str, other: str) -> int:
-    """How many letters have to be put in, left out or exchanged to make one word another."""
-    row: list[int] = [*range(len(other) + 1)]
-    for index, letter in enumerate(word):
-        previous, row = row, [index + 1]
-        for column, other_letter in enumerate(other):
-            row.append(
-                min(previous[column] + (letter != other_letter), previous[column + 1] + 1, row[column] + 1)
-            )
-    return row[-1]
+        return False
+    if len(left) == len(right) == 1:
+        return len(long) >= _MIN_LETTERS_FOR_ONE_EDIT
+    if len(left) + len(right) == 1:
+        return len(short) >= _MIN_LETTERS_FOR_ONE_EDIT - 1 or long[start] == long[start - 1]
+    return len(short) >= _MIN_LETTERS_FOR_TWO_EDITS and edit_distance(word, intended) <= _MAX_TYPO_EDITS
 
 
 @lru_cache(maxsize=1 << 14)

@@ -32,7 +32,7 @@ class Fault(NamedTuple):
     """One thing that is wrong.
 
     Args:
-        code: What kind it is; the meanings are in ``planner_eval.base.errors.CODES``.
+        code: What kind it is; the meanings are in ``data/codes.toml``.
         message: One sentence with the names and values found.
         call: The position of the call concerned; None for the answer.
         argument: The name of the argument concerned.

@@ -24,7 +24,7 @@ from planner_eval.curation.suggest.values import (
     is_counted_in,
     number_in_words,
 )
-from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value
+from planner_eval.plan.model import Plan, Value, leaves
 
 _MAX_QUERY_CHARACTERS = 20_000
 _MAX_CANDIDATES = 300
@@ -240,18 +240,9 @@ def _is_meant_elsewhere(
 def plan_literals(plan: Plan) -> frozenset[str]:
     """The literals of a plan, each as text."""
     values = [value for call in plan.calls for _, value in call.arguments]
-    return frozenset(_text(part_value) for value in values for part_value in (value, *_leaves(value)))
-
-
-def _leaves(value: Value) -> Iterator[Value]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _leaves(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif not isinstance(value, (Ref, Unresolved, Template)):
-        yield value
+    return frozenset(
+        _text(literal) for value in values for literal in (value, *(leaf for _, leaf in leaves(value)))
+    )
 
 
 def _text(value: Value) -> str:

@@ -192,8 +192,6 @@ def confine_to_folder(folder: str | None, rules: list[bytes], abi: int) -> None:
 # The layers that confine a worker: limits, capabilities, Landlock, seccomp. Applied by the worker to
 # itself.
 LINUX = sys.platform.startswith("linux")
-LAYERS = ("limits", "capabilities", "landlock", "seccomp")
-"""In the order in which they are applied."""
 
 _PR_SET_PDEATHSIG = 1
 _CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -282,7 +280,8 @@ def lock_down(limits: dict[str, int], rules: dict[str, Any], program: bytes) -> 
         program: From `prepare_filter`.
 
     Returns:
-        Each layer of `LAYERS` with whether it is in force; a layer that fails does not stop the next.
+        Each layer, in the order in which they are applied, with whether it is in force; one that fails does
+        not stop the next.
     """
     return {
         "limits": _try_layer("limits", lambda: set_limits(limits)),

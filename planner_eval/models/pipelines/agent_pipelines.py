@@ -54,7 +54,7 @@ from planner_eval.models.pipelines.tool_lists import (
     catalog_of,
     format_tools,
 )
-from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.model import Call, Plan, fold
 from planner_eval.reading.dialects import read
 
 if TYPE_CHECKING:
@@ -424,16 +424,12 @@ def _call_output(row: Any) -> Any:
 
 def _json_data(value: Any) -> Any:
     """A value as JSON data."""
-    if value is None or isinstance(value, (bool, int)):
+    return fold(value, _json_leaf, fields=lambda items: {str(key): item for key, item in items.items()})
+
+
+def _json_leaf(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
         return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, str):
-        return _shorten(value)
-    if isinstance(value, dict):
-        return {str(key): _json_data(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_json_data(item) for item in value]
     return _shorten(str(value))
 
 

@@ -25,9 +25,6 @@ from planner_eval.models.pipelines.demonstrations import (
 from planner_eval.models.pipelines.pipeline import OWN_TASKS, read_tools
 from planner_eval.models.pipelines.tool_lists import app_catalogue, apps_in_order, functions_data
 
-CLOSENESS = ("random", "close", "same-signature")
-"""Which other tools come first."""
-
 DISTRACTORS_MARK = "tools: gold+distractors"
 """The mark of a run whose tools were chosen so."""
 
@@ -41,7 +38,7 @@ class ToolChoice(NamedTuple):
 
     Args:
         number: How many beside gold's; None for all of the sample's own that fit.
-        closeness: One of :data:`CLOSENESS`.
+        closeness: Which other tools come first: ``"random"``, ``"close"`` or ``"same-signature"``.
         budget: The most tokens of question and tools; None for any number.
         seed: Where random choices start.
     """

@@ -23,9 +23,6 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read
 from planner_eval.reading.files.questions import question_template, question_words
 
-SELECTION_METHODS = ("query", "structure", "random", "first", "gold-apps")
-"""How demonstrations are chosen; ``gold-apps`` looks at gold, as the published script of AppBench does."""
-
 LEAK_MARK = "leak: apps"
 """The mark of a run whose demonstrations were chosen by gold's apps."""
 
@@ -56,7 +53,8 @@ class ShotOptions(NamedTuple):
 
     Args:
         number: How many.
-        by: One of :data:`SELECTION_METHODS`.
+        by: How they are chosen: ``"query"``, ``"structure"``, ``"random"``, ``"first"`` or ``"gold-apps"``,
+            which looks at gold, as the published script of AppBench does.
         source: Where they come from: data of the same benchmark, or a file of one's own tasks with their
             answers; None for the samples themselves.
         seed: Where random choices start.

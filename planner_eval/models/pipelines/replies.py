@@ -16,7 +16,7 @@ from planner_eval.benchmarks.benchmark import asking_of
 from planner_eval.models.pipelines.pipeline import ModelCall, Pipeline
 from planner_eval.models.pipelines.setup import Setup, refuse_texts, refuse_unserved
 from planner_eval.models.replies import Reply, ToolCall
-from planner_eval.plan.model import Call, Ref, Template, Unresolved, contains_kind
+from planner_eval.plan.model import Call, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse
 
@@ -209,20 +209,14 @@ def _convert_plan_call(call: Call, calls: Sequence[Call], names: Mapping[str, st
 
 def plain_value(value: Any, calls: Sequence[Call]) -> Any:
     """A value of a plan as JSON data; a reference becomes the text ``$id.path$``."""
-    if isinstance(value, Ref):
-        return "$" + ".".join(map(str, (calls[value.call].id, *value.path))) + "$"
-    if isinstance(value, Unresolved):
-        return "$" + ".".join(map(str, (value.name, *value.path))) + "$"
-    if isinstance(value, Template):
-        return "".join(
-            segment if isinstance(segment, str) else str(plain_value(segment, calls))
-            for segment in value.parts
-        )
-    if isinstance(value, (list, dict)) and contains_kind(value, (Ref, Unresolved, Template)):
-        if isinstance(value, list):
-            return [plain_value(item, calls) for item in value]
-        return {key: plain_value(item, calls) for key, item in value.items()}
-    return value
+
+    def as_text(leaf: Value) -> Any:
+        if not isinstance(leaf, (Ref, Unresolved)):
+            return leaf
+        name = calls[leaf.call].id if isinstance(leaf, Ref) else leaf.name
+        return f"${'.'.join(map(str, (name, *leaf.path)))}$"
+
+    return fold(value, as_text, text=lambda parts: "".join(map(as_text, parts)))
 
 
 # ---------------------------------------------------------------- ReAct

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from planner_eval._version import __version__
-from planner_eval.base.errors import CODES
+from planner_eval.base.codes import code_meanings
 from planner_eval.base.tables import MARKDOWN, table_head, table_line
 from planner_eval.base.text import format_count, one_line, printable, to_json
 from planner_eval.comparison.explanation.edits import EDITS
@@ -207,7 +207,7 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
 
 
 def _rule(code: str) -> dict[str, Any]:
-    description = EDITS.get(code) or CODES.get(code) or STATES.get(code) or code
+    description = EDITS.get(code) or code_meanings().get(code) or STATES.get(code) or code
     return {"id": code, "shortDescription": {"text": description}}
 
 

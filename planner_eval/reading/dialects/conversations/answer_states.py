@@ -47,7 +47,7 @@ _NO_PLAN_CODES = frozenset({"max_turns", "max_steps", "no_route", "left_record"}
 
 
 class AnswerState(NamedTuple):
-    """Why an answer is no whole answer: a code of :data:`planner_eval.base.errors.CODES`, and a sentence."""
+    """Why an answer is no whole answer: a code of ``data/codes.toml``, and a sentence."""
 
     code: str
     reason: str

@@ -318,6 +318,8 @@ ACTION_TERMINALS = {
 _LABEL = re.compile(r"[^:\uff1a]*+[:\uff1a]++\**+\s*+")
 _INPUT_WITHOUT_COLON = re.compile(r"(?m)^[ \t*]*+Action Input[ \t*]++(?=[\[{\"'`])")
 _OBJECT_INPUT = re.compile(r"(?i:action input)\**+\s*+[:\uff1a]\**+\s*+(?:```\w*+\s*+)?+(?=\{)")
+_NAME_IN_BRACKETS = re.compile(r"[\w.\-]++\([^\W\d][\w ]*+\)")
+"""A tool's name that ends in brackets, as ComplexFuncBench's ``Get_Hotel_Reviews(Tips)``."""
 _FENCED = re.compile(r"```(?:json)?\s++(?P<body>[^`]*?)\s*+(?:```)?+")
 _TRIPLE_QUOTED = re.compile(r"(?P<quotes>\"\"\"|''')(?P<text>.*)(?P=quotes)", re.S)
 _LABELS = re.compile(
@@ -380,7 +382,7 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
                 continue
             start = action.start_pos + action.index("[") + 1
             arguments = _read_input(text, start, start + len(call[2]), len(calls), limits)
-        name, arguments = _split_action(name, arguments, len(calls), notes)
+        name, arguments = _split_action(name, arguments, len(calls), notes, has_input="INPUT" in by_type)
         has_observation = "OBSERVATION" in by_type
         result = decode_answer(_text_after_label(by_type["OBSERVATION"])) if has_observation else None
         calls.append(
@@ -400,10 +402,11 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
 
 
 def _split_action(
-    action: str, arguments: Arguments, position: int, notes: list[Diagnostic]
+    action: str, arguments: Arguments, position: int, notes: list[Diagnostic], *, has_input: bool
 ) -> tuple[str, Arguments]:
     """The tool's name and the arguments of an action that is a whole call, as Python has it."""
-    call = read_call_in_name(action, position, notes) if "(" in action else None
+    is_name = "(" not in action or (has_input and _NAME_IN_BRACKETS.fullmatch(action))
+    call = None if is_name else read_call_in_name(action, position, notes)
     if call is None:
         return action, arguments
     if call.arguments and arguments and call.arguments != arguments:
