@@ -7,7 +7,7 @@ import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import pytest
@@ -17,7 +17,7 @@ from planner_eval.cli import COMMANDS, cli
 from planner_eval.cli.options import Seconds
 from planner_eval.comparison.patch import make_patch
 from planner_eval.results.runs.stored import run_text
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.prediction_samples import appbench_catalogue
 
@@ -38,20 +38,11 @@ ADD, SUB = _plan(("add", 1, 4)), _plan(("subtract", 9, 4))
 CHAIN = _plan(("add", 1, 4), ("multiply", "$var_1.result$", 2))
 
 
-def _turn(name: str) -> dict[str, object]:
-    function = {"name": name, "arguments": '{"arg_0": 1, "arg_1": 4}'}
-    return {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": function}]}
-
-
-def _tool(name: str) -> dict[str, object]:
-    properties = {"arg_0": {"type": "number"}, "arg_1": {"type": "number"}}
-    parameters = {"type": "object", "properties": properties, "required": list(properties)}
-    function = {"name": name, "description": f"{name} two numbers", "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-WORDS = "[add(arg_0='1', arg_1='4')]"
-TAGS = "<tool_call>add\n<arg_key>arg_0</arg_key>\n<arg_value>1</arg_value>\n</tool_call>"
+def _text(name: str, held: Any) -> str:
+    """A file's text: records, data, or the text itself."""
+    if isinstance(held, str):
+        return held
+    return _lines(*held) if name.endswith(".jsonl") else json.dumps(held)
 
 
 def _patch(key: str, pred: str, gold: str) -> dict[str, object]:
@@ -76,9 +67,7 @@ def _answers(name: str) -> list[tuple[str, str]]:
 
 
 FILES: dict[str, str] = {
-    "wishes.json": json.dumps(
-        {"schema": "planeval.to-make/1", "data": "d", "catalog": "c", "tools": ["sqrt"]}
-        | {name: [] for name in ("parameters", "pairs", "edges", "shapes", "depths", "kinds")}),
+    **{name: _text(name, held) for name, held in tables(__file__)["FILES"].items()},
     **_run("own-run", "own", "gold.jsonl", "small", [("a", ADD), ("b", SUB), ("c", "add(x=")]),
     **_run("better-run", "own", "gold.jsonl", "large", [("a", ADD), ("b", ADD), ("c", CHAIN)]),
     **_run("fewer-run", "own", "gold.jsonl", "fewer", [("a", ADD), ("b", SUB)]),
@@ -86,94 +75,17 @@ FILES: dict[str, str] = {
     **_run("apps-run", "appbench", str(SAMPLES / "appbench"), "m", _answers("appbench")),
     **_run("names-run", "callnavi", str(SAMPLES / "callnavi"), "m", _answers("callnavi")),
     **_run("sums-run", "nestful", str(SAMPLES / "nestful"), "m", _answers("nestful"), {"number": 1}),
-    "plan.json": ADD, "sub.json": SUB, "chain.json": CHAIN,
-    "told.jsonl": _lines({"id": "a", "gold": ADD, "gold_answer": 6, "other": 7, "kind": "easy"}),
-    "lost.jsonl": _lines({"key": "k7", "other": "x9", "gold": _plan(("add", 1, "$var_9.result$")),
-                          "draft": ADD}),
-    "twice.json": _plan(("add", 1, 4), ("add", 1, 4), ("multiply", "$var_1.result$", "$var_2.result$")),
-    "bare.json": json.dumps([_tool("add")]),
-    "doubts.json": json.dumps({"doubts": [{"record": "b", "code": "gold.ungrounded"}]}),
-    "rewarded.jsonl": _lines({"id": "a", "output": _plan(("add", "1", 4)), "gold": ADD, "reward": 1},
-                             {"id": "b", "output": SUB, "gold": ADD, "reward": 0}),
-    "known.json": json.dumps({"schema": "planeval.baseline/1", "findings": [], "irregularities": {},
-                              "imperfect": {}}),
-    "loop.json": _plan(("add", 1, 4), ("add", 1, 4), ("add", 1, 4)),
-    "pred.jsonl": _lines({"id": "a", "output": ADD}, {"id": "b", "output": SUB},
-                         {"id": "c", "output": "add(x="}),
-    "better.jsonl": _lines({"id": "a", "output": ADD}, {"id": "b", "output": ADD},
-                           {"id": "c", "output": CHAIN}),
-    "gold.jsonl": _lines({"id": "a", "gold": ADD, "kind": "easy"}, {"id": "b", "gold": ADD, "kind": "hard"},
-                         {"id": "c", "gold": CHAIN, "kind": "hard"}),
-    "keyed.jsonl": _lines({"id": "a", "key": "b", "output": ADD}, {"id": "b", "key": "z", "output": SUB}),
-    "drafts.jsonl": _lines({"id": "a", "output": ADD, "draft": SUB},
-                           {"id": "b", "output": ADD, "draft": CHAIN}),
-    "talk.jsonl": _lines({"id": "a",
-                          "messages": [{"role": "user", "content": "?"}, _turn("sub"), _turn("add")]},
-                         {"id": "b",
-                          "messages": [{"role": "user", "content": "?"}, _turn("add"), _turn("sub")]}),
-    "sixth.jsonl": _lines({"id": "a", "output": "[add(arg_0=1/6, arg_1=4)]"}),
-    "apps.json": json.dumps(appbench_catalogue()), "words.txt": WORDS,
-    "words.jsonl": _lines({"id": "a", "output": WORDS}), "tags.txt": TAGS,
-    "guess.json": json.dumps([{"name": "find", "arguments": {"x": 1}, "result": "room-4711"},
-                              {"name": "book", "arguments": {"room": "room-4711"}}]),
-    "failing.json": _plan(("divide", 1, 0)),
+    "apps.json": json.dumps(appbench_catalogue()),
     "patches.jsonl": _lines(_patch("a", ADD, ADD), _patch("b", SUB, ADD)),
-    "odd.json": json.dumps([{"name": "add", "arguments": {"arg 0": None}, "result": 7}]),
-    "unused.json": json.dumps([_tool("subtract")]),
-    "keyedgold.jsonl": _lines({"id": "a", "key": "b", "gold": ADD}, {"id": "b", "key": "a", "gold": SUB}),
-    "draftgold.jsonl": _lines({"id": "a", "gold": ADD, "draft": SUB}, {"id": "b", "gold": ADD, "draft": SUB}),
-    "tools.json": json.dumps([_tool("add"), _tool("multiply")]),
-    "own.toml": "\n".join([
-        '[[dialect]]\nname = "own-model"\ntitle = "Own"\nshape = "sections"\nopen = ["<call>"]',
-        'close = ["</call>"]\ninner = "json"\neach = true',
-        """call = '{"wish": "$name", "gifts": "$arguments"}'""",
-        """example = '<call>{"wish": "f", "gifts": {"a": 1}}</call>'\n"""]),
-    "own.jsonl": _lines({"id": "a", "output": '<call>{"wish": "add", "gifts": {"arg_0": 1}}</call>'}),
-    "tasks.jsonl": _lines({"id": "a", "query": "Add one and four.",
-                           "tools": [_tool("add"), _tool("multiply")]},
-                          {"id": "b", "query": "Multiply two by four.",
-                           "tools": [_tool("add"), _tool("multiply")]}),
-    "demos.jsonl": _lines({"id": "c", "query": "Add two and two.", "gold": ADD},
-                          {"id": "d", "query": "Take away.", "gold": SUB}),
-    "typo.json": _plan(("ad", 1, 4)),
-    "three.json": _plan(("add", 1, 4), ("add", 2, 4), ("multiply", 2, "$var_9.result$")),
-    "asks.jsonl": _lines({"id": "a", "question": "Add 3 to it",
-                          "output": '[{"name": "add", "arguments": {"arg_0": 1}}]'}),
-    "prices.toml": "[models.m]\ninput = 1\noutput = 2\n",
-    "answered.jsonl": _lines({"id": "a", "query": "Add one and four.", "tools": [_tool("add")], "gold": ADD},
-                             {"id": "b", "query": "Add, and then take it twice.",
-                              "tools": [_tool("add"), _tool("multiply")], "gold": CHAIN}),
-    "bare.jsonl": _lines({"id": "a", "query": "Add one and four.", "gold": ADD}),
-    "untooled.jsonl": _lines({"id": "a", "query": "Add one and four."}),
-    "nestful/src/PROMPTS.json": json.dumps(
-        {"big": "SYSTEM: You plan with {FUNCTION_STR}{ICL_EXAMPLES}\nUSER: {QUERY}"}),
-    "prompts/making/again.txt": "Anew: {reasons}",
-    "prompts/own/plan.txt": "Mine: {tools} {notation} {examples}",
-    "judge.jsonl": _lines({"id": "a", "key": "b", "verdict": "pass", "mark": "good"},
-                          {"id": "b", "key": "a", "verdict": "fail", "mark": "fair"}),
-    "human.jsonl": _lines({"id": "a", "key": "a", "verdict": "yes", "mark": "good"},
-                          {"id": "b", "key": "b", "verdict": "yes", "mark": "good"}),
-    "prose.txt": "So: [add(arg_0=1, arg_1=4)]",
     "tools.py": "def add(arg_0, arg_1):\n    return arg_0 + arg_1\n"
     "def multiply(arg_0, arg_1):\n    return 7\n"
     "def subtract(arg_0, arg_1):\n    return open(__file__.replace('tools.py', 'secret.txt')).read()\n",
-    "secret.txt": "hidden",
-    "faulty.jsonl": _lines({"id": "a", "output": ADD.replace('"', "'")}, {"id": "b", "output": SUB}),
-    "swapped.jsonl": _lines({"id": "b", "gold": ADD}, {"id": "a", "gold": SUB}),
-    "swapped.json": json.dumps([{"name": "subtract", "arguments": {"arg_1": 5, "arg_0": 3}}]),
-    "many.json": _plan(*((f"tool_{at}", f"$var_{at - 1}.result$", f"$var_{max(at // 2, 1)}.result$")
-                       if at > 2 else ("add", at, 4) for at in range(1, 31))),
-    "wide.json": _plan(*(("add", at, 4) for at in range(1, 401))),
-    "two.json": _plan(("add", 1, 4), ("multiply", 1, 4)),
-    "weather.txt": "Weather: [wind = getweather(#city='Rome', #date='2024-03-02')]",
     "slow.py": "import time\ndef add(arg_0, arg_1):\n    time.sleep(1)\n",
     "flaky.py": "tried = []\ndef add(arg_0, arg_1):\n    tried.append(1)\n"
     "    if len(tried) == 1:\n        raise ValueError('once')\n    return 'second time'\n",
     "till.py": "class Till:\n    sold = ()\n"
     "    def set_state(self, state):\n        self.sold = state['sold']\n"
     "    def take(self, what):\n        return self.sold.index(what)\n",
-    "till.json": '[{"name": "take", "arguments": {"what": "jam"}}]',
-    "sold.json": '{"sold": ["tea", "jam"]}',
     "meet.py": "import threading\nmeeting = threading.Barrier(2, timeout=0.3)\n"
     "def add(arg_0, arg_1):\n    meeting.wait()\n    return 'met'\n"
     "def multiply(arg_0, arg_1):\n    meeting.wait()\n    return 'met'\n",

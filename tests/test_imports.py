@@ -13,152 +13,25 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
+
+TABLES = tables(__file__)
 
 PACKAGE = ROOT / "planner_eval"
 
 ROOMS = (
-    "base",
-    "plan",
-    "reading",
-    "catalogs",
-    "comparison",
-    "execution",
-    "results",
-    "benchmarks",
-    "models",
-    "curation",
-    "integrations",
-    "cli",
-)
+    "base", "plan", "reading", "catalogs", "comparison", "execution", "results", "benchmarks", "models",
+    "curation", "integrations", "cli",
+)  # fmt: skip
 """Each room may import from those before it."""
 
-DEFERRED: dict[str, str] = {
-    "an error that is told with its code alone needs the table: 8 ms": "base.codes",
-    "only arguments that a library wrote as Python text need it: 4 ms":
-        "reading.dialects.programs.literals",
-    "a text in free form alone needs them; finding takes 38 ms":
-        "reading.dialects.finding.find reading.dialects.detect reading.dialects.finding.embedded_tokens "
-        "reading.dialects.finding.answers",
-    "conversations and answers of APIs alone need them: 3 and 40 ms":
-        "reading.dialects.conversations.turn_collector reading.dialects.conversations.turns "
-        "reading.dialects.conversations.wrappers",
-    "notations that are a row of the table; reading JSON or AppBench needs none: 5 ms and the table's text":
-        "reading.dialects.table reading.dialects.dialect reading.files.frameworks",
-    "a notation is loaded when it is first met: 4 to 15 ms each":
-        "reading.dialects.notations.appbench reading.dialects.programs.python_ast "
-        "reading.dialects.programs.call_in_name "
-        "reading.dialects.programs.javascript reading.dialects.programs.python_calls "
-        "reading.dialects.notations.json_rows",
-    "only a shell that asks what may stand next needs it: 2 ms": "cli.completion",
-    "only conversations of several turns need them: 4 ms each":
-        "comparison.turn_by_turn reading.conversation benchmarks.turns results.conversations "
-        "results.trials models.predict.trials",
-    "only traces need them: 4 ms": "reading.trace_times reading.trace_findings",
-    "few ask for these: types, guessed edges, prompts, the grammar, writing and its check; 1 to 4 ms each":
-        "plan.inference catalogs.record_tools "
-        "reading.dialects.notations.plan "
-        "reading.dialects.reference_reading reading.dialects.round_trip",
-    "they are made with Lark, which takes 17 ms; errors and places alone need it":
-        "base.grammar reading.dialects.programs.grammars base.json_places "
-        "reading.dialects.programs.program_grammars",
-    "only a policy with rules needs them: 1 and 4 ms of each diff":
-        "comparison.matching.rules comparison.policy.values",
-    "only plans that differ need them, with what finds words for that: 2 ms of each diff":
-        "comparison.explanation.explain",
-    "only --structure needs them: 2 ms of each diff": "comparison.structure_diff",
-    "only --compute needs it: 1 ms": "plan.arithmetic",
-    "only stats needs it: 2 ms of each diff": "plan.statistics",
-    "only --gold-doubts needs it: 12 ms of each score, with comparing and drawing": "results.gold_doubts",
-    "only scores need them: 5 ms of each diff": "results.scored results.totals",
-    "only --differs needs it: 30 ms, with the benchmarks": "curation.shrink.goals",
-    "only pairs that processes score, and runs that are kept, need it: 25 ms":
-        "benchmarks.runs results.score",
-    "only a score by processes, or of a kept run, needs them: 100 ms of each score":
-        "results.compare results.runs.folder results.runs.run results.runs.stored",
-    "only a finding that a catalog can mend needs it: 10 ms of each audit": "curation.suggest.suggest",
-    "only --runs needs it: 15 ms, with runs' folders": "curation.audit.votes",
-    "only --patch needs it: 3 ms of each diff": "comparison.patch",
-    "only a CI's own forms need it: 5 ms of each diff, with OpenSSL": "results.findings",
-    "only --causes needs them: 3 ms of each score with what mends, 1 with what sums":
-        "results.causes results.views.report",
-    "only tables need it, which diff does not write for people": "base.tables",
-    "only a schema that says more than types do needs them: 3 ms, 50 with jsonschema":
-        "catalogs.json_schema.validation catalogs.json_schema.vocabulary",
-    "readers of a catalog's formats, one of which is wanted: 4 ms each, 66 with pydantic":
-        "catalogs.benchmark_formats catalogs.python_functions catalogs.standard_formats catalogs.writers",
-    "texts with numbers of a prediction that goes wrong alone may be dates: 2 ms": "comparison.policy.dates",
-    "a user's file is checked with pydantic, shipped ones by tests: 60 ms, with the models":
-        "base.schema_models comparison.schemas reading.schemas results.schema models.prices "
-        "execution.worlds.schema",
-    "only a judge behind a server needs it: 3 ms, with what sends": "models.judges",
-    "a policy by its name, a catalog's types, a world, where a verb is given one; 3, 4 and 20 ms":
-        "catalogs.formats comparison.policy.file execution.worlds.world",
-    "only a judge is asked with prompts: 6 ms":
-        "benchmarks.callnavi.data benchmarks.functionchat.data benchmarks.judging",
-    "one benchmark of six is wanted: 25 to 55 ms each":
-        "benchmarks.bfcl benchmarks.complexfuncbench benchmarks.functionchat",
-    "files are read without it: 2 ms": "benchmarks.datasets.published",
-    "who downloads nothing asks no server: 25 ms, with urllib's": "benchmarks.datasets.fetch",
-    "only packed files, and only tables, need them: 1 and 2 ms": "reading.files.tables",
-    "only files of many megabytes, and runs that go on, need them: 1 ms, and 8 with SQLite":
-        "reading.files.disk_records reading.files.disk_pairs reading.files.record_index",
-    "one way of writing a drawing is wanted: 3 to 25 ms each":
-        "results.drawing.layout results.drawing.dot results.drawing.mermaid",
-    "a worker starts from here, and starts often: 1 to 27 ms each":
-        "base.json_files execution.awaiting execution.bind execution.sandbox.server "
-        "execution.tool_sources execution.nestful_basic execution.sandbox.wire reading.files.files "
-        "reading.files.several execution.worlds.facts execution.worlds.reading",
-    "every run of pytest loads the plugin, and few use it: 60 ms":
-        "base.output_files integrations.verdict comparison.gold_alternatives base.errors",
-    "--version answers without click, and only an error needs to be made printable": "base.text cli",
-}  # fmt: skip
+DEFERRED: dict[str, str] = TABLES["DEFERRED"]
 """Why an import of a module of ours may stand inside a function, and the modules (with all below them)."""
 
 COMMANDS = "a command's help, and its errors of usage, load nothing of what it runs: 7 to 60 ms each"
 """Why the modules of cli/ import all rooms but base/ and cli/ inside of functions."""
 
-LATE_PACKAGES = {
-    "lark": 17,
-    "matplotlib": 250,
-    "netext": 45,
-    "networkx": 55,
-    "numpy": 26,
-    "openai": 290,
-    "pydantic": 17,
-    "pydantic_core": 15,
-    "pygraphviz": 15,
-    "rich": 7,
-    "scipy": 220,
-    "pyarrow": 70,
-    "sentence_transformers": 1000,
-    "yaml": 7,
-    "zstandard": 5,
-    # of the standard library
-    "asyncio": 30,
-    "bz2": 0.6,
-    "compression": 2,  # since Python 3.14
-    "concurrent": 2,
-    "csv": 0.3,
-    "decimal": 2,
-    "difflib": 0.6,
-    "email": 5,
-    "hashlib": 2,  # with OpenSSL
-    "http": 16,
-    "importlib": 0.3,  # metadata alone takes 13
-    "pathlib": 2,
-    "shutil": 2,  # with all that packs files
-    "tempfile": 2,
-    "tomllib": 1,
-    "urllib": 2,  # request alone takes 15
-    "xml": 1,
-    "zipfile": 4,
-    "fnmatch": 0.5,
-    "fcntl": 0.1,  # not on every platform
-    "glob": 0.5,
-    "gzip": 0.6,
-    "lzma": 0.9,
-}
+LATE_PACKAGES: dict[str, str] = TABLES["LATE_PACKAGES"]
 """Packages that may be imported inside a function, and about how many ms each takes."""
 
 LATE_IN_WORKERS = "execution"
