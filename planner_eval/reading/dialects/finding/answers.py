@@ -71,14 +71,30 @@ class AssistantText(NamedTuple):
     notes: list[Diagnostic]
 
 
-def headings(header: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Where turns begin in a text, but for what stands inside a value of several lines."""
+def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) -> Iterator[re.Match[str]]:
+    """Where turns begin in a text, but for what stands inside a value of several lines.
+
+    Args:
+        header: What begins a turn.
+        text: The text.
+        signs: Of which one stands in each header that begins a line; other lines are not looked at.
+    """
     looked = 0
     valued = "</" in text or '"""' in text or "'''" in text
-    for match in header.finditer(text):
+    lines = sorted({start for sign in signs for start in _line_starts(text, sign)})
+    matches = (header.match(text, start) for start in lines)
+    for match in filter(None, matches) if signs else header.finditer(text):
         looked += valued
         if not (valued and looked < _MAX_VALUE_CHECKS and is_in_multiline_value(text, match.start())):
             yield match
+
+
+def _line_starts(text: str, sign: str) -> Iterator[int]:
+    """Where the lines begin in which a sign stands."""
+    found = text.find(sign)
+    while found >= 0:
+        yield text.rfind("\n", 0, found) + 1
+        found = text.find(sign, found + len(sign))
 
 
 def is_in_multiline_value(text: str, offset: int) -> bool:
@@ -288,9 +304,9 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if headed and "|>" in text:
         text = _END_BEFORE_HEADING.sub(lambda m: " " * (len(m.group()) - 1) + "\n", text)
     if tagged and any(map(text.__contains__, _TURN_TOKENS)):
-        text = _keep_first_turn(text, TURN, notes)
+        text = _keep_first_turn(text, headings(TURN, text), notes)
     elif headed:
-        text = _keep_first_turn(text, HEADING, notes)
+        text = _keep_first_turn(text, headings(HEADING, text, _HEADING_STARTS), notes)
     if tagged or "INST]" in text or "\x1b" in text:
         text = TOKEN.sub(_blank_match, text)
     return AnswerText(text, notes, unclosed)
@@ -307,9 +323,9 @@ def _blank_invisible(text: str) -> str:
     return _INVISIBLE_START.sub(lambda m: " " * len(m.group()), text)
 
 
-def _keep_first_turn(text: str, begins: re.Pattern[str], notes: list[Diagnostic]) -> str:
+def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Diagnostic]) -> str:
     """The text without other turns after it, and without headers."""
-    turns = list(headings(begins, text))
+    turns = list(headers)
     if not turns:
         return text
     text_start = _find_answer_start(text)

@@ -22,8 +22,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
-from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, parse_quietly, walk
-from planner_eval.reading.dialects.programs.syntax import is_stub
+from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, walk
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 _SEMICOLON = re.compile(r"[\s;]*+")
@@ -219,8 +218,13 @@ _DEFINITION = lazy_pattern(
     r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
     r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
 )
-_STUB_START = lazy_pattern(r"[^:]*+:[^\n]*?:?\s*+(?:\.\.\.|pass\b|raise NotImpl|[rRuU]?[\"'])")
-_DEFINITION_END = lazy_pattern(r"\n(?=[^\s#)])")
+_STUB = lazy_pattern(
+    r"[^()]*+(?:\([^()]*+\)[^()]*+)*+\)[^:\n]*+:(?:\s*+(?:\"\"\"(?:[^\"]++|\"(?!\"\"))*+\"\"\"|\"[^\"\n]++\""
+    r"|'''(?:[^']++|'(?!''))*+'''|'[^'\n]++'|\.\.\.|pass\b|raise NotImplementedError\b[^\n]*+|\#[^\n]*+))++"
+    r"(?:\s*+\Z|(?:[ \t]*+\r?\n)++(?!\s))"
+)
+"""A function of Python's without a body, from its parameters on: it only says what a tool takes."""
+
 _IMPORT = lazy_pattern(
     r"(?m)^[ \t]*+(?:import[ \t]++([\w.]++)(?:[ \t]++as[ \t]++(\w++))?+(?P<end>[ \t]*+(?:[,#\r\n]|\Z))?+"
     r"|from[ \t]++([\w.]++)[ \t]++import[ \t]++([\w, ]++))"
@@ -236,7 +240,8 @@ def own_names(text: str) -> set[str]:
     plain = text.replace("\\_", "_")
     names: set[str] = set()
     if "def" in plain or "function" in plain:  # most texts define nothing: 1.5 % of reading model outputs
-        names = {match[1] for match in _DEFINITION.finditer(plain) if not _begins_stub(plain, match)}
+        definitions = _DEFINITION.finditer(plain)
+        names = {match[1] for match in definitions if not _STUB.match(plain, match.end())}
     for match in _IMPORT.finditer(plain) if "import" in plain else ():
         python = (
             match["end"] is not None or match[4]
@@ -246,18 +251,6 @@ def own_names(text: str) -> set[str]:
         for name in (match[2] or match[1] or match[5] or "").split(","):
             names.add(name.strip().split(" as ")[-1].split(".")[0])
     return names
-
-
-def _begins_stub(text: str, definition: re.Match[str]) -> bool:
-    """Whether a definition of Python's has no body: it only says what a tool takes."""
-    if _STUB_START.match(text, definition.end()) is None:
-        return False
-    end = _DEFINITION_END.search(text, definition.end())
-    try:
-        tree = parse_quietly(text[definition.start() : end.start() if end else len(text)].strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return len(tree.body) == 1 and is_stub(tree.body[0])
 
 
 def is_signature(call: RawCall, text: str) -> bool:
