@@ -90,21 +90,23 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
     [0, 1]
     """
     extra = {
-        edit.pred.call
+        edit.pred.call: edit.code
         for edit in edits
         if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
     }
-    acts_only = is_conversation(pred) and not any(map(is_lookup, gold.calls))
-    least = 1 if acts_only else MIN_LOOKUPS
+    talks = is_conversation(pred)
+    least = 1 if talks and not any(map(is_lookup, gold.calls)) else MIN_LOOKUPS
     if len(extra) < least:
         return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
     foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
+    again = _EXTRA_CALL_CODES if talks else _EXTRA_CALL_CODES[:1]
     lookups = {
         call
-        for call in extra
-        if call in foreign or (is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+        for call, code in extra.items()
+        if call in foreign
+        or (code in again and is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
     }
     if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
         return frozenset()
