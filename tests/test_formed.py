@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import PairingError, PlanevalError
-from planner_eval.comparison.rows import evaluate, row_data
+from planner_eval.comparison.rows import Evaluation, row_data
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids, pair, refuse_repeated_gold
 from planner_eval.reading.files.several import prefix_ids_by_file, read_path
@@ -239,7 +239,7 @@ def said(seed: int) -> dict[str, Any]:
             pairing = pair(pred, gold, by="position")
         found["repeated"] = [one.where for one in pairing.repeated]
         repair, places = random.random() < 0.3, {"located": True} if random.random() < 0.3 else {}
-        rows = evaluate(pairing.pairs, repair=repair, **places)
+        rows = Evaluation(repair=repair, **places).rows(pairing.pairs)
         found["rows"] = [row_data(row, structure=seed % 2 == 0) for row in rows]
         refuse_repeated_gold(pairing, gold.records)
     except PlanevalError as error:

@@ -262,7 +262,7 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
                 cause = _find_producer_edit(edit.gold_value, edit.gold, renamed)
         if cause is None and edit.gold and edit.code in UNSHARED_ARGUMENT_CODES:
             cause = renamed.get(edit.gold.call)
-        if cause is None and edit.code in _REPEATABLE_CODES:
+        if cause is None and edit.code in REPEATABLE_CODES:
             cause = first.setdefault(change_key(edit), position)
         causes.append(None if cause == position else cause)
     return causes
@@ -273,7 +273,7 @@ _EXTRA_CALL_CODES = ("call.extra", "call.duplicated")
 _TOOL_CHANGE_CODES = ("call.replaced", "app.changed")
 _ROOT_CODES = (*_TOOL_CHANGE_CODES, "call.merged", "call.split", "arguments.swapped")
 UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed", "arguments.swapped")
-_REPEATABLE_CODES = (
+REPEATABLE_CODES = (
     "name.spelling",
     "argument.value",
     "argument.type",
@@ -281,6 +281,7 @@ _REPEATABLE_CODES = (
     "reference.unresolved",
     "reference.unwanted",
 )
+"""Codes of changes that are one mistake, and mended together, wherever the same one was made again."""
 
 
 def _find_order_cause(edit: Draft, edits: list[Draft], extra: dict[int | None, int]) -> int | None:
