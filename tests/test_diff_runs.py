@@ -6,13 +6,8 @@ from pathlib import Path
 
 import planner_eval as pe
 from planner_eval.comparison.evaluate import pair
-<<<<<<< HEAD
 from planner_eval.comparison.policy.values import Rule
-from planner_eval.comparison.rows import Row, evaluate
-=======
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.rows import Evaluation, Row
->>>>>>> 65db6de2 (Rows come from one class; a lone renamed call needs no rule of its own)
 from planner_eval.results.pair_sums import DiffSums
 from tests import inside
 from tests.conftest import ROOT, tabled
@@ -77,16 +72,12 @@ def test_a_tool_of_a_rule_is_looked_for_in_golds_own_notation(tmp_path: Path) ->
 
 
 def test_sums_of_parts_are_those_of_the_whole() -> None:
-<<<<<<< HEAD
     answer = '[{"name": "f", "label": "$v"}, {"name": "g", "arguments": {"x": "$v.%s$"}}]'
     answers = (answer % "result", "[f(a=1)]\n\nIn short: [f(a=1)]", "just words")
     golds = [{"id": f"q{number}", "output": answer % "out"} for number in range(len(answers))]
     more = pe.pair([{**gold, "output": text} for gold, text in zip(golds, answers, strict=True)], golds)
-    rows = [*evaluate([*pair(Path(PRED), Path(GOLD)).pairs, *more.pairs])] * 3
+    rows = [*Evaluation().rows([*pair(Path(PRED), Path(GOLD)).pairs, *more.pairs])] * 3
     policy = pe.Policy(rules=(Rule(tool="f", compare=("casefold",)),))
-=======
-    rows = list(Evaluation().rows(pair(Path(PRED), Path(GOLD)).pairs)) * 3
->>>>>>> 65db6de2 (Rows come from one class; a lone renamed call needs no rule of its own)
     random.Random(7).shuffle(rows)
 
     def summed(rows: list[Row]) -> DiffSums:
