@@ -7,7 +7,7 @@ from pathlib import Path
 import planner_eval as pe
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.policy.values import Rule
-from planner_eval.comparison.rows import Row, evaluate
+from planner_eval.comparison.rows import Evaluation, Row
 from planner_eval.results.pair_sums import DiffSums
 from tests import inside
 from tests.conftest import ROOT, tabled
@@ -76,7 +76,7 @@ def test_sums_of_parts_are_those_of_the_whole() -> None:
     answers = (answer % "result", "[f(a=1)]\n\nIn short: [f(a=1)]", "just words")
     golds = [{"id": f"q{number}", "output": answer % "out"} for number in range(len(answers))]
     more = pe.pair([{**gold, "output": text} for gold, text in zip(golds, answers, strict=True)], golds)
-    rows = [*evaluate([*pair(Path(PRED), Path(GOLD)).pairs, *more.pairs])] * 3
+    rows = [*Evaluation().rows([*pair(Path(PRED), Path(GOLD)).pairs, *more.pairs])] * 3
     policy = pe.Policy(rules=(Rule(tool="f", compare=("casefold",)),))
     random.Random(7).shuffle(rows)
 

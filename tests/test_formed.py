@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import PairingError, PlanevalError
-from planner_eval.comparison.rows import evaluate, row_data
+from planner_eval.comparison.rows import Evaluation, row_data
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids, pair, refuse_repeated_gold
 from planner_eval.reading.files.several import prefix_ids_by_file, read_path
@@ -50,7 +50,7 @@ def said(case: dict[str, Any]) -> dict[str, Any]:
             found["apart"] = str(error)
             pairing = pair(pred, gold, by="position")
         found["repeated"] = [one.where for one in pairing.repeated]
-        rows = evaluate(pairing.pairs, repair=case["repair"], located=case["located"])
+        rows = Evaluation(repair=case["repair"], located=case["located"]).rows(pairing.pairs)
         found["rows"] = [row_data(row, structure=case["seed"] % 2 == 0) for row in rows]
         refuse_repeated_gold(pairing, gold.records)
     except PlanevalError as error:

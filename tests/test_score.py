@@ -18,7 +18,7 @@ from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.policy.values import Rule
-from planner_eval.comparison.rows import JUDGED_STATES, STATES, evaluate
+from planner_eval.comparison.rows import JUDGED_STATES, STATES, Evaluation
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import read_file
 from planner_eval.reading.files.pairing import pair
@@ -51,7 +51,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 
 def rows(files: tuple[str, str], **options: object) -> list[ScoredRow]:
     pairing = pair(read_file(files[0]), read_file(files[1], role="gold"))
-    return [scored_row(row, **options) for row in evaluate(pairing.pairs)]  # type: ignore[arg-type]
+    return [scored_row(row, **options) for row in Evaluation().rows(pairing.pairs)]  # type: ignore[arg-type]
 
 
 def report_of(

@@ -18,14 +18,13 @@ from planner_eval.base.errors import (
     instance_of,
 )
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison import rows
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.gold_alternatives import Gold, read_gold
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
-from planner_eval.comparison.rows import DEFAULT_READING, Reading, Row, check_reading
+from planner_eval.comparison.rows import DEFAULT_READING, Evaluation, Reading, Row, check_reading
 from planner_eval.plan.canonical import outline
 from planner_eval.plan.canonical import same as same_plans
 from planner_eval.plan.model import Plan
@@ -381,17 +380,10 @@ def rows_of(
 ) -> Iterator[Row]:
     """The rows of some pairs; without `mends`, not what repair would make of refused predictions."""
     how = paired.reading
-    results = rows.evaluate(
-        paired.pairs,
-        pred_dialect=how.dialect,
-        gold_dialect=how.gold_dialect or how.dialect,
-        policy=policy_of(policy),
-        located=located,
-        repair=bool(how.repair),
-        compute=how.compute,
-        mends=mends,
-        gold_named=paired.gold_named,
-    )
+    dialects = how.dialect, how.gold_dialect or how.dialect
+    repair, named = bool(how.repair), paired.gold_named
+    evaluation = Evaluation(*dialects, policy_of(policy), located, repair, how.compute, mends, named)
+    results = evaluation.rows(paired.pairs)
     return results if progress is None else report_progress(results, len(paired.pairs), progress)
 
 

@@ -163,45 +163,6 @@ class Row(NamedTuple):
         return f"when run: {self.effects['said']}" if self.effects is not None else ""
 
 
-def evaluate(  # noqa: PLR0913 - each says one thing about how pairs are read
-    pairs: Iterable[tuple[Record | None, Record | None]],
-    *,
-    pred_dialect: str | None = None,
-    gold_dialect: str | None = None,
-    policy: Policy = DEFAULT_POLICY,
-    located: bool = False,
-    repair: bool = False,
-    compute: str | None = None,
-    mends: bool = True,
-    first: int = 0,
-    gold_named: bool = False,
-) -> Iterator[Row]:
-    """Read and compare pairs of records.
-
-    Args:
-        pairs: (prediction, gold), None for a missing partner; see
-            :func:`planner_eval.reading.files.pairing.pair`.
-        pred_dialect: The notation of the predictions; recognised when None.
-        gold_dialect: The notation of the gold plans; recognised when None.
-        policy: How values compare.
-        repair: Mend small faults of predictions that strict reading refuses; never of gold.
-        compute: How expressions of numbers become numbers, in gold plans too.
-        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
-            read them twice.
-        mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
-        first: The position of the first pair, which names one where gold has no ids.
-        gold_named: Whether gold's records have ids.
-
-    Returns:
-        One row a pair, in order.
-    """
-    how = Evaluation(
-        pred_dialect, gold_dialect, intern_policy(policy), located, repair, compute, mends, gold_named
-    )
-    for position, pair in enumerate(pairs, first):
-        yield how.row(how.read(position, pair))
-
-
 class PairReading(NamedTuple):
     """What was read of the two records of a pair, by the pair's name."""
 
@@ -214,16 +175,34 @@ class PairReading(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """How pairs become rows, in two steps; its fields are what :func:`evaluate` is told."""
+    """How pairs of records are read and compared, and become rows, in two steps.
 
-    pred_dialect: str | None
-    gold_dialect: str | None
-    policy: Policy
-    located: bool
-    repair: bool
-    compute: str | None
-    mends: bool
-    gold_named: bool
+    Args:
+        pred_dialect: The notation of the predictions; recognised when None.
+        gold_dialect: The notation of the gold plans; recognised when None.
+        policy: How values compare.
+        located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
+            read them twice.
+        repair: Mend small faults of predictions that strict reading refuses; never of gold.
+        compute: How expressions of numbers become numbers, in gold plans too.
+        mends: Look what repair would make of predictions that strict reading refuses, which reads them twice.
+        gold_named: Whether gold's records have ids.
+    """
+
+    pred_dialect: str | None = None
+    gold_dialect: str | None = None
+    policy: Policy = DEFAULT_POLICY
+    located: bool = False
+    repair: bool = False
+    compute: str | None = None
+    mends: bool = True
+    gold_named: bool = False
+
+    def rows(self, pairs: Iterable[tuple[Record | None, Record | None]]) -> Iterator[Row]:
+        """One row a pair (prediction, gold), in order; None stands for a missing partner."""
+        how = self._replace(policy=intern_policy(self.policy))
+        for position, pair in enumerate(pairs):
+            yield how.row(how.read(position, pair))
 
     def read(self, position: int, pair: tuple[Record | None, Record | None]) -> PairReading:
         """Read a pair's records."""

@@ -90,21 +90,23 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
     [0, 1]
     """
     extra = {
-        edit.pred.call
+        edit.pred.call: edit.code
         for edit in edits
         if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
     }
-    acts_only = is_conversation(pred) and not any(map(is_lookup, gold.calls))
-    least = 1 if acts_only else MIN_LOOKUPS
+    talks = is_conversation(pred)
+    least = 1 if talks and not any(map(is_lookup, gold.calls)) else MIN_LOOKUPS
     if len(extra) < least:
         return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
     foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
+    again = _EXTRA_CALL_CODES if talks else _EXTRA_CALL_CODES[:1]
     lookups = {
         call
-        for call in extra
-        if call in foreign or (is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+        for call, code in extra.items()
+        if call in foreign
+        or (code in again and is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
     }
     if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
         return frozenset()
@@ -260,7 +262,7 @@ def _find_causes(edits: list[Draft]) -> list[int | None]:
                 cause = _find_producer_edit(edit.gold_value, edit.gold, renamed)
         if cause is None and edit.gold and edit.code in UNSHARED_ARGUMENT_CODES:
             cause = renamed.get(edit.gold.call)
-        if cause is None and edit.code in _REPEATABLE_CODES:
+        if cause is None and edit.code in REPEATABLE_CODES:
             cause = first.setdefault(change_key(edit), position)
         causes.append(None if cause == position else cause)
     return causes
@@ -271,7 +273,7 @@ _EXTRA_CALL_CODES = ("call.extra", "call.duplicated")
 _TOOL_CHANGE_CODES = ("call.replaced", "app.changed")
 _ROOT_CODES = (*_TOOL_CHANGE_CODES, "call.merged", "call.split", "arguments.swapped")
 UNSHARED_ARGUMENT_CODES = ("argument.missing", "argument.extra", "argument.renamed", "arguments.swapped")
-_REPEATABLE_CODES = (
+REPEATABLE_CODES = (
     "name.spelling",
     "argument.value",
     "argument.type",
@@ -279,6 +281,7 @@ _REPEATABLE_CODES = (
     "reference.unresolved",
     "reference.unwanted",
 )
+"""Codes of changes that are one mistake, and mended together, wherever the same one was made again."""
 
 
 def _find_order_cause(edit: Draft, edits: list[Draft], extra: dict[int | None, int]) -> int | None:

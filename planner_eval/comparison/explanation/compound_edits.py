@@ -120,7 +120,7 @@ def _merge(group: list[_WrongValue], names: CallNames) -> Draft | None:
     calls = {link.edit.pred.call: None for link in group if link.edit.pred}
     moved = {names.to_gold[call] for call in calls if call is not None} & sources
     tools = {call if call is None else names.pred.calls[call].tool for call in calls}
-    if len(calls) < 2 and len(group) < 3:
+    if len(calls) < 2 and len(group) < 3 and not all(type(source) is int for source in sources):
         return None
     if moved:
         name, code, data = "steps", "order.steps", sorted(moved)

@@ -7,7 +7,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.causes import UNSHARED_ARGUMENT_CODES, change_key
+from planner_eval.comparison.explanation.causes import REPEATABLE_CODES, UNSHARED_ARGUMENT_CODES, change_key
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.patch import apply_operations, make_patch, relabel_gold
 from planner_eval.plan.canonical import producers_of
@@ -15,12 +15,6 @@ from planner_eval.plan.model import Plan, Value
 
 ArgumentKey = tuple[int | None, str | None]
 """A call by gold's position, None for the answer, and its argument."""
-
-REPEATABLE_CODES = (
-    "name.spelling", "argument.value", "argument.type", "reference.literal", "reference.unresolved",
-    "reference.unwanted",
-)  # fmt: skip
-"""Codes of changes that are mended wherever the same one was made again."""
 
 
 class Fix(NamedTuple):

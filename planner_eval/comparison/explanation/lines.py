@@ -28,7 +28,7 @@ from planner_eval.comparison.explanation.prices import Proposal, choose_cheapest
 from planner_eval.comparison.explanation.sentences import format_names
 from planner_eval.comparison.matching.replaced import is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
-from planner_eval.plan.model import Path, Plan, Ref
+from planner_eval.plan.model import Plan, Ref
 
 if TYPE_CHECKING:
     from planner_eval.comparison.diff import Diff
@@ -362,84 +362,85 @@ def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
         yield _propose("lookup", group, times)
 
 
-def _propose_list_items(roots: Roots) -> Iterator[Proposal]:
-    """Items of one list that are wrong in the same way, and fields of one item, which is another item."""
-
-    def list_key(edit: Edit, key: Callable[[Path, int], Hashable]) -> Hashable:
-        if edit.code not in _VALUE_CODES or edit.pred is None or edit.also:
-            return None
-        path = edit.pred.at
-        first = next((n for n, step in enumerate(path) if type(step) is int), None)
-        return None if first is None else (edit.pred.call, edit.pred.argument, key(path, first))
-
-    def item_key(edit: Edit) -> Hashable:
-        def same_way(path: Path, first: int) -> Hashable:
-            return edit.code, path[:first], tuple(step for step in path[first:] if type(step) is str)
-
-        return list_key(edit, same_way)
-
-    for group in roots.grouped(item_key):
-        yield _propose("items", group)
-    for group in roots.grouped(lambda edit: list_key(edit, lambda path, first: path[: first + 1])):
-        yield _propose("item", group)
+def _propose_groups(roots: Roots) -> Iterator[Proposal]:
+    """Edits that have one thing in common, by the table :data:`GROUPS`."""
+    for name, key, may_be_one in GROUPS:
+        for group in roots.grouped(lambda edit, key=key: key(roots, edit)):  # type: ignore[misc]
+            if may_be_one is None or may_be_one(roots, group):
+                changed_first = sorted(group, key=lambda root: root[1].code == "argument.extra")
+                yield _propose(name, changed_first)
 
 
-def _propose_same_values(roots: Roots) -> Iterator[Proposal]:
-    """One value, a distinctive one or a list, in several calls of a tool for which gold has several."""
-
-    def value_group(edit: Edit) -> Hashable:
-        value = edit.pred_value
-        if edit.code not in _VALUE_CODES or not _is_whole_argument(edit):
-            return None
-        if not is_distinctive(value) and not (type(value) is list and len(value) > 1):
-            return None
-        return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
-
-    for group in roots.grouped(value_group):
-        if _has_several_gold_values(roots, group):
-            yield _propose("same value", group)
+def _item_key(_: Roots, edit: Edit) -> Hashable:
+    """The item of a list in which a value is wrong."""
+    if edit.code not in _VALUE_CODES or edit.pred is None or edit.also:
+        return None
+    path = edit.pred.at
+    first = next((n for n, step in enumerate(path) if type(step) is int), None)
+    return None if first is None else (edit.pred.call, edit.pred.argument, path[: first + 1])
 
 
-def _propose_copied_values(roots: Roots) -> Iterator[Proposal]:
-    """A wrong value of a call that is given once more, as an argument that gold has not."""
-
-    def copied_value(edit: Edit) -> Hashable:
-        if edit.code not in ("argument.value", "argument.extra") or not _is_whole_argument(edit):
-            return None
-        if not is_distinctive(edit.pred_value) or edit.pred is None or edit.pred.call is None:
-            return None
-        return edit.pred.call, value_key(edit.pred_value, OWN_POSITIONS)
-
-    for group in roots.grouped(copied_value):
-        ordered = sorted(group, key=lambda root: root[1].code != "argument.value")
-        if [edit.code for _, edit in ordered].count("argument.value") == 1:
-            yield _propose("copied value", ordered)
+def _same_way_key(roots: Roots, edit: Edit) -> Hashable:
+    """The list whose items are wrong, and in what."""
+    item = _item_key(roots, edit)
+    if not isinstance(item, tuple) or edit.pred is None:
+        return None
+    *argument, path = item
+    return edit.code, *argument, path[:-1], tuple(step for step in edit.pred.at if type(step) is str)
 
 
-def _propose_missing_arguments(roots: Roots) -> Iterator[Proposal]:
-    """One argument that calls of a tool leave out, all that one call leaves out, links without argument."""
-
-    def is_link(edit: Edit) -> bool:
-        return bool(links_of(roots.argument(edit)[1], edit.gold_value))
-
-    missing = [root for root in roots.edits if root[1].code == "argument.missing"]
-    links = [root for root in missing if is_link(root[1])]
-    whole = [root for root in missing if _is_whole_argument(root[1]) and not is_link(root[1])]
-    others = roots._replace(edits=whole)
-    for group in others.grouped(roots.argument):
-        if _has_several_gold_values(roots, group):
-            yield _propose("missing throughout", group)
-    for group in others.grouped(lambda edit: edit.pred and edit.pred.call):
-        yield _propose("missing together", group)
-    if len(links) > 1:
-        yield _propose("links", links)
+def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
+    """The tool and the argument that have a value, a distinctive one or a list, in place of others."""
+    value = edit.pred_value
+    if edit.code not in _VALUE_CODES or not _is_whole_argument(edit):
+        return None
+    if not is_distinctive(value) and not (type(value) is list and len(value) > 1):
+        return None
+    return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
 
 
-def _propose_missing_answers(roots: Roots) -> Iterator[Proposal]:
-    """Values of the answer that are left out."""
-    missing = [root for root in roots.edits if root[1].code == "answer.missing"]
-    if len(missing) > 1:
-        yield _propose("missing answer", missing)
+def _copied_value_key(_: Roots, edit: Edit) -> Hashable:
+    """The call that has a value as wrong arguments and as some that gold has not."""
+    if edit.code not in ("argument.value", "argument.extra") or not _is_whole_argument(edit):
+        return None
+    if not is_distinctive(edit.pred_value) or edit.pred is None or edit.pred.call is None:
+        return None
+    return edit.pred.call, value_key(edit.pred_value, OWN_POSITIONS)
+
+
+def _missing_argument_key(roots: Roots, edit: Edit) -> tuple[Any, ...] | None:
+    """The tool and the argument that is missing."""
+    whole = edit.code == "argument.missing" and _is_whole_argument(edit) and not _is_missing_link(roots, edit)
+    return roots.argument(edit) if whole else None
+
+
+def _is_missing_link(roots: Roots, edit: Edit) -> bool | None:
+    """Whether a link without an argument is missing; None where it is not."""
+    link = edit.code == "argument.missing" and links_of(roots.argument(edit)[1], edit.gold_value)
+    return True if link else None
+
+
+def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
+    return len({value_name(edit.gold_value, roots.names.their_number) for _, edit in group}) > 1
+
+
+GROUPS: tuple[
+    tuple[str, Callable[[Roots, Edit], Hashable], Callable[[Roots, IndexedEdits], bool] | None], ...
+]
+GROUPS = (
+    ("items", _same_way_key, None),
+    ("item", _item_key, None),
+    ("same value", _same_value_key, _has_several_gold_values),
+    ("copied value", _copied_value_key,
+     lambda _, group: [edit.code for _, edit in group].count("argument.value") == 1),
+    ("missing throughout", _missing_argument_key, _has_several_gold_values),
+    ("missing together",
+     lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
+    ("links", _is_missing_link, None),
+    ("missing answer", lambda _, edit: True if edit.code == "answer.missing" else None, None),
+)  # fmt: skip
+"""What edits are told together that have something in common: what they are called, what that is, and what
+else has to be true of them."""
 
 
 def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
@@ -521,13 +522,8 @@ def _is_whole_argument(edit: Edit) -> bool:
     return edit.pred is not None and edit.gold is not None and not edit.pred.at and not edit.also
 
 
-def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
-    return len({value_name(edit.gold_value, roots.names.their_number) for _, edit in group}) > 1
-
-
 BUNDLES: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
-    _propose_lookups, _propose_list_items, _propose_same_values, _propose_copied_values,
-    _propose_missing_arguments, _propose_missing_answers, _propose_repeated_runs, _propose_tries,
-    _propose_ends, _propose_tool_runs,
+    _propose_lookups, _propose_groups, _propose_repeated_runs, _propose_tries, _propose_ends,
+    _propose_tool_runs,
 )  # fmt: skip
 """What may be one line; of those that save as much the first is taken."""

@@ -102,20 +102,22 @@ def name_odd_character(pred_text: str, gold_text: str | None) -> str:
 
     >>> name_odd_character("R\u043eme", "Rome"), name_odd_character("\u00e9", "e")
     ('; character 2 is CYRILLIC SMALL LETTER O', '')
+    >>> name_odd_character(" \u043e", "\u043e"), name_odd_character("R\u043eme", None)
+    ('', '; character 2 is CYRILLIC SMALL LETTER O')
     """
-    look = _look(pred_text)
-    expected = gold_text if gold_text is not None else look if look.isascii() else pred_text
-    if pred_text == expected or look != _look(expected):
+    letters = _look(pred_text).translate(_LOOK_ALIKE)
+    expected = gold_text if gold_text is not None else letters if letters.isascii() else pred_text
+    if pred_text == expected or letters != _look(expected).translate(_LOOK_ALIKE):
         return ""
     for whose, text, other in (("", pred_text, expected), ("gold's ", expected, pred_text)):
         for position, character in enumerate(text):
-            if not character.isascii() and character != other[position : position + 1]:
+            if not character.isascii() and character not in other:
                 return f"; {whose}character {position + 1} is {character_name(character, repr(character))}"
     return ""
 
 
 def _look(text: str) -> str:
-    return normalize("NFC", _UNSEEN.sub("", " ".join(text.split()))).translate(_LOOK_ALIKE)
+    return normalize("NFC", _UNSEEN.sub("", " ".join(text.split())))
 
 
 _UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufe00-\ufe0f]")

@@ -107,13 +107,19 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
 
 
 def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
-    """Whether the same calls exchange partners, each for one of its tool, and more arguments differ then."""
-    tools, partners = [*pairing.pred.tools, None], (pairing.to_pred, rematched.to_pred)
-    if sorted(partners[0]) != sorted(partners[1]):
+    """Whether the same calls exchange partners, and more differs then, or as much in more tools."""
+    if sorted(pairing.to_pred) != sorted(rematched.to_pred):
         return False
-    before, after = ([tools[max(pred, -1)] for pred in to_pred] for to_pred in partners)
-    calls = range(len(partners[0]))
-    return before == after and rematched.total(calls) > pairing.total(calls)
+    (tools, arguments), (new_tools, new_arguments) = map(_count_differences, (pairing, rematched))
+    return (tools + arguments, tools) < (new_tools + new_arguments, new_tools)
+
+
+def _count_differences(pairing: Pairing) -> tuple[int, float]:
+    """How many partners are of two tools, and how many arguments of partners differ."""
+    pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+    pairs = [(pred, gold) for gold, pred in enumerate(pairing.to_pred[: len(gold_tools)]) if pred >= 0]
+    replaced = sum(pred_tools[pred] != gold_tools[gold] for pred, gold in pairs)
+    return replaced, pairing.total(range(len(pairing.to_pred)))
 
 
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:

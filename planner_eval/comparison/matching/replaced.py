@@ -51,9 +51,6 @@ def pair_replaced(pairing: Pairing) -> bool:
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:
         return False
-    if len(golds) + len(preds) == 2 and _is_renamed(pairing, preds[0], golds[0]):
-        pairing.pair(preds[0], golds[0])
-        return True
     evidence = find_evidence(pairing, golds, preds)
     tools = pairing.pred.tools, pairing.gold.tools
     repeated = any(len({*plan_tools}) < len(plan_tools) for plan_tools in tools)  # then ranks tell twins, too
@@ -77,18 +74,6 @@ def pair_replaced(pairing: Pairing) -> bool:
             pairing.pair(pred, gold)
             paired = True
     return paired
-
-
-def _is_renamed(pairing: Pairing, pred: int, gold: int) -> bool:
-    """Whether the names are ground enough to pair the one call that is left over on either side."""
-    pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
-    if pred_tool == gold_tool or not (
-        pred_tool.name == gold_tool.name or is_similar_name(pred_tool.name, gold_tool.name)
-    ):
-        return False
-    numbers = pairing.pred.numbered.numbers
-    repeats = (numbers[i] == numbers[pred] for i, partner in enumerate(pairing.to_gold) if partner >= 0)
-    return numbers[pred] is None or not any(repeats)
 
 
 def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[tuple[int, int], float]:
