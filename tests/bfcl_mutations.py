@@ -105,15 +105,8 @@ def change_value(pick: random.Random, value: Any, language: str) -> Any:
     if isinstance(value, bool):
         return pick.choice([not value, int(value), str(value).lower()])
     if isinstance(value, (int, float)):
-        return pick.choice(
-            [
-                value + 1,
-                -value,
-                float(value),
-                str(value),
-                int(value) if value == value and abs(value) < 1e300 else 0,
-            ]
-        )
+        whole = int(value) if value == value and abs(value) < 1e300 else 0
+        return pick.choice([value + 1, -value, float(value), str(value), whole])
     if isinstance(value, list):
         return _change_list(pick, value, language)
     if isinstance(value, dict):
@@ -246,17 +239,14 @@ def change_result(pick: random.Random, result: list[Any]) -> Any:
 
 # ----------------------------------------------------------------------
 # Calls as prompted models write them.
-def python_text(calls: Sequence[Any]) -> str:
-    """A list of calls as Python."""
-    return (
-        "["
-        + ", ".join(
-            f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-            for call in calls
-            for name, arguments in call.items()
-        )
-        + "]"
-    )
+def program_text(calls: Sequence[Any], written: Callable[[Any], str] = str) -> str:
+    """A list of calls whose values are written in Java or JavaScript, or as Python's repr() writes them."""
+    texts = [
+        f"{name}({', '.join(f'{key}={written(value)}' for key, value in arguments.items())})"
+        for call in calls
+        for name, arguments in call.items()
+    ]
+    return f"[{', '.join(texts)}]"
 
 
 def json_text(calls: Sequence[Any]) -> str:
@@ -284,19 +274,6 @@ def xml_text(calls: Sequence[Any], *, verbose: bool) -> str:
             inner = f"<params>{inner}</params>" if verbose else inner
             functions.append(f"<function name={quoteattr(name)}>{inner}</function>")
     return f"<functions>{''.join(functions)}</functions>"
-
-
-def program_text(calls: Sequence[Any]) -> str:
-    """A list of calls whose values are written in Java or JavaScript."""
-    return (
-        "["
-        + ", ".join(
-            f"{name}({', '.join(f'{key}={value}' for key, value in arguments.items())})"
-            for call in calls
-            for name, arguments in call.items()
-        )
-        + "]"
-    )
 
 
 ODD = TABLES["ODD"]
@@ -365,9 +342,8 @@ def _decoded(result: Any) -> list[Any] | None:
         calls = [{name: json.loads(text) for name, text in call.items()} for call in result]
     except (ValueError, AttributeError, TypeError):
         return None
-    return (
-        calls if all(isinstance(next(iter(c.values()), None), dict) and len(c) == 1 for c in calls) else None
-    )
+    plain = all(isinstance(next(iter(call.values()), None), dict) and len(call) == 1 for call in calls)
+    return calls if plain else None
 
 
 def cases(
@@ -419,12 +395,8 @@ def cases(
         assert calls is not None
         for _ in range(pick.choice((0, 1, 1, 1, 2, 3))):
             calls = change_calls(pick, calls, category.language)
-        as_text = (
-            prompted
-            or category.check == "format"
-            or (pick.random() < 0.3 and category.language in ("python", *styles))
-        )
-        if as_text:
+        as_text = prompted or category.check == "format"
+        if as_text or (pick.random() < 0.3 and category.language in ("python", *styles)):
             yield Case(sample, _prompted_result(pick, sample, calls, category.language), calls=False)
             continue
         result = [{key: json.dumps(value) for key, value in call.items()} for call in calls]
@@ -443,7 +415,7 @@ def _prompted_result(pick: random.Random, sample: Sample, calls: list[Any], lang
     elif style.endswith("xml"):
         text = xml_text(calls, verbose=style == "verbose_xml")
     else:
-        text = python_text(calls)
+        text = program_text(calls, repr)
     if "tool_call_tag=True" in sample.id and pick.random() < 0.8:
         text = f"<TOOLCALL>{text}</TOOLCALL>"
     return change_prompted(pick, text, calls) if pick.random() < 0.4 else text
@@ -536,14 +508,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     categories = [f"simple_{style}" for style in styles] if options.programs else options.category
     kinds: Counter[str] = Counter()
     differing: Counter[str] = Counter()
-    for case in cases(
-        options.count,
-        options.seed,
-        reference=reference_folder(),
-        styles=styles,
-        only=categories,
-        prompted=options.programs,
-    ):
+    how: dict[str, Any] = {"styles": styles, "only": categories, "prompted": options.programs}
+    for case in cases(options.count, options.seed, reference=reference_folder(), **how):
         published, difference = compare(code, case)
         kinds[str(published.kind)] += 1
         if difference:

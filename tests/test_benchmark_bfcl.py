@@ -92,22 +92,16 @@ def test_a_verdict(name: str, result: Any, kind: str | None, corrected: str | No
 def test_messages_are_the_published_ones() -> None:
     verdict = judge_answer(SAMPLES["parallel_0"], answer_text(PAIR[:1] * 2))
     assert verdict is not None
-    item = {"kitchen_boil": {"eggs": 4, "minutes": 10}}
-    assert verdict.error == (
-        "Could not find a matching function among index [0, 1] of model output for index 0 of possible "
-        "answers.",
-        *(
-            {
-                f"Model Result Index {index}": {
-                    "sub_error": ["Invalid value for parameter 'eggs': 4. Expected one of [2]."],
-                    "sub_error_type": "value_error:others",
-                    "model_output_item": item,
-                    "possible_answer_item": {"kitchen.boil": {"eggs": [2], "minutes": [5.0], "salt": [""]}},
-                }
-            }
-            for index in (0, 1)
-        ),
-    )
+    told, *errors = verdict.error
+    said = "Could not find a matching function among index [0, 1] of model output for index 0 of possible"
+    error = {
+        "sub_error": ["Invalid value for parameter 'eggs': 4. Expected one of [2]."],
+        "sub_error_type": "value_error:others",
+        "model_output_item": {"kitchen_boil": {"eggs": 4, "minutes": 10}},
+        "possible_answer_item": {"kitchen.boil": {"eggs": [2], "minutes": [5.0], "salt": [""]}},
+    }
+    assert (told, type(verdict.error)) == (f"{said} answers.", tuple)
+    assert errors == [{f"Model Result Index {index}": error} for index in (0, 1)]
 
 
 def test_gold_that_ends_the_published_code_is_a_row_and_no_traceback() -> None:
@@ -407,14 +401,9 @@ def test_programs_are_read_as_by_the_published_parsers(seed: int, reference: Pat
     code = bfcl_official.official()
     if code is None or not code.has_parsers:
         pytest.skip("bfcl_eval or the tree-sitter of its requirements is not installed")
-    answers = bfcl_mutations.cases(
-        3_000,
-        seed,
-        reference=reference,
-        styles=("java", "javascript"),
-        only=("simple_java", "simple_javascript"),
-        prompted=True,
-    )
+    styles, only = ("java", "javascript"), ("simple_java", "simple_javascript")
+    how: dict[str, Any] = {"reference": reference, "styles": styles, "only": only, "prompted": True}
+    answers = bfcl_mutations.cases(3_000, seed, **how)
     differences = [d for case in answers if (d := bfcl_mutations.compare(code, case)[1]) is not None]
     assert [difference for difference in differences if not difference.broken] == []
     assert len(differences) <= 20

@@ -180,14 +180,8 @@ def test_a_run_goes_on_in_the_middle_of_a_turn_and_is_scored(pipeline: str, tmp_
 def test_what_was_asked_how_decides_how_words_are_read(tmp_path: Path) -> None:
     words = Scripted(lambda messages, tools: Reply("kitchen.boil(eggs=3, minutes=7)"))
     for pipeline, right in ((CALLS, 0.0), (PROMPT, 1.0)):
-        pe.predict(
-            package(),
-            words,
-            benchmark="bfcl",
-            pipeline=pipeline,
-            ids=["simple_python_0"],
-            out=tmp_path / pipeline,
-        )
+        how: dict[str, Any] = {"benchmark": "bfcl", "pipeline": pipeline, "ids": ["simple_python_0"]}
+        pe.predict(package(), words, **how, out=tmp_path / pipeline)
         done = planeval("score", str(tmp_path / pipeline), "--official", "--format", "csv", cwd=ROOT)
         scores = dict(line.split(",")[:2] for line in done.stdout.splitlines())
         assert float(scores["simple_python"]) == right
@@ -240,23 +234,14 @@ def test_texts_are_read_and_no_code_is_run(tmp_path: Path) -> None:
 
 def test_gold_calls_that_take_an_earlier_result_are_counted() -> None:
     """The level 99 is known from a result alone; the lamp's name was given before one held it."""
-    truth = [
-        ["read(lamp='hall')", "dim(lamp='attic', level=99)"],
-        ["read(lamp='hall')", "dim(lamp='attic', level=45)"],
-        ["read('hall')"],
-    ]
+    read = "read(lamp='hall')"
+    truth = [[read, f"dim(lamp='attic', level={level})"] for level in (99, 45)] + [["read('hall')"]]
     lamps: Any = {"MessageAPI": {"lamps": {"hall": 99, "attic": 1}}}
     question = SAMPLE.extra["question"] | {"initial_config": lamps}
     sample = replace(SAMPLE, extra={**SAMPLE.extra, "ground_truth": truth, "question": question})
-    assert +count_references([sample]) == {
-        "plans": 1,
-        "calls": 5,
-        "arguments": 7,
-        "taking plans": 1,
-        "taking calls": 1,
-        "taking arguments": 1,
-        "ambiguous calls": 2,
-        "ambiguous arguments": 2,
+    counts = {"plans": 1, "calls": 5, "arguments": 7, "ambiguous calls": 2, "ambiguous arguments": 2}
+    assert +count_references([sample]) == counts | {
+        f"taking {name}": 1 for name in ("plans", "calls", "arguments")
     }
     cells = {cell.row: cell.value for cell in BENCHMARKS["bfcl"].tables([sample])}
     assert (cells["Calls that use a result"], cells["multi_turn_miss_func"]) == (1, 1)
