@@ -101,7 +101,7 @@ def repairs(view: TextView) -> Iterator[RepairedText]:
         sound: bool | None = None
         for step in _REPAIR_STEPS:
             if step in _STEPS_FOR_BROKEN_JSON:
-                sound = _is_json(current.text) if sound is None else sound
+                sound = is_json(current.text) if sound is None else sound
                 if sound:
                     continue
             fixes = step(current.text)
@@ -339,7 +339,7 @@ def parse_json(text: str) -> Any:
         return None
 
 
-def _is_json(text: str) -> bool:
+def is_json(text: str) -> bool:
     """Whether a text is one JSON value, in which no sign is missing or too many; only texts in it may be."""
     try:
         decode_whole(text)

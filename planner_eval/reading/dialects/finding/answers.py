@@ -262,9 +262,13 @@ _HEADING_STARTS = ("###", "Human", "User", "USER")
 
 def cut_thoughts(text: str) -> str:
     """A text without its thoughts."""
-    if _CLOSED_THOUGHT in text and "<think>" not in text:
-        text = text[text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT) :]
-    return THOUGHT.sub("", text)
+    return THOUGHT.sub("", text[_find_prompted_thought_end(text) :])
+
+
+def _find_prompted_thought_end(text: str) -> int:
+    """Where the thought ends that the prompt opened; 0 where it opened none."""
+    prompted = _CLOSED_THOUGHT in text and "<think>" not in text
+    return text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT) if prompted else 0
 
 
 class AnswerText(NamedTuple):
@@ -287,8 +291,8 @@ def blank_non_answer_text(source: str) -> AnswerText:
     notes, unclosed = [*turn_notes], None
     text = _blank_invisible(_remove_latex_box(source))
     tagged = "<" in text
-    if tagged and _CLOSED_THOUGHT in text and "<think>" not in text:  # the prompt opened the thought
-        end = text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT)
+    end = _find_prompted_thought_end(text)
+    if end:
         text = blank(text[:end]) + text[end:]
         notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", None, None, (0, end)))
     thoughtful = any(map(text.lower().__contains__, _THOUGHT_STARTS))
@@ -394,9 +398,8 @@ def blank_thoughts_and_tokens(text: str) -> str:
     ... )
     (['f()'], ['g()'])
     """
-    if _CLOSED_THOUGHT in text and "<think>" not in text:
-        end = text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT)
-        text = blank(text[:end]) + text[end:]
+    end = _find_prompted_thought_end(text)
+    text = blank(text[:end]) + text[end:]
     return TOKEN.sub(_blank_match, THOUGHT.sub(_blank_match, text))
 
 

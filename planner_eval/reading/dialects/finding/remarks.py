@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from planner_eval.base.json_text import decode, decode_whole
+from planner_eval.base.json_text import decode
 from planner_eval.base.limits import Span
 from planner_eval.base.text import INVISIBLE, lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawComputed, RawPlan, RawRef, fold
@@ -36,6 +36,7 @@ from planner_eval.reading.dialects.programs.values import (
     KNOWN_PACKAGES,
     SELF_NAMES,
 )
+from planner_eval.reading.dialects.repairs import is_json
 
 
 # ----------------------------------------------------------------------
@@ -522,7 +523,7 @@ def _find_broken_object(text: str) -> re.Match[str] | None:
     """The first data that is not JSON, or is a call; other data was read, and calls nothing."""
     start = _DATA_START.match(text)
     if start is not None:
-        return None if _is_json(_PYTHON_WORDS.sub("null", text)) else start
+        return None if is_json(_PYTHON_WORDS.sub("null", text)) else start
     if _SCHEMA_KEYS.search(text):
         return None
     end = 0
@@ -537,14 +538,6 @@ def _find_broken_object(text: str) -> re.Match[str] | None:
         if is_call(value) and not is_schema(value):
             return match
     return _FRAMED_OBJECT.search(text) or (_BRACE_CALL.search(text) if "{" in text else None)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        decode_whole(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span | None:
