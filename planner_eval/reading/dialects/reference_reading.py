@@ -94,7 +94,11 @@ def _recognise(text: str, limits: Limits) -> RecognisedPlan:
     """The notation of a text, as the usual reading finds it."""
     from planner_eval.reading.dialects.finding.find import find_plan
 
-    return read_whole_text(text, limits) or find_plan(text, limits)
+    whole_read = read_whole_text(text, limits)
+    if whole_read is not None:
+        return whole_read
+    result = find_plan(text, limits)
+    return result._replace(raw=result.raw._replace(reason=None))
 
 
 def _no_grammar_message(dialect: str) -> str:

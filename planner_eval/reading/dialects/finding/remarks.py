@@ -471,7 +471,6 @@ def find_unread_call(text: str, own_names: Set[str] = frozenset()) -> Span | Non
     return match.start(), len(text) if line < 0 else line
 
 
-_NAMED_ARGUMENT = lazy_pattern(r"\(\s*+[^\W\d]\w*+\s*+=(?!=)")
 _PROGRAM_CALL = lazy_pattern(rf"(?<![\w.\-])({_TOOL_NAME})\s*+\(\s*+[^\W\d]\w*+\s*+=(?!=)")
 
 
