@@ -23,6 +23,7 @@ from planner_eval.reading.dialects.conversations.messages import (
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, walk
+from planner_eval.reading.dialects.programs.syntax import STUB
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
 _SEMICOLON = re.compile(r"[\s;]*+")
@@ -218,13 +219,6 @@ _DEFINITION = lazy_pattern(
     r"(?m)^[ \t]*+(?:export\s++|public\s++|private\s++|static\s++|async\s++)*+"
     r"(?:def|function)\s++([^\W\d]\w*+)\s*+\("
 )
-_STUB = lazy_pattern(
-    r"[^()]*+(?:\([^()]*+\)[^()]*+)*+\)[^:\n]*+:(?:\s*+(?:\"\"\"(?:[^\"]++|\"(?!\"\"))*+\"\"\"|\"[^\"\n]++\""
-    r"|'''(?:[^']++|'(?!''))*+'''|'[^'\n]++'|\.\.\.|pass\b|raise NotImplementedError\b[^\n]*+|\#[^\n]*+))++"
-    r"(?:\s*+\Z|(?:[ \t]*+\r?\n)++(?!\s))"
-)
-"""A function of Python's without a body, from its parameters on: it only says what a tool takes."""
-
 _IMPORT = lazy_pattern(
     r"(?m)^[ \t]*+(?:import[ \t]++([\w.]++)(?:[ \t]++as[ \t]++(\w++))?+(?P<end>[ \t]*+(?:[,#\r\n]|\Z))?+"
     r"|from[ \t]++([\w.]++)[ \t]++import[ \t]++([\w, ]++))"
@@ -241,7 +235,7 @@ def own_names(text: str) -> set[str]:
     names: set[str] = set()
     if "def" in plain or "function" in plain:  # most texts define nothing: 1.5 % of reading model outputs
         definitions = _DEFINITION.finditer(plain)
-        names = {match[1] for match in definitions if not _STUB.match(plain, match.end())}
+        names = {match[1] for match in definitions if not STUB.match(plain, match.end())}
     for match in _IMPORT.finditer(plain) if "import" in plain else ():
         python = (
             match["end"] is not None or match[4]

@@ -32,6 +32,7 @@ from planner_eval.reading.dialects.programs.python_long import (
     walk,
 )
 from planner_eval.reading.dialects.programs.syntax import (
+    STUB,
     CallNode,
     KnownNode,
     ToolCall,
@@ -39,7 +40,6 @@ from planner_eval.reading.dialects.programs.syntax import (
     dotted_name,
     has_keyword_arguments,
     inner_expressions,
-    is_stub,
     may_be_prose,
     position_of,
     root_of,
@@ -188,8 +188,10 @@ class _Program(Machine):
     def define(self, node: Any) -> None:
         """Note what a block defines or imports: of a library it is no tool, of any other module it may be."""
         self.is_program = True
-        if is_stub(node):
-            return
+        if isinstance(node, _FUNCTIONS):
+            parameters = self.text.find("(", self.span(node)[0]) + 1
+            if STUB.match(self.text, parameters):
+                return
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             self.defined.add(node.name)
             self.unread[position_of(node)] = node

@@ -369,7 +369,6 @@ def _find_codes(data: Any, depth: int = 0) -> Iterable[str]:
 # ----------------------------------------------------------------------
 # Plans as Python: a program of assignments, or calls with their producers nested inside.
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-_WORDS = {"true", "false", "null", "await"}
 
 
 def write_program(plan: Plan, dialect: str) -> str:

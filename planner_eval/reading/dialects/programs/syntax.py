@@ -297,17 +297,9 @@ def has_keyword_arguments(node: ast.AST) -> bool:
     )
 
 
-def is_stub(node: ast.AST) -> bool:
-    """Whether a definition is of a function without a body, which says what a tool takes.
-
-    >>> [is_stub(ast.parse(f"def f(x): {body}").body[0]) for body in ("...", "'Gets x.'", "return x")]
-    [True, True, False]
-    """
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return False
-    return all(
-        isinstance(line, ast.Pass)
-        or (isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant))
-        or (isinstance(line, ast.Raise) and "NotImplementedError" in ast.unparse(line))
-        for line in node.body
-    )
+STUB = lazy_pattern(
+    r"[^()]*+(?:\([^()]*+\)[^()]*+)*+\)[^:\n]*+:(?:\s*+(?:\"\"\"(?:[^\"]++|\"(?!\"\"))*+\"\"\"|\"[^\"\n]++\""
+    r"|'''(?:[^']++|'(?!''))*+'''|'[^'\n]++'|\.\.\.|pass\b|raise NotImplementedError\b[^\n]*+|\#[^\n]*+))++"
+    r"(?:\s*+\Z|(?:[ \t]*+\r?\n)++(?!\s))"
+)
+"""A function of Python's without a body, from its parameters on: it only says what a tool takes."""
