@@ -414,7 +414,8 @@ _LOOSE_CALLS = (
 """Signs and what stands where one is: a tool's name and an argument, in no notation that is read."""
 
 _LOOSE_LINES = (((" ", "\n", "[", "("), lazy_pattern(
-    r"(?m)^[ \t>$*`\-]*+(?P<sigil>[/!%~])?+(?P<bracket>[\[{][ \t]*+[\"']?)?+(?P<call>CALL[ \t]++)?+"
+    r"(?m)^[ \t>$*`\-]*+(?P<sigil>[/!%~])?+(?P<bracket>[\[{][ \t]*+(?:[\"'](?=[a-z]++[_.]))?+)?+"
+    r"(?P<call>CALL[ \t]++)?+"
     r"(?P<label>(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?\**+[ \t]*+"
     rf"{_COLON}\**+[ \t]*+`?)?+{_NAMED}(?:"
     # as of a shell: get_weather --city Rome, /get_weather Rome, get_weather "Rome"; and get_weather[Rome]
