@@ -201,7 +201,7 @@ def test_why_a_notation_was_taken_is_kept() -> None:
                 known += plan.reason is not None
                 mended = any(note.code.startswith("repair.") for note in plan.diagnostics)
                 if plan.reason is not None and plan.calls:
-                    assert plan.reason == find(text, DEFAULT_LIMITS, repair=mended).reason, text
+                    assert plan.reason == find(text, DEFAULT_LIMITS, repair=mended).raw.reason, text
     assert known > 300
 
 

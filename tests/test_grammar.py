@@ -355,7 +355,7 @@ def test_a_tool_that_the_notation_cannot_call_is_left_out_and_none_is_refused(tm
     assert (done.returncode, "has no tool that pythonic can call" in done.stderr) == (2, True)
     done = command(written_to(tmp_path, [odd, {**odd, "name": "ab"}]), "pythonic", "lark")
     assert (done.returncode, "a b" in done.stdout.partition("start:")[2]) == (0, False)
-    assert "left out, for pythonic has no way to write it: 'a b'" in done.stderr
+    assert "left out, because pythonic has no way to write it: 'a b'" in done.stderr
 
 
 def test_what_grammars_do_not_hold_is_said(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_stats_counts_them_only_when_asked_and_says_so() -> None:
     assert (plain["references"], plain["depth"], "inferred" in plain) == (0, 6, False)
     found = figures(planeval(*asked, "--format", "json", "--infer"))
     assert (found["references"], found["inferred"], found["depth"], found["width"]) == (22, 22, 17, 13)
-    assert "edges that no one wrote" in planeval(*asked, "--infer", "--explain").stdout
+    assert "inferred edges; all figures count them" in planeval(*asked, "--infer", "--explain").stdout
     each = (*asked[:-2], "--each", "--format", "csv")
     assert "inferred" in planeval(*each, "--infer").stdout.splitlines()[0].split(",")
     assert "inferred" not in planeval(*each).stdout

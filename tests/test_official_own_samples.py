@@ -37,7 +37,7 @@ from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from tests import complexfuncbench_turns as talks
 from tests.conftest import ROOT
 from tests.nestful_published import PublishedRunner
-from tests.vectors import HALF, stored_answer
+from tests.vectors import HALF, printed_figures, stored_answer
 
 Record = dict[str, Any]
 
@@ -307,7 +307,7 @@ def complexfuncbench() -> Iterator[Compared]:
                 theirs = official["gpt"] if official[runner] == "as gpt" else official[runner]
                 if kind == "set":
                     rows = [written[id_] for id_ in record["prediction"]["records"] if id_ in written]
-                    yield Compared(record["id"], cfb.print_results(rows), theirs)
+                    yield Compared(record["id"], printed_figures(rows), theirs)
                     continue
                 script = {**record["prediction"], "script": [*map(calls, record["prediction"]["script"])]}
                 options = {"runner": RUNNERS[runner], "settings": Settings(lambda _: api)}

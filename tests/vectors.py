@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -261,13 +261,22 @@ def _complexfuncbench(reference: Path) -> Equal:
             written.append(
                 official.StoredConversation(case["id"], outcome, scores if responded else AnswerScores())
             )
-        values = {
-            f.name: f.value for f in (*official.success_figures(written), *official.answer_figures(written))
-        }
+        ours = printed_figures(written)
         for label, text in vectors.official["print_results"][runner].items():
-            domain = label.removeprefix("Domain ")
-            ours = {n.removeprefix(f"{domain} "): v for n, v in values.items() if n.startswith(f"{domain} ")}
-            yield "printed figures", text == str(ours if domain != label else values[label])
+            yield "printed figures", ours.get(label) == text
+
+
+def printed_figures(rows: Sequence[Any]) -> dict[str, str]:
+    """What ComplexFuncBench's ``print_results`` writes of conversations, a text a label."""
+    figures = (*official.success_figures(rows), *official.answer_figures(rows))
+    values = {figure.name: figure.value for figure in figures}
+    kinds = ("Success Rate", "Call Accuracy")
+    by_domain = {
+        kind: {n[len(kind) + 1 :]: v for n, v in values.items() if n.startswith(kind)} for kind in kinds
+    }
+    return {f"Domain {kind}": str(domains) for kind, domains in by_domain.items()} | {
+        name: str(value) for name, value in values.items() if not name.startswith(kinds)
+    }
 
 
 def same_pair(verdict: dict[str, Any], expected: dict[str, Any]) -> tuple[bool, bool]:
