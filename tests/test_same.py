@@ -49,7 +49,7 @@ def test_two_equal_trees_have_no_differences_and_another_tree_is_told(
         same.wait(stranger, "old", time.monotonic() + 300)
     for process, path in sides:
         same.wait(process, path.stem, time.monotonic() + 300)
-        assert len(path.read_text().splitlines()) == 5 * 3 + 3 + 1 + 3 * 2
+        assert len(path.read_text().splitlines()) == 5 * 3 + 3 + 1 + 3 * 2 + 2
     old, new = (path for _, path in sides)
     monkeypatch.setattr(same, "run_sides", lambda *_: (old, new, tmp_path))
     monkeypatch.setattr(same, "find_commit", lambda name: name if name == "base" else None)

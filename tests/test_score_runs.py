@@ -163,6 +163,23 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
+def test_a_folder_without_a_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    for argv, said in (
+        (["score", str(tmp_path)], "holds no results that name their gold"),
+        (["score", PRED], "Missing argument 'GOLD|DATASET'"),
+        (
+            ["score", str(runs[0]), "--metric", "exact", "--format", "csv"],
+            "--metric applies only to files of",
+        ),
+        (["score", str(runs[0]), "--jobs", "2"], "--jobs applies only to files of plans"),
+        (["score", PRED, GOLD, "-o", f"{ROOT}/tests/"], "holds other files"),
+        (["score", PRED, GOLD, "-o", f"{runs[0]}/"], "--by was calls and is not given"),
+    ):
+        done = planeval(*argv)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+
+
 def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> None:
     def damaged(name: str) -> Path:
         return Path(shutil.copytree(runs[0], tmp_path / name))
