@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
-from planner_eval.comparison.rows import evaluate
+from planner_eval.comparison.rows import Evaluation
 from planner_eval.reading.files.files import PlanFile, read_file, read_plan
 from planner_eval.reading.files.pairing import pair
 from planner_eval.reading.files.record import Record
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_read_and_one_that_could_be_repaired(tmp_path: Pat
     gold = read_file(file(tmp_path, [CALL], "gold.json"))
     broken = read_file(file(tmp_path, "[{'name': 'f', 'arguments': {'a': 1}}]", "pred.json"))
     for repair, state in ((False, "unreadable"), (True, "same")):
-        assert [row.state for row in evaluate(pair(broken, gold).pairs, repair=repair)] == [state]
+        assert [row.state for row in Evaluation(repair=repair).rows(pair(broken, gold).pairs)] == [state]
 
 
 def records(name: str, *ids: str | None) -> PlanFile:

@@ -22,8 +22,8 @@ class Counts:
         data: Counts to go on from, as :meth:`data` gave them.
 
     >>> class Seen(Counts):
-    ...     states: "Counter[str]"
-    ...     names: "list[str]"
+    ...     states: Counter[str]
+    ...     names: list[str]
     >>> seen = Seen({"states": {"same": 1}, "names": ["a"]})
     >>> seen.extend(Seen({"states": {"same": 2}, "names": ["b", "a"]}))
     >>> seen.data()

@@ -134,7 +134,7 @@ def find_codes(name: str) -> list[CodeEntry]:
         InputError: there is none.
 
     >>> [entry.code for entry in find_codes("label")], [entry.code for entry in find_codes("[enum]")]
-    (['label.duplicate'], ['check.enum', 'gold.enum'])
+    (['label', 'label.duplicate'], ['check.enum', 'gold.enum'])
     """
     entries = code_entries()
     name = name.strip(" []:,")

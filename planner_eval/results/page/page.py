@@ -72,7 +72,7 @@ def page(head: Mapping[str, Any], packs: Iterable[bytes]) -> Iterator[str]:
 
 def _figure_names(head: Mapping[str, Any]) -> Iterator[str]:
     """The names of the figures that a page shows."""
-    for run in head["runs"]:
+    for run in head.get("runs", ()):
         yield from (figure["name"] for figure in run.get("figures", ()))
     yield from (figure["name"] for figure in head.get("compare", {}).get("figures", ()))
 
