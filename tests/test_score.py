@@ -240,7 +240,7 @@ def test_figures_that_do_not_exist_are_left_out_and_said(tmp_path: Path) -> None
     ]  # fmt: skip
     (said,) = (line for line in shown.splitlines() if "--all" in line)
     assert "apps (no gold plan names an app); argument_names, " in said
-    assert "transitive_dependencies (no gold plan has references)" in said
+    assert "taskbench_links (no gold plan has references)" in said
     every = planeval("score", *files, "--all").stdout
     assert (figures_of(every), "--all" in every) == ([*DEFAULT_METRICS], False)
     named = planeval("score", *files, "--metric", "references", "--metric", "exact").stdout
