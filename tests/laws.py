@@ -1,4 +1,4 @@
-"""Laws that the corrected figures of five benchmarks keep on open data, as one table.
+"""Laws that the corrected scores of five benchmarks keep on open data, as one table.
 
     python -m tests.laws [BENCHMARK…]
 

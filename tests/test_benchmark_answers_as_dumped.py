@@ -16,7 +16,7 @@ SAMPLES = ROOT / "data" / "samples"
 
 
 def figures(name: str, change: Callable[[Any], Any], folder: Path) -> dict[str, str]:
-    """The corrected figures of the bundled answers, each changed."""
+    """The corrected scores of the bundled answers, each changed."""
     field = "output" if name == "functionchat" else "prediction"
     lines = (SAMPLES / "answers" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     changed = [{"id": one["id"], field: change(one[field])} for one in map(json.loads, lines)]

@@ -134,7 +134,7 @@ def causes(*argv: str) -> dict[str, Any]:
 def test_the_command_says_what_each_cause_costs_and_what_fixes_gain(tmp_path: Path) -> None:
     pred, gold = files(tmp_path)
     found = planeval("score", pred, gold, "--causes").stdout
-    assert "root causes cost 0.833 of exact" in found
+    assert "root causes lower exact by 0.833" in found
     assert "1. fixing argument 'base' of get_rate (2 pairs) would raise exact" in found
     assert "(+0.333)" in found
     data = causes(pred, gold)

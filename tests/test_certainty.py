@@ -164,7 +164,7 @@ def test_clusters_are_what_is_drawn_by_chance(tmp_path: Path) -> None:
     (first, _), gold = talks(tmp_path)
     argv = ("score", first, gold, "--metric", "whole_calls", "--metric", "exact", "--format", "json")
     alone, over = (json.loads(planeval(*argv, *more).stdout) for more in ((), ("--cluster", "talk")))
-    assert over["signature"].endswith("95 % intervals over 8 clusters of talk")
+    assert over["signature"].endswith("intervals=95 % over 8 clusters of talk")
     for name, one in over["figures"].items():
         other = alone["figures"][name]
         assert one["value"] == other["value"]
@@ -180,10 +180,10 @@ def test_clusters_are_what_is_drawn_by_chance(tmp_path: Path) -> None:
 def test_one_cluster_says_nothing_of_others(tmp_path: Path) -> None:
     systems, gold = talks(tmp_path, talks=1)
     done = planeval("score", systems[0], gold, "--cluster", "talk", "--metric", "exact")
-    assert "no intervals: 1 cluster of talk allows none" in done.stdout
+    assert "intervals=none: 1 cluster of talk allows none" in done.stdout
     argv = ("compare", *systems, "--gold", gold, "--cluster", "talk")
     data = json.loads(planeval(*argv, "--format", "json").stdout)
-    assert "no intervals: 1 cluster of talk" in data["signature"]
+    assert "intervals=none: 1 cluster of talk" in data["signature"]
     assert {(one["low"], one["p"]) for one in data["figures"].values()} == {(None, None)}
     done = planeval(*argv, "--fail-if-worse", "exact:0.9")
     assert (done.returncode, "interval: all samples are in one cluster" in done.stderr) == (1, True)
@@ -206,7 +206,7 @@ def test_samples_of_a_benchmark_lie_in_clusters_by_their_fields() -> None:
     answers, gold = (str(ROOT / "data" / "samples" / name) for name in ("answers/callnavi.jsonl", "callnavi"))
     argv = ("compare", answers, answers, "--gold", gold, "--benchmark", "callnavi", "--format", "json")
     over = json.loads(planeval(*argv, "--cluster", "difficulty").stdout)
-    assert "95 % intervals over 3 clusters of difficulty" in over["signature"]
+    assert "intervals=95 % over 3 clusters of difficulty" in over["signature"]
     done = planeval(*argv, "--cluster", "talk")
     assert (done.returncode, "has no field 'talk'" in done.stderr) == (2, True)
 

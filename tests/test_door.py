@@ -399,7 +399,10 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     ]  # fmt: skip
     right = lines(tmp_path / "right.jsonl", [{"id": at, "gold": one} for at, one in enumerate(golds)])
     done = planeval("score", pred, right)
-    assert (done.returncode, "6 pairs: 4 same, 2 gold unreadable; figures from 4" in done.stdout) == (1, True)
+    assert (
+        done.returncode,
+        "6 pairs: 4 same, 2 gold unreadable; scores computed from 4 pairs" in done.stdout,
+    ) == (1, True)
     assert '"See (page 1)." holds no call: a gold plan without calls is written []' in done.stderr
     done = planeval("score", pred, lines(tmp_path / "one.jsonl", [{"id": 4, "gold": golds[4]}]))
     assert done.returncode == 3

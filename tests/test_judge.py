@@ -343,7 +343,7 @@ def test_a_judge_that_answers_some_makes_a_figure_that_is_not_the_one_asked_for(
     server.answers = [completion(), REFUSED]
     done = judged("functionchat", server)
     assert done.returncode == 1
-    assert "the judge did not answer 3 of 4 questions, so judged figures are incomplete" in done.stderr
+    assert "the judge did not answer 3 of 4 questions, so judged scores are incomplete" in done.stderr
     assert OWN in done.stderr
 
 

@@ -292,7 +292,9 @@ def test_two_directories_are_paired_by_the_names_of_their_files(tmp_path: Path) 
         "left": "absent", "odd": "unreadable", "q1": "same", "q10": "different", "q2": "cut",
         "extra": "gold_absent",
     }  # fmt: skip
-    assert "answers: 5 records in 5 files, each a plan; gold: 5 records in 5 files" in done.stderr
+    assert (
+        "answers: 5 records in 5 files, each read whole as a plan; gold: 5 records in 5 files" in done.stderr
+    )
     assert "q2.txt, record 1 (id q2): line 1, column" in done.stdout
     assert "is not a file of plans but a PNG image" in done.stdout
     assert planeval("parse", preds, "--field", "text=nowhere").returncode == 1

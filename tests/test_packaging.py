@@ -133,7 +133,10 @@ def test_the_wheel_alone_does_its_work(built: Path, tmp_path: Path, version: str
     empty = Environment(tmp_path, pythons()[version], str(wheel(built)))
     assert empty.run("--version").stdout.startswith("planeval ")
     done = empty.run("selftest")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "30 of 30 undisputed are right"), done
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (
+        0,
+        "30 of 30 undisputed pairs are judged right",
+    ), done
     done = empty.run(f"diff {empty.demo}/pred.json {empty.demo}/gold.json")
     assert done.returncode == 1, done.stderr
     assert "reference.producer" in done.stdout
@@ -154,7 +157,10 @@ def test_the_lowest_versions_allowed_will_do(built: Path, tmp_path: Path) -> Non
     oldest = pythons()[min(pythons(), key=lambda one: int(one.partition(".")[2]))]
     found = Environment(tmp_path, oldest, str(wheel(built)), *lowest())
     done = found.run("selftest")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "30 of 30 undisputed are right"), done
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (
+        0,
+        "30 of 30 undisputed pairs are judged right",
+    ), done
     demo, place = found.demo, tmp_path / "place"
     (place / "pred.jsonl").write_text('{"id": 1, "output": "f(#x=\'2\')"}\n')
     (place / "gold.jsonl").write_text('{"id": 1, "gold": "f(#x=\'1\')", "accepted": {"c1": {"x": ["2"]}}}\n')

@@ -197,7 +197,7 @@ def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer,
     file, run = written(tmp_path / "t.jsonl", records[first:] + records[:first]), str(tmp_path / "run")
     predicted(server, file, Path(run))
     done = planeval("score", run, "--metric", "exact")
-    assert "3 pairs: 2 same, 1 gold unreadable; figures from 2" in done.stdout
+    assert "3 pairs: 2 same, 1 gold unreadable; scores computed from 2 pairs" in done.stdout
     assert (
         f"{file}: 1 task has no 'gold': gold is what follows in 'messages' after the prompt\n" in done.stderr
     )

@@ -214,12 +214,12 @@ def test_assert_scores_fails_without_pairs(empty: Any) -> None:
 
 
 @pytest.mark.parametrize(("limits", "said"), [
-    (0.9, r"at_least is 0\.9, expected figures and numbers, such as \{'exact': 0\.9\}"),
-    ({}, r"at_least is \{\}, expected figures"),
+    (0.9, r"at_least is 0\.9, expected metrics and numbers, such as \{'exact': 0\.9\}"),
+    ({}, r"at_least is \{\}, expected metrics"),
     ({"exact": "0.9"}, r"at_least gives exact '0\.9', expected a number, such as 0\.9"),
     ({"exact": True}, "at_least gives exact True, expected a number"),
     ({"exact": float("nan")}, "at_least gives exact nan, expected a number"),
-    ({1: 0.5}, "at_least names the figure 1, expected a text")
+    ({1: 0.5}, "at_least names the metric 1, expected a text")
 ])  # fmt: skip
 def test_assert_scores_refuses_limits_that_are_none(limits: Any, said: str) -> None:
     with pytest.raises(pe.PlanevalError, match=said):

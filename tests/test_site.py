@@ -105,7 +105,10 @@ def test_the_reference_of_the_command_line_has_every_command_and_option() -> Non
                 assert f"`{', '.join(option.opts)}" in part, option.name
         for group, keys in getattr(context.command, "keys", {}).items():
             assert all(f"`{group} {key}=…`" in part for key in keys)
-    assert "`--fail-under METRIC=X`\n:   Exit with 1 if a figure is below X, e.g. calls=0.9" in page
+    assert (
+        "`--fail-under METRIC=X`\n:   Exit with 1 if a score is below X (above X where lower is better)"
+        in page
+    )
     made = loaded("commands").on_page_markdown(r"| a | `b=c\|d` |" + "\n" + r"no row: `e\|f`")
     assert made == "| a | `b=c|d` |\n" + r"no row: `e\|f`"
 

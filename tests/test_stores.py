@@ -73,7 +73,7 @@ def test_a_run_in_parquet_is_told_and_compared_as_one_in_lines(tmp_path: Path) -
                 assert columns.stdout == lines.stdout
     found = inside.planeval("compare", one, other)
     assert (found.returncode, found.stderr.count("Error")) == (0, 0), found.stderr
-    assert "jsonl and parquet have the same figures: n = 13" in found.stdout
+    assert "jsonl and parquet have the same scores: n = 13" in found.stdout
     report = pe.score(other)
     assert report.rows[-1] == pe.score(one).rows[-1]
     assert [row.id for row in report.rows[2:4]] == [row.id for row in report.rows][2:4]

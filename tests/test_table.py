@@ -442,7 +442,7 @@ def test_the_command_names_systems_and_writes_by_suffix(names: list[str], tmp_pa
     assert ("| a\\|b | 0.333 [" in written, "| @cmd | **1.000** [" in written) == (True, True)
     done = planeval("table", names[0], "--layout", "callnavi-7")
     assert done.returncode == 3
-    assert "the runs have none of these figures" in done.stderr
+    assert "the runs have none of these metrics" in done.stderr
     assert "no run of it is known to be asked with" in done.stdout
 
 
@@ -451,7 +451,7 @@ def test_the_command_names_systems_and_writes_by_suffix(names: list[str], tmp_pa
     (("RUN", "RUN"), "is named twice"),
     (("RUN", "--layout", "callnavi-3"),
      "there is no layout 'callnavi-3' for these runs; callnavi has callnavi-4"),
-    (("RUN", "--metric", "ast"), "callnavi has no figure 'ast'"),
+    (("RUN", "--metric", "ast"), "callnavi has no metric 'ast'"),
     (("RUN", "--by", "colour"), "no sample has a 'colour'"),
     (("RUN", "--gold", str(SAMPLES / "nestful")), "nestful"),
     (("RUN", "--layout", "callnavi-4", "--by", "part"), "--by applies only without --layout"),

@@ -82,7 +82,7 @@ def test_each_way_to_write_trials_gives_the_same_figures(make: Any, tmp_path: Pa
     assert figures == [tuple(map(pytest.approx, row)) for row in expected]
     assert data["trials"]["tasks"]["b"] == {"trials": 3, "right": 1, "recorded": 0, "recorded_right": 0}
     assert data["trials"]["disagreement"] == ["b"]
-    assert "95 % intervals over 3 tasks" in data["signature"]
+    assert "intervals=95 % over 3 tasks" in data["signature"]
     kept = planeval("score", pred, gold, "-o", f"{tmp_path}/run/", "--jobs", "1")
     assert kept.returncode == 0
     again = planeval("score", f"{tmp_path}/run", "--format", "json")

@@ -359,7 +359,7 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
     >>> answers = folder("data") / "samples" / "answers" / "nestful.jsonl"
     >>> gold = folder("data") / "samples" / "nestful"
     >>> compare_benchmark({"small": answers, "large": answers}, gold, "nestful").verdicts
-    ('small and large have the same figures: n = 3, corrected solved 0.3333',)
+    ('small and large have the same scores: n = 3, corrected solved 0.3333',)
     """
     refuse_seed(seed)
     expect_or_none(NAME, cluster=cluster)
@@ -451,13 +451,13 @@ def _compare_scored(  # noqa: PLR0913 - the options of a public function
     """Compare what a benchmark said of each system with what it said of the first."""
     first = results[0]
     rows = collect_samples(results, files, cluster, samples)
-    details = [f"planeval {version}", f"benchmark {first.benchmark.name} ({' and '.join(first.reports)})"]
-    details += [f"{key} {value}" for key, value in first.options.items()]
+    details = [f"planeval {version}", f"benchmark={first.benchmark.name} ({' and '.join(first.reports)})"]
+    details += [f"{key}={value}" for key, value in first.options.items()]
     details += [f"judged with {first.prompts}"] if first.prompts else []
     details += [
-        f"{system} {result.mark}" for system, result in zip(names, results, strict=True) if result.mark
+        f"{system}={result.mark}" for system, result in zip(names, results, strict=True) if result.mark
     ]
-    provenance = " | ".join([*details, "summed counts of samples"])
+    provenance = " | ".join([*details, "averaging=micro"])
     compared = make_comparison(
         rows.runs, rows.metrics, names=names, made=provenance, seed=seed, cluster=cluster
     )

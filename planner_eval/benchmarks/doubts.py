@@ -39,7 +39,7 @@ def format_without_doubts(
             f"the samples are {min(samples)!r}, …"
         )
     if not others:
-        raise InputError(f"{read.name}: gold is doubtful in all {len(samples)} samples: no figure is left")
+        raise InputError(f"{read.name}: gold is doubtful in all {len(samples)} samples: no score is left")
     rest = score(others)
     rows = []
     for variant, report in scored.reports.items():

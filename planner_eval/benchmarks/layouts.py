@@ -218,7 +218,7 @@ class System(NamedTuple):
             records = tuple(AnsweredSample(samples_by_id[row.id], "") for row in rows)
         if not records:
             raise InputError(
-                f"{self.name}: this figure needs the samples, which a run of score does not keep: score the "
+                f"{self.name}: this plot needs the samples, which a run of score does not keep: score the "
                 "answers themselves, or planeval table RUN --plot FILE, which reads the samples again"
             )
         return [*map(SampleResult, records, rows)]
@@ -271,7 +271,7 @@ def find_chart(bench: Benchmark, name: str | None) -> ChartSpec:
     name = next(iter(charts)) if name is None else name
     if name not in charts:
         hint = did_you_mean(name, charts, f"there are {', '.join(charts)}")
-        raise InputError(f"{bench.title} has no figure {name!r}: {hint}")
+        raise InputError(f"{bench.title} has no metric {name!r}: {hint}")
     return charts[name]._replace(name=name)
 
 

@@ -117,8 +117,8 @@ def benchmark_page(
 def _run_data(
     scored: Scored, name: str, pairs: Sequence[Pair], states: Mapping[str, int], run: Run | None
 ) -> dict[str, Any]:
-    options = [f"{option} {value}" for option, value in scored.options.items()]
-    signature = [f"planeval {__version__}", f"benchmark {scored.benchmark.name}", *scored.reports, *options]
+    options = [f"{option}={value}" for option, value in scored.options.items()]
+    signature = [f"planeval {__version__}", f"benchmark={scored.benchmark.name}", *scored.reports, *options]
     if scored.prompts:
         signature.append(f"judged with {scored.prompts}")
     tables = details(scored, run=run) if scored.judge is None else []
@@ -353,7 +353,7 @@ def _verdict_data(variant: str, row: SampleScore, message: str) -> dict[str, Any
 
 
 def _is_told(figure: Figure, row: SampleScore) -> bool:
-    """Whether a record's verdict or error says already what a figure says."""
+    """Whether a record's verdict or error says already what a metric says."""
     if isinstance(figure.value, str):
         return (row.error or "").startswith(f"{figure.value}:")
     return figure.denominator is None and len(row.figures) < _FEW and figure.value == float(row.ok)

@@ -384,7 +384,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         ("answers that no sample asked for, not counted", matched.unknown),
         ("further answers to a sample that has one, not counted", matched.repeated),
         ("answers that cannot be read from the file, counted as wrong", matched.broken),
-        ("samples on which the published code itself fails, in no figure", scored.lost),
+        ("samples on which the published code itself fails, in no score", scored.lost),
     ):
         if ids:
             yield f"{what}: {len(ids):,} ({_format_first_ids(ids)})"
@@ -400,7 +400,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         yield from _failure_lines(variant, report.rows)
         errors = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
         for error, count in errors.most_common(_MAX_SHOWN):
-            yield f"{variant}: figures where the published code ends with {error}: {count:,}"
+            yield f"{variant}: scores where the published code ends with {error}: {count:,}"
 
 
 def _failure_lines(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:

@@ -301,7 +301,8 @@ class Catalog:
 
     def __add__(self, other: Catalog) -> Catalog:
         """Both catalogs' tools under the first one's conventions; equal tools appear once."""
-        return replace(self, tools=union((*self.tools, *other.tools)))
+        name = self.name if other.name in (self.name, "") else f"{self.name} + {other.name}"
+        return replace(self, tools=union((*self.tools, *other.tools)), name=name)
 
 
 def union(tools: Iterable[Tool]) -> tuple[Tool, ...]:

@@ -185,7 +185,9 @@ def find_size_problem(size: int, limits: tuple[int | None, int | None], noun: st
     least, most = limits
     if (least is None or size >= least) and (most is None or size <= most):
         return None
-    return f"expected {least or 0} to {'any number of' if most is None else most} {noun}, found {size}"
+    if most is None:
+        return f"expected at least {least} {noun}, found {size}"
+    return f"expected {most if least == most else f'{least or 0} to {most}'} {noun}, found {size}"
 
 
 def is_same_value(value: Value, allowed: Value, *, texts: bool) -> bool:

@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "execute": ("execute", "Run plans with tools in a sandbox."),
     "explain": (
         "reference:explain_command",
-        "Explain a code, a figure or a label of an output, with an example.",
+        "Explain a code, a metric or a label of an output, with an example.",
     ),
     "parse": ("parse", "Show how plans are read: the notation, the calls, what was ignored."),
     "predict": ("predict", "Ask a model for plans, for a benchmark or for tasks of your own."),
@@ -46,10 +46,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "reference:schema_command",
         "Print the JSON Schema of an input file or a report.",
     ),
-    "score": ("score", "Score predictions against gold plans: figures with confidence intervals."),
+    "score": ("score", "Score predictions against gold plans: scores with confidence intervals."),
     "selftest": (
         "reference:selftest_command",
-        "Test this or any other scorer on 38 pairs with known answers.",
+        "Test this or any other scorer on 38 pairs with known verdicts.",
     ),
     "shrink": ("shrink", "Reduce a pair of plans to the smallest one that still fails."),
     "stats": ("stats", "Show the structure of plans: depth, width, patterns, shapes."),
@@ -153,7 +153,7 @@ class LazyGroup(click.Group):
 )
 @click.pass_context
 def cli(context: click.Context, config: str | None) -> None:
-    """Read, compare, draw, count and run the tool-use plans that language models write."""
+    """Read, compare, draw, score and run the tool-use plans that language models write."""
     from planner_eval.cli.settings import Settings
 
     context.default_map = dict.fromkeys(COMMANDS, Settings(config))

@@ -37,7 +37,7 @@ from planner_eval.cli.sources import refuse_stdin_twice
 @option("--verdict-field NAME", "The field that holds a record's verdict.")
 @option(
     "--fail-under FIGURE=X...",
-    "Exit with 1 if a figure is below X, e.g. kappa=0.6; for error rates, if above.",
+    "Exit with 1 if a score is below X, e.g. kappa=0.6; for error rates, if above.",
 )
 @policy_option
 @writing_options("fail_under")

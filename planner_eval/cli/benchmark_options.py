@@ -64,10 +64,10 @@ benchmark_options = bundle_options(
     "published",
     BenchmarkOptions,
     [name for name in BenchmarkOptions._fields if name != "details"],
-    option("--benchmark NAME", "Score as this published benchmark does; GOLD is its data."),
+    option("--benchmark NAME", "Score as this published benchmark does; GOLD must be its data."),
     option(
         "--official/--corrected",
-        "With --benchmark: only the figures of the published code, or only those "
+        "With --benchmark: only the scores of the published code, or only those "
         "as the paper defines them (default: both).",
         "official",
         default=None,
@@ -136,7 +136,7 @@ def say_judge_failures(judge: CountedJudge | None, prompts: str = "") -> int:
     if not judge.failed:
         return 0
     of = f"{judge.failed:,} of {judge.asked:,} question{'s' * (judge.asked != 1)}"
-    note(f"the judge did not answer {of}, so judged figures are incomplete: {judge.reason}")
+    note(f"the judge did not answer {of}, so judged scores are incomplete: {judge.reason}")
     return 3 if judge.failed == judge.asked else 1
 
 

@@ -135,7 +135,8 @@ def _refuse_plans(sources: list[PlanFile]) -> None:
             raise click.UsageError(f"{source.name} is empty: it holds no traces")
         if first is not None and not any(map(can_check, source.records[:HEAD_SIZE])):
             raise click.UsageError(
-                f"{source.name} holds no traces, no tool outputs and no tools: name the tools with --catalog"
+                f"{source.name} holds no traces, tool outputs or tool definitions: "
+                "give a catalog with --catalog"
             )
 
 
@@ -152,12 +153,13 @@ class _CheckCounts(Counts):
 
     @property
     def findings(self) -> int:
-        return self.severities.total()
+        return self.severities.total() + self.unread
 
     def add(self, rows: list[dict[str, Any]]) -> None:
-        good = all(row["code"] != "unreadable" for row in rows)
+        found = [row["severity"] for row in rows if row["code"] != "unreadable"]
+        good = len(found) == len(rows)
         self.read, self.unread = self.read + good, self.unread + (not good)
-        self.severities.update(row["severity"] for row in rows)
+        self.severities.update(found)
 
 
 @dataclass(frozen=True)
@@ -289,5 +291,6 @@ def _summary(tally: _CheckCounts, catalog: Catalog | None) -> str:
         tools = "against each record's tools" if all_own else f"against the tools in {tally.own:,} of them"
     else:
         tools = "without a catalog"
-    unread = f"; {tally.unread} unreadable" if tally.unread else ""
-    return f"{plans} checked {tools}: {', '.join(named) or 'nothing found'}{unread}"
+    read = f"{tally.read:,} of {format_count(tally.read + tally.unread, 'plan')}" if tally.unread else plans
+    unread = f"; {format_count(tally.unread, 'plan')} unreadable" if tally.unread else ""
+    return f"{read} checked {tools}: {', '.join(named) or 'nothing found'}{unread}"

@@ -69,10 +69,10 @@ if TYPE_CHECKING:
 )
 @option(
     "--fail-if-worse METRIC[:MARGIN]...",
-    "Exit with 1 if a figure is worse than A's; with a margin, unless the "
+    "Exit with 1 if a score is worse than A's; with a margin, unless the "
     "interval of the difference rules out a larger loss. Repeatable.",
 )
-@option("--all", "Also show figures that are undefined on these data.", "every")
+@option("--all", "Also show metrics that are undefined on these data.", "every")
 @gold_doubts_option
 @seed_option
 @picture_option("--mistaken", "picture", "Draw which tools were confused; the suffix sets the format.")
@@ -145,7 +145,7 @@ def command(
 
 def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, files: bool) -> None:
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
-    condition = "without --benchmark: a benchmark has its own notation and figures"
+    condition = "without --benchmark: a benchmark has its own notation and metrics"
     refuse_idle(
         (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
         ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
@@ -161,7 +161,7 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
             "with --by depth or --by pattern: no metric counts inferred edges",
         ),
         ("gold_doubts", *format_condition(form, "document", "data")),
-        ("every", *format_condition(form, "document", more=": the others have every figure")),
+        ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
             (*READING_OPTIONS, "policy", "wrappers", "metrics"),
             files,
@@ -297,11 +297,14 @@ def _say_unreadable(comparison: Comparison, *, strict: bool) -> None:
             hint = (
                 "; without --strict small syntax errors are repaired" if strict and records.unreadable else ""
             )
-            of = f"{unread} of {records.judged} predictions"
-            note(f"{name}: {of} cannot be read and count as wrong{hint}")
+            states = [state for state in ("unreadable", "cut") if getattr(records, state)]
+            kind = " or ".join(states).replace("cut", "cut off")
+            verbs = ("is", "counts") if unread == 1 else ("are", "count")
+            of = f"{unread} of {records.judged} predictions {verbs[0]} {kind}"
+            note(f"{name}: {of} and {verbs[1]} as wrong{hint}")
     reads = [first.read["first"], *(c.read["second"] for c in comparison.contrasts)]
-    text = ", of ".join(f"{name}: {read}" for name, read in zip(comparison.names, reads, strict=True))
-    note(f"answers of {text}; gold: {first.read['gold']}")
+    text = "; ".join(f"{name}: {read}" for name, read in zip(comparison.names, reads, strict=True))
+    note(f"answers: {text}; gold: {first.read['gold']}")
 
 
 def _short_names(files: Sequence[str]) -> list[str]:

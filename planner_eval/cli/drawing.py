@@ -201,7 +201,7 @@ chart_options = bundle_options(
     "charted",
     ChartOptions,
     ChartOptions._fields,
-    picture_option("--plot", "plot", "Plot the benchmark's figures as in its paper (.svg, .png, .pdf)."),
+    picture_option("--plot", "plot", "Draw the benchmark's plots as in its paper (.svg, .png, .pdf)."),
     option("--figure NAME", "With --plot: which one, e.g. nestful-6 (default: the benchmark's first)."),
     option("--columns [1|2]", "With --plot: width in columns of a paper (default: 1 for one panel, else 2)."),
 )

@@ -109,7 +109,7 @@ _EXTRA_SECONDS = 60.0
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="store a run in DIR/ and resume one that is there")
+@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
 def command(
     plan: str,
     spec: str,

@@ -82,7 +82,7 @@ _GROUP_HELP = {
     "--run": ("KEY=VALUE", "A setting of the run, e.g. {first}; --help-all lists the keys."),
     "--field": (
         "KEY=NAME",
-        "Name the fields of the records; keys: {fields}{gold}. NAME may be a path, such as a.b.0.",
+        "Say which field of the records holds what; keys: {fields}{gold}. NAME may be a path, such as a.b.0.",
     ),
     "--want": (
         "KEY=VALUE",

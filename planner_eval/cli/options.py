@@ -92,7 +92,7 @@ def dialect_option(flag: str, help: str, name: str | None = None) -> Decorator:
             get(value)
         return value
 
-    return option(f"{flag} DIALECT", help, name, callback=check_dialect)
+    return option(f"{flag} NOTATION", help, name, callback=check_dialect)
 
 
 def _parse_turn(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
@@ -227,7 +227,7 @@ reading_options = add_options(
         is_eager=True,
         callback=_add_notations,
     ),
-    dialect_option("--from", "The plans' notation (default: detected).", "dialect"),
+    dialect_option("--from", "The notation of the plans (default: detected).", "dialect"),
     option("--id-field NAME", "The field that holds the id, or a path to it."),
     option("--text-field NAME", "The field that holds the plan; a.b.0 is a path into the record."),
     option(
@@ -250,7 +250,7 @@ cluster_option = option(
 
 gold_doubts_option = option(
     "--gold-doubts FILE",
-    "Show each figure also without the records whose gold FILE calls doubtful, as data check "
+    "Show each score also without the records whose gold FILE calls doubtful, as data check "
     "--format json or --fix wrote it.",
 )
 """Add ``--gold-doubts FILE``, whose records are also left out of the figures."""

@@ -52,7 +52,8 @@ if TYPE_CHECKING:
 policy_option = option(
     "--policy NAME|FILE",
     "How values are compared: default, strict, lenient, a benchmark's "
-    "name, or a TOML file (default: as set in planeval.toml or pyproject.toml, else default).",
+    "name, or a TOML file (default: the policy set in planeval.toml or pyproject.toml, else the policy named "
+    "default).",
 )
 """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
 
@@ -312,7 +313,7 @@ class Systems(NamedTuple):
         """Say of a run of which every request failed that nothing can be evaluated; the exit code, else 0."""
         for run in self.predicted:
             if run.failed and run.failed >= len(run.ids) * run.repeat:
-                note(f"{run.folder}: no request was answered, so these figures say nothing about the model")
+                note(f"{run.folder}: no request was answered, so these scores say nothing about the model")
                 return 3
         return 0
 

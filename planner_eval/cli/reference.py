@@ -66,7 +66,13 @@ def doctor_command(form: str, output: str | None) -> int:
     checks = pe.doctor()
     rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
     terminal = "yes" if sys.stdout.isatty() else "no"
-    rows.append({"what": "terminal", "state": terminal, "found": "colours and progress"})
+    rows.append(
+        {
+            "what": "terminal",
+            "state": terminal,
+            "found": "standard output is a terminal: colours and progress",
+        }
+    )
     emit(table(rows, form, width=100), output)
     return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1
 
@@ -87,7 +93,7 @@ def doctor_command(form: str, output: str | None) -> int:
 def selftest_command(
     scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
 ) -> int:
-    """Test the comparison, or any other scorer, on 38 pairs of plans with known answers.
+    """Test the comparison, or any other scorer, on 38 pairs of plans with known verdicts.
 
     30 are undisputed; 8 depend on how values are compared.
     Exit code: 0 when all 30 are right, else 1.
@@ -109,7 +115,7 @@ def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
         {
             "id": answer.id,
             "pair": answer.what,
-            "same": _verdict_word(answer.same) + (" (by policy)" if answer.disputed else ""),
+            "expected": _verdict_word(answer.same) + (" (by policy)" if answer.disputed else ""),
             "answer": _verdict_word(answer.answer) if answer.answer is not None else "none",
             "": ""
             if answer.right
@@ -128,7 +134,7 @@ def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
         return text
     sure = [answer for answer in answers if not answer.disputed]
     right = sum(answer.right for answer in sure)
-    return f"{text}\n\n{right} of {len(sure)} undisputed are right"
+    return f"{text}\n\n{right} of {len(sure)} undisputed pairs are judged right"
 
 
 def _verdict_word(same: bool) -> str:
@@ -141,7 +147,7 @@ def _verdict_word(same: bool) -> str:
 @argument("code", "[CODE]", required=False)
 @output_options("plain")
 def explain_command(code: str | None, output: str | None) -> int:
-    """Explain a word of an output: a code, an outcome, a figure or a label of a table or page.
+    """Explain a word of an output: a code, an outcome, a metric or a label of a table or page.
 
     CODE is a name that outputs show, such as check.enum, unreadable, exact or "root cause", or a family, such
     as check. Shown are its meaning, an example and what to do. Without CODE, all are listed.

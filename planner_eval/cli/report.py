@@ -65,7 +65,7 @@ page_options = bundle_options(
     option("--query FIELD", "The field that holds the question or conversation (default: detected)."),
     option("--no-texts", "Show plans without their original texts.", "texts", flag_value=False, default=True),
     option("--only [failures]", "List only pairs that differ."),
-    option("--limit N", "List at most N pairs; figures cover all.", type=COUNT),
+    option("--limit N", "List at most N pairs; scores cover all.", type=COUNT),
     option(
         "--theme [auto|light|dark]",
         "Colours of the page: the reader's system theme, light or dark.",
@@ -81,8 +81,8 @@ page_options = bundle_options(
 @option("--gold GOLD", "The gold plans; not needed with RUN.")
 @scored_pair_options
 @judging_options(
-    "Break figures down, and filter pairs, by calls, depth, pattern or scope of the gold "
-    "plan, or by a field of its record (default: calls, difficulty, domain and category).",
+    "Break scores down, and filter pairs, by the gold plan's number of calls, depth, pattern or scope, or "
+    "by a field of the gold record (default: calls, difficulty, domain and category).",
     cluster=False,
     causes="Compute what each root cause costs and what fixing it would gain (slower).",
 )

@@ -66,18 +66,19 @@ if TYPE_CHECKING:
 @argument("gold", "GOLD|DATASET", required=False)
 @scored_pair_options
 @judging_options(
-    "Break the figures down by calls, depth, pattern or scope of the gold plan, or by a field of its record.",
-    metric="A metric or a group (plan, calls, arguments, references, order, structure, "
-    "published, all); repeatable (default: as text the main ones, else all but published).",
-    causes="Show what each root cause costs, by code, tool, argument and depth, and which fixes would gain "
-    "most.",
+    "Break scores down by the gold plan's number of calls, depth, pattern or scope (one or several apps and "
+    "calls), or by a field of the gold record.",
+    metric="A metric or a group (plan, calls, arguments, references, order, structure, published: other "
+    "benchmarks' metrics, all); repeatable (default: the main ones in text, else all except published).",
+    causes="Show what each root cause costs, by code, tool, argument, call and generation, and which fixes "
+    "would gain most.",
 )
 @option(
     "--fail-under METRIC=X...",
-    "Exit with 1 if a figure is below X, e.g. calls=0.9 or references.recall=0.8; above X where "
-    "less is better.",
+    "Exit with 1 if a score is below X (above X where lower is better), e.g. calls=0.9 or "
+    "references.recall=0.8.",
 )
-@option("--all", "Show all figures, including those undefined on these data.", "every")
+@option("--all", "Show all metrics, including those undefined on these data.", "every")
 @option("--only [failures]", "List the pairs that differ.")
 @gold_doubts_option
 @benchmark_options
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
     "page",
     help="Output format; tsv is the benchmark's own result file.",
 )
-@output_options(folder=True, into="store a run in DIR/ and resume one that is there")
+@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
 def command(
     pred: str,
     gold: str | None,
@@ -107,18 +108,19 @@ def command(
     store: str | None,
     writing: Writing,
 ) -> int:
-    """Score predictions against gold plans: a table of figures with confidence intervals.
+    """Score predictions against gold plans: a table of scores with confidence intervals.
 
     PRED and GOLD are files of plans or records, paired by id, or by position if neither has ids; or
     directories or quoted patterns of files, paired by name. GOLD is not needed if the records of PRED hold
-    gold too. RUN is a folder that planeval predict or score wrote; predict's knows its gold.
+    gold too. RUN is a folder written with -o DIR/ by planeval predict, which knows its gold, or score.
+    DATASET is a name from planeval data show.
 
-    A missing or unreadable prediction is wrong in every figure, so every figure counts all readable gold
+    A missing or unreadable prediction is wrong in every metric, so every metric counts all readable gold
     plans. Small syntax errors are repaired and reported; --strict counts them as wrong. Large files are
     split among several processes. -o DIR/ stores the run; the same command resumes it, and planeval score
     DIR shows it.
-    Exit code: 0 scored, 1 below a threshold of --fail-under, or records unmatched, 2 usage error, 3 nothing
-    scored.
+    Exit code: 0 scored; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
+    error; 3 nothing scored.
     """
     form, output, limits, only_failures, gold_doubts = writing
     stability = "task=stability" in published.settings
@@ -141,11 +143,11 @@ def command(
         (
             "plot",
             named or is_benchmark_run(pred),
-            "with --benchmark NAME, whose paper's figures it draws",
+            "with --benchmark NAME, whose paper's plots it draws",
         ),
         charted.applies,
         ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
-        ("every", *format_condition(form, "document", more=": the others have every figure")),
+        ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
             "keys",
             in_folder or not shows(form, "table", "cases"),
@@ -154,7 +156,7 @@ def command(
         (
             "only",
             named or stored_benchmark or not shows(form, "table"),
-            "to other formats: --format csv has figures alone",
+            "to other formats: --format csv has scores alone",
         ),
         (
             "infer",
@@ -164,7 +166,7 @@ def command(
         (
             OVERRIDDEN_OPTIONS,
             not named,
-            "without --benchmark: a benchmark has its own notation and figures"
+            "without --benchmark: a benchmark has its own notation and metrics"
             if wanted is not None
             else f"to other answers: these are of {published.benchmark}, which has its own notation and "
             "figures",
@@ -172,7 +174,7 @@ def command(
         (
             "every cluster",
             not stored_benchmark,
-            "to runs without a benchmark, which has figures of its own",
+            "to runs without a benchmark, which has metrics of its own",
         ),
         (
             (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
@@ -239,7 +241,7 @@ def command(
             report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
     if in_folder and gold_doubts is not None:
         again = f"planeval score {output} --gold-doubts {gold_doubts}"
-        note(f"{output} holds the figures of all records; {again} shows those without doubtful gold again")
+        note(f"{output} holds the scores of all records; {again} shows those without doubtful gold again")
     code = _write_report(report, writing._replace(output=None if in_folder else output), view)
     return systems.say_unanswered() or code
 

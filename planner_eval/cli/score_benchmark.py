@@ -102,7 +102,7 @@ def score_benchmark(
 
             if shows(form, "data"):
                 raise InputError(
-                    "--gold-doubts with --benchmark: --format text or md shows the figures without them"
+                    "--gold-doubts with --benchmark: --format text or md shows the scores without them"
                 )
             more += format_without_doubts(
                 scored, doubts, lambda names: pe.score_benchmark(
@@ -293,7 +293,7 @@ def _refuse_idle(bench: Benchmark, form: str, published: BenchmarkOptions) -> No
         (
             "fail_under only",
             not shows(form, "result_file"),
-            "to other formats: --format tsv has no figures",
+            "to other formats: --format tsv has no scores",
         ),
         (
             "official",
@@ -373,7 +373,7 @@ def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
         value = report.value(name)
     except KeyError:
         names = ", ".join([*(figure.name for figure in report.figures), *of_trials])
-        raise InputError(f"{scored.benchmark.title} has no figure {name!r}; it has {names}") from None
+        raise InputError(f"{scored.benchmark.title} has no metric {name!r}; it has {names}") from None
     if not named:
         _say_column(scored, name, variant)
     lower = scored.benchmark.less_is_better(name)

@@ -59,7 +59,7 @@ _OVERRIDDEN_OPTIONS = (
 @option("--benchmark NAME", "With --differs: the benchmark.")
 @option(
     "--figure NAME",
-    "With --differs: this figure (default: whether it is solved, else the first that differs).",
+    "With --differs: this metric (default: whether it is solved, else the first that differs).",
 )
 @option(
     "--set NAME=VALUE...",
@@ -69,7 +69,7 @@ _OVERRIDDEN_OPTIONS = (
 @written_pair_options
 @id_option("The pair with this id")
 @option("--record N", "The pair with this number, from 1.", type=COUNT)
-@option("--to DIALECT", "The notation to write plans in (default: each side's own).")
+@option("--to NOTATION", "The notation to write plans in (default: each side's own).")
 @option("--tries N", "Try at most this many pairs.", type=COUNT, default=10_000)
 @option("--deadline SECONDS", "Stop after this time.", type=Seconds())
 @option(
@@ -156,7 +156,7 @@ def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
         (
             _OVERRIDDEN_OPTIONS,
             not scored,
-            "without --differs: a benchmark has its own notation and figures",
+            "without --differs: a benchmark has its own notation and metrics",
         ),
         ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
         ("form", not is_folder(output), "to a file or standard output: a directory gets both"),

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="store a run in DIR/ and resume one that is there")
+@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
 def command(
     names: tuple[str, ...],
     dialect: str | None,

@@ -569,7 +569,11 @@ def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
         figure("depth", "depth"),
         figure("width", "width"),
         figure("components", "components"),
-        Panel("fan-in: calls that a call uses", "calls", {k: s.fan_in for k, s in summaries.items()}),
+        Panel(
+            "fan-in: number of calls whose output a call uses",
+            "calls",
+            {k: s.fan_in for k, s in summaries.items()},
+        ),
         Panel("reuse: calls that a call serves", "calls", {k: s.fan_out for k, s in summaries.items()}),
         figure("data dependencies", "edges"),
         Panel("nesting patterns", "patterns", {k: s.patterns for k, s in summaries.items()}),

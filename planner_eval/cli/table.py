@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 @argument("runs", "[NAME=]RUN...")
 @option("--layout NAME", "The layout of a published table, e.g. nestful-1.")
 @option("--by KEY", "Columns for each value of KEY: part, or a field of the samples.")
-@option("--metric NAME...", "A figure of the runs; repeatable.", "metrics")
+@option("--metric NAME...", "A metric of the runs; repeatable.", "metrics")
 @option("--gold GOLD", "The gold data, if the runs do not name them.")
 @option("--common", "Use only samples that all runs have.")
-@option("--no-intervals", "Show figures without their intervals.", "bare")
+@option("--no-intervals", "Show scores without their intervals.", "bare")
 @cluster_option
 @seed_option
 @benchmark_options
@@ -143,7 +143,7 @@ def _write_table(result_table: Table, form: str, output: str | None, *, bare: bo
     emit(write_table(result_table, form, intervals=not bare), output)
     if not result_table.filled:
         note(
-            "the runs have none of these figures: choose others with --metric NAME, as planeval score RUN "
+            "the runs have none of these metrics: choose others with --metric NAME, as planeval score RUN "
             "lists them"
         )
         return 3

@@ -122,11 +122,11 @@ def causes_head(codes: Sequence[str]) -> str:
     """The codes of root causes, as they stand before the first one's sentence.
 
     >>> causes_head(["call.extra"]), causes_head(["order.broken", "order.broken"]), causes_head([])
-    ('call.extra: ', 'order.broken ×2; first: ', '')
+    ('call.extra: ', 'order.broken ×2; the first: ', '')
     """
     counts = Counter(codes).items()
     named = ", ".join(code if count == 1 else f"{code} ×{count}" for code, count in counts)
-    return f"{named}{'; first' * (len(codes) > 1)}: " if codes else ""
+    return f"{named}{'; the first' * (len(codes) > 1)}: " if codes else ""
 
 
 class Row(NamedTuple):

@@ -183,10 +183,10 @@ def _refuse_invalid_thresholds(at_least: object) -> None:
         InputError: it is something else.
     """
     if not isinstance(at_least, Mapping) or not at_least:
-        raise InputError(f"at_least is {at_least!r}, expected figures and numbers, such as {{'exact': 0.9}}")
+        raise InputError(f"at_least is {at_least!r}, expected metrics and numbers, such as {{'exact': 0.9}}")
     for name, least in at_least.items():
         if not isinstance(name, str):
-            raise InputError(f"at_least names the figure {name!r}, expected a text, such as 'exact'")
+            raise InputError(f"at_least names the metric {name!r}, expected a text, such as 'exact'")
         if isinstance(least, bool) or not isinstance(least, (int, float)) or not isfinite(least):
             raise InputError(f"at_least gives {name} {least!r}, expected a number, such as 0.9")
 

@@ -85,7 +85,7 @@ def layout_of(
     """
     if name is not None:
         if by is not None or metrics:
-            raise InputError(f"the layout {name} sets the figures and breakdowns: drop --metric and --by")
+            raise InputError(f"the layout {name} sets the metrics and breakdowns: drop --metric and --by")
         return layout(name, form)
     published = layouts(form)
     note = ""
@@ -103,7 +103,7 @@ def layout_of(
     figures = _known_figures(sources, settings)
     if unknown := [metric for metric in metrics if metric not in figures]:
         hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
-        raise InputError(f"{form} has no figure {unknown[0]!r}: {hint}")
+        raise InputError(f"{form} has no metric {unknown[0]!r}: {hint}")
     main = next(iter(published.values())).columns if published else ()
     usual = [c.figure for c in main if not c.settings and c.figure in figures]
     chosen = metrics or tuple(dict.fromkeys(usual)) or tuple(figures)
@@ -317,7 +317,7 @@ def form_of(runs: Sequence[TableRun]) -> str | None:
 
 def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> None:
     if layout is not None:
-        raise InputError(f"there is no layout {layout!r} for tasks of your own: name figures with --metric")
+        raise InputError(f"there is no layout {layout!r} for tasks of your own: name metrics with --metric")
     if settings:
         raise InputError(f"{next(iter(settings))!r} is not an option of tasks of your own")
 

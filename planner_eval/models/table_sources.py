@@ -306,7 +306,7 @@ class BenchmarkSource:
         try:
             figure = report.figure(column.figure)
         except KeyError:
-            return empty._replace(why=f"there is no figure {column.figure} here, {self.variant}")
+            return empty._replace(why=f"there is no metric {column.figure} here, {self.variant}")
         if isinstance(figure.value, str) or figure.value is None:
             absent = "there is nothing to count" if figure.value is None else "it was not asked for"
             return empty._replace(why=figure.error or figure.note or absent)

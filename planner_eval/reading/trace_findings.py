@@ -252,7 +252,7 @@ def _loop_finding(trace: _RecordedCalls, start: int, period: int, rounds: int) -
     )
     text = (
         f"a loop: {names} {rounds} times in calls {start + 1} to {start + period * rounds}, each round with "
-        f"the same answers{trace.place(start)}; "
+        f"the same outputs{trace.place(start)}; "
         "stop after the first round, or tell the model what it already has"
     )
     return Diagnostic("trace.loop", text, "warning", start)
@@ -281,7 +281,7 @@ def _repeated_call_finding(trace: _RecordedCalls, before: int, index: int) -> Di
     between = trace.between(before, index) and not trace.at_once(before, index)
     concurrent = trace.apart(before, index)
     sure = recorded and not concurrent and not trace.silent[index] and not between
-    answer_note = "with the same answer" if recorded else "and the trace does not record the answers"
+    answer_note = "with the same output" if recorded else "and the trace does not record the outputs"
     why = "; another tool ran in between, and may have changed it" if between else ""
     why = (
         "; two agents made them at the same time, perhaps without knowing of each other"

@@ -154,7 +154,7 @@ class Agreement:
         values = {figure.name: figure.value for figure in self.figures}
         if name not in values:
             hint = did_you_mean(name, values, f"there are {', '.join(values)}")
-            raise InputError(f"there is no figure {name!r}; {hint}")
+            raise InputError(f"there is no metric {name!r}; {hint}")
         return values[name]
 
 

@@ -16,6 +16,7 @@ from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.rows import STATES
 from planner_eval.plan.statistics import FIGURE_MEANINGS, KIND_MEANINGS, PATTERNS, SCOPES, SHAPES
+from planner_eval.reading.dialects.listing import entries as dialect_entries
 
 PAGE = "docs/codes.md"
 """The page of all codes, with an anchor for each."""
@@ -25,6 +26,9 @@ GLOSSARY = "docs/glossary.md"
 
 _PAGE_FAMILY, _COLUMN_FAMILIES = "Page", ("Plans", "Scores and runs", "Tables")
 """The terms that are headings of the page, and those that are heads of its columns."""
+
+_NOTATIONS = "notations"
+"""The family of names of notations."""
 
 _RECORDED = re.compile(r"(?!pass)\w+?([@^]k| tasks)")
 """A figure of recorded verdicts, which has the name of their field."""
@@ -79,8 +83,8 @@ def code_entries() -> dict[str, CodeEntry]:
                 fix = edits + (row.get("fix") or rows["fix"])
                 entries[code] = CodeEntry(code, (row["means"],), "", fix, family)
     for metric in METRICS.values():
-        kind = "precision, recall and F1" if metric.kind == "counts" else "a share"
-        meaning = f"{metric.title.rstrip('.')} ({kind}{', less is better' if metric.lower else ''})"
+        kind = "precision, recall and F1" if metric.kind == "counts" else "the share over all pairs"
+        meaning = f"{metric.title.rstrip('.')} ({kind}{', lower is better' if metric.lower else ''})"
         fix = f"`planeval score PRED GOLD --metric {metric.name}`"
         entries[metric.name] = CodeEntry(metric.name, (meaning,), "", fix, f"metrics: {metric.group}")
     return entries
@@ -142,7 +146,8 @@ def find_codes(name: str) -> list[CodeEntry]:
         name = "number for text"
     elif recorded := _RECORDED.fullmatch(name):
         name = f"reward{recorded[1]}"
-    terms = [entry for entry in term_entries() if entry.code == name]
+    name = re.sub(r"=.*| \(\d+\)$", "", name)  # policy=default, readable (7)
+    terms = [entry for entry in term_entries() if entry.code == name] + _notation_entries(name)
     if code := next((code for code in (name, name.replace(" ", "_")) if code in entries), None):
         return [entries[code], *terms]
     terms = terms or [entry for entry in term_entries() if entry.code.lower() == name.lower()]
@@ -153,9 +158,24 @@ def find_codes(name: str) -> list[CodeEntry]:
             return [*terms, *family]
     if terms:
         return terms
+    if alike := [entry for entry in term_entries() if _folded(entry.code) == _folded(name)]:
+        return alike
     names = [*entries, *(entry.code for entry in term_entries())]
     hint = did_you_mean(name, names, "planeval explain lists all codes and terms")
     raise InputError(f"unknown code or term {name!r}; {hint}")
+
+
+def _folded(term: str) -> str:
+    """A term without what its forms differ in: case, hyphens and the ending of the plural."""
+    return term.lower().replace("-", " ").replace("_", " ").removesuffix("s")
+
+
+def _notation_entries(name: str) -> list[CodeEntry]:
+    return [
+        CodeEntry(row.name, (row.title,), "", "", f"{_NOTATIONS}: {row.name}")
+        for row in dialect_entries()
+        if row.name == name
+    ]
 
 
 def explain_code(entry: CodeEntry) -> str:
@@ -171,6 +191,8 @@ def explain_code(entry: CodeEntry) -> str:
     example = entry.example.replace("\n", "\n           ")
     shown = f"\n  example: {example}" if example else ""
     sure = f"\n  confidence: {entry.confidence}" if entry.confidence else ""
+    if entry.family.startswith(_NOTATIONS):
+        return f"{entry.code}: notation: {meanings}\n  see docs/dialects.md#{entry.code.replace('.', '')}"
     if entry.family.startswith("terms"):
         return f"{entry.code}: {meanings}\n  see {GLOSSARY}#{entry.anchor}"
     label = "show" if entry.family.startswith("metrics") else "fix"

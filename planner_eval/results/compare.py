@@ -259,7 +259,7 @@ def _contrast(
         },
         (_sort_by_count(joined_pairs.mistaken[0]), _sort_by_count(joined_pairs.mistaken[1])),
         runs,
-        f"{origin}, {interval_note(cluster, count_clusters(columns))}, seed {seed}"
+        f"{origin} | {interval_note(cluster, count_clusters(columns))} | seed={seed}"
         f"{_unpaired_trials(names, side_totals, joined_pairs.n) if cluster == TASK_KEY else ''}",
         causes=(_sort_by_count(joined_pairs.causes[0]), _sort_by_count(joined_pairs.causes[1])),
         conversations=(side_totals[0].conversations, side_totals[1].conversations),
@@ -311,6 +311,12 @@ class System(NamedTuple):
     tried: bool = True
 
 
+def _join_unequal(values: Iterable[str]) -> str:
+    """What systems have, once if all have the same."""
+    listed = list(values)
+    return listed[0] if len({*listed}) == 1 else ", ".join(listed)
+
+
 def comparison_of(
     systems: Sequence[System],
     metrics: Sequence[str],
@@ -336,8 +342,9 @@ def comparison_of(
     """
     first = systems[0]
     provenance = {
-        "answers": " and ".join(system.about.answers for system in systems),
-        "pairing": " and ".join(f"{system.about.pairing} ({system.totals.read})" for system in systems),
+        "answers": _join_unequal(system.about.answers for system in systems),
+        "pairing": _join_unequal(system.about.pairing for system in systems),
+        "notation": _join_unequal(system.totals.read for system in systems),
         "reading": first.about.reading,
         **first.about.counted,
         **{name: system.about.mark for name, system in zip(names, systems, strict=True) if system.about.mark},
@@ -433,7 +440,7 @@ def mistaken_scene(comparison: Comparison) -> Scene:
         Arrow(positions[gold], positions[pred], "plain", " | ".join(map(str, row)))
         for (gold, pred), row in counts.items()
     )
-    caption = f"gold's tool → the tool called instead; counts: {' | '.join(comparison.names)}"
+    caption = f"gold's tool → the predicted tool; counts: {' | '.join(comparison.names)}"
     return Scene(boxes, arrows, caption, layout=(("rankdir", "LR"),))
 
 

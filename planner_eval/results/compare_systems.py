@@ -112,7 +112,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
     >>> found.n, found.lost, found.won
     (2, ('2',), ())
     >>> compare({"base": ["f()"], "tuned": ["f()"]}, ["f()"], metrics=["exact"]).verdicts
-    ('base and tuned have the same figures: n = 1, exact 1',)
+    ('base and tuned have the same scores: n = 1, exact 1',)
     """
     check_reading(reading)
     refuse_seed(seed)
@@ -129,7 +129,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
 
         if any(map(is_benchmark_run, systems)):
             if by:
-                raise InputError(f"by is {by!r}: a benchmark's figures have no breakdown")
+                raise InputError(f"by is {by!r}: a benchmark's metrics have no breakdown")
             runs: Comparison | Contrast = service("benchmark runs compared")(
                 systems, called, seed=seed, cluster=cluster
             )

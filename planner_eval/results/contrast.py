@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import gap_text, ratio_text
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.text import did_you_mean, format_count
 from planner_eval.results.intervals import Difference
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
@@ -181,13 +181,13 @@ class Comparison:
 
 
 _UNREAD_PHRASES = {
-    "unreadable": "is unreadable in {}",
-    "cut": "cut off in {}",
-    "refused": "refused in {}",
-    "failed": "failed in {}",
-    "absent": "absent in {}",
+    "unreadable": "unreadable",
+    "cut": "cut off",
+    "refused": "refused",
+    "failed": "failed",
+    "absent": "missing",
 }
-"""What to say of samples to which a system has no readable answer, by their state."""
+"""What an answer is that holds no readable plan, by its state."""
 
 
 def _verdict(contrast: Contrast) -> str:
@@ -200,9 +200,9 @@ def _verdict(contrast: Contrast) -> str:
     lines = [line for line in contrast.lines if line.difference.value is not None]
     if not contrast.n or not lines:
         return f"{first} and {second} cannot be compared: " + (
-            f"no figure is defined for both, n = {contrast.n}"
+            f"no metric is defined for both, n = {contrast.n}"
             if contrast.n
-            else "no sample was judged for both"
+            else "no record was scored for both"
         )
     main = next((line for line in lines if line.name == "exact"), lines[0])
     return f"{_comparison_sentence(contrast, main, lines)}{_unread_sentence(contrast, main)}"
@@ -212,10 +212,11 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
     first, second = contrast.names
     if not (contrast.lost or contrast.won or any(line.gain for line in lines)):
         value = ratio_text(main.first.value or 0.0)
-        return f"{first} and {second} have the same figures: n = {contrast.n}, {main.name} {value}"
-    over = f" after Holm's correction over {contrast.family} figures" if contrast.family > 1 else ""
+        return f"{first} and {second} have the same scores: n = {contrast.n}, {main.name} {value}"
+    over = f" after Holm's correction for {contrast.family} metrics" if contrast.family > 1 else ""
     other_sure = [line for line in lines if line.sure and line is not main]
-    figures = f"{values_text(main)}, {_p_text(main)}{over}"
+    probability = f"{_p_text(main)}{over}"
+    figures = f"{values_text(main)}, {probability}"
     if main.sure:
         how = _direction_word(main)
         return f"{second} is {how} than {first} in {main.name}: {figures}" + _other_figures_text(
@@ -223,9 +224,9 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
         )
     if other_sure:
         lead = f"{second} is{_other_figures_text(other_sure, '')[1:]} than {first}"
-        return f"{lead}; in {main.name} no difference is significant: {figures}"
-    lead = f"no difference between {second} and {first} is significant"
-    return f"{lead}: n = {contrast.n}, {main.name} {figures}"
+        return f"{lead}; the difference in {main.name} is not significant: {figures}"
+    lead = f"no significant difference between {second} and {first}"
+    return f"{lead}: {main.name} {values_text(main)}, n = {contrast.n}, {probability}"
 
 
 def _unread_sentence(contrast: Contrast, main: Line) -> str:
@@ -235,24 +236,24 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
         return ""
     clauses = []
     for name, states in zip(contrast.names, read.unread, strict=True):
-        counts = [
-            f"{count} of {contrast.n}" if not index else f"{count}"
-            for index, count in enumerate(states.values())
-        ]
-        reasons = [_UNREAD_PHRASES[state].format(count) for state, count in zip(states, counts, strict=True)]
-        if reasons:
-            clauses.append(f"{name} {'' if reasons[0].startswith('is ') else 'is '}{', '.join(reasons)}")
+        kinds = [(count, _UNREAD_PHRASES[state]) for state, count in states.items()]
+        if kinds:
+            count, kind = kinds[0]
+            verb = "is" if count == 1 else "are"
+            more = "".join(f", {count} {kind}" for count, kind in kinds[1:])
+            clauses.append(f"{count} of {name}'s {format_count(contrast.n, 'answer')} {verb} {kind}{more}")
     why = "mostly because " if _is_lead_from_unread(contrast, main, read) else ""
-    over_both = f"over the {read.n} that are readable in both"
+    both = "one record" if read.n == 1 else format_count(read.n, "record")
+    over_both = f"over the {both} that both answer readably"
     line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
     if not read.n:
-        over_both = "no sample is readable in both"
+        over_both = "no record is answered readably by both"
     elif line is None or line.gain is None:
-        over_both += f", {main.name} does not exist"
+        over_both += f", {main.name} is undefined"
     else:
         better = f"{contrast.names[1]} is {_direction_word(line)}"
-        how = better if line.sure else "no difference is significant"
-        over_both += f", {how}: {values_text(line)}, {_p_text(line)}"
+        how = better if line.sure else "no significant difference"
+        over_both += f", {how}: {main.name} {values_text(line)}, {_p_text(line)}"
     return f"; {why}{' and '.join(clauses)}; {over_both}"
 
 
@@ -341,7 +342,7 @@ def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
     if line is None:
         names = [candidate.name for candidate in contrast.lines]
         hint = did_you_mean(allowed.metric, names, f"it has {', '.join(names)}")
-        raise InputError(f"the comparison has no figure {allowed.metric!r}; {hint}")
+        raise InputError(f"the comparison has no metric {allowed.metric!r}; {hint}")
     first, second = contrast.names
     gap = line.difference
     if line.gain is None:

@@ -180,17 +180,17 @@ class Report:
                     return figure.tally.precision if aspect == "precision" else figure.tally.recall
         names = [*(figure.name for figure in self.figures), *of_trials]
         few = " (a task's trials are records of one id)" if trial_figure(name) and not of_trials else ""
-        raise InputError(f"there is no figure {name!r}; it has {', '.join(names)}{few}")
+        raise InputError(f"there is no metric {name!r}; it has {', '.join(names)}{few}")
 
 
 def signature(policy: str, *, version: str = __version__, **fields: str) -> str:
     """How figures were made, in one line, so that two of them can be told apart.
 
     >>> signature("default", pairing="id").partition("|")[2]
-    ' policy default | pairing id | micro from summed counts'
+    ' policy=default | pairing=id | averaging=micro'
     """
-    named = [f"{name} {value}" for name, value in (("policy", policy), *fields.items())]
-    return " | ".join([f"planeval {version}", *named, "micro from summed counts"])
+    named = [f"{name}={value}" for name, value in (("policy", policy), *fields.items())]
+    return " | ".join([f"planeval {version}", *named, "averaging=micro"])
 
 
 def interval_note(cluster: str | None, count: int) -> str:
@@ -201,15 +201,15 @@ def interval_note(cluster: str | None, count: int) -> str:
         count: How many these are.
 
     >>> interval_note(None, 0), interval_note("domain", 12)
-    ('95 % intervals', '95 % intervals over 12 clusters of domain')
+    ('intervals=95 %', 'intervals=95 % over 12 clusters of domain')
     """
     if cluster is None:
-        return "95 % intervals"
+        return "intervals=95 %"
     if count == 1:
-        return f"no intervals: 1 cluster of {cluster} allows none"
+        return f"intervals=none: 1 cluster of {cluster} allows none"
     if cluster == TASK_KEY:
-        return f"95 % intervals over {count:,} tasks"
-    return f"95 % intervals over {count:,} clusters of {cluster}"
+        return f"intervals=95 % over {count:,} tasks"
+    return f"intervals=95 % over {count:,} clusters of {cluster}"
 
 
 def count_clusters(columns: Mapping[str, Column]) -> int:
@@ -268,7 +268,7 @@ def report_of(
     sure = interval_note(totals.cluster, count_clusters(totals.columns))
     signature_text = signature(policy, **version, **fields, reading=about.reading, **about.counted)
     marked = f" | {about.mark}" if about.mark else ""
-    return make_report(totals, rows, made=f"{signature_text}, {sure}{marked}", about=about)
+    return make_report(totals, rows, made=f"{signature_text} | {sure}{marked}", about=about)
 
 
 def sort_values(values: Iterable[str]) -> list[str]:

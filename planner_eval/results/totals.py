@@ -415,14 +415,14 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
     >>> none = Records(*[0] * 12)
     >>> one, other = none._replace(records=300, unreadable=12, repaired=207), none._replace(records=300)
     >>> unreadable_text(["A", "B"], [one, other])
-    'without a readable plan: A 219 of 300 (12 after repair); B 0 of 300'
+    'without a readable plan: A 219 of 300 before repair, 12 after; B 0 of 300'
     """
     if not any(counts.unreadable_as_written for counts in records):
         return ""
     clauses = []
     for name, counts in zip(names, records, strict=True):
         written, repaired = counts.unreadable_as_written, counts.unreadable_once_repaired
-        after = "" if repaired is None or not written else f" ({repaired} after repair)"
+        after = "" if repaired is None or not written else f" before repair, {repaired} after"
         clauses.append(f"{name} {written} of {counts.judged}{after}")
     return f"without a readable plan: {'; '.join(clauses)}"
 

@@ -9,7 +9,7 @@ book(ticket=trains[0], seats=2)
 
 
 def plan_of(question: str) -> str:
-    """Stands for your agent: what it answers."""
+    """Stand-in for your agent: returns its answer."""
     return 't = search_train(to="Milan", start="Rome")\nbook(seats=2, ticket=t[0])'
 
 

@@ -199,7 +199,7 @@ class Caller:
         if name in FORBIDDEN:
             raise ValueError(f"Function call {name} is not allowed.")
         if len(text) > MAX_CHARS:
-            raise Refused(f"a call of {len(text):,} characters is not read")
+            raise Refused(f"a call of {len(text):,} characters was skipped: too long to read")
         return self._value(ast.parse(text.lstrip(" \t"), "<string>", "eval").body)
 
     def _qualify(self, match: re.Match[str]) -> str:

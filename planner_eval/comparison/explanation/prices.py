@@ -23,7 +23,7 @@ ONE = Price(1, "one thing to say")
 
 PRICES: dict[str, Price] = {
     # Lines in the place of others: what is told of several edits in one sentence.
-    "lookup": Price(0.1, "what an agent looks up changes nothing, and gold lists what acts"),
+    "lookup": Price(0.1, "look-up calls change no state, and gold lists only calls that do"),
     "items": Price(1.1, "items of one list are wrong in one way"),
     "item": Price(1.2, "an item of which several fields are wrong is another item"),
     "same value": Price(1.1, "one value in the place of several is one slip"),

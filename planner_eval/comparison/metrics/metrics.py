@@ -43,7 +43,7 @@ def apps(facts: Facts) -> Counts:
 
 
 def exact(facts: Facts) -> Share:
-    """Whether the plan means the same as gold: 1 or 0 a sample.
+    """Whether the plan means the same as gold: 1 or 0 per pair.
 
     Source: success of AppBench and full match of NESTful, on data flow instead of text.
     """
@@ -230,7 +230,7 @@ def component_pairs(facts: Facts) -> Counts:
 
 
 def same_components(facts: Facts) -> Share:
-    """Whether each component of pred holds the partners of one of gold, and none is over: 1 or 0 a sample."""
+    """Whether each component of pred holds the partners of one of gold, and none is over: 1 or 0 per pair."""
     return Share(int(facts.components.same), 1)
 
 
@@ -246,13 +246,13 @@ def transitive_dependencies(facts: Facts) -> Counts:
 
 
 def same_depth(facts: Facts) -> Share:
-    """Whether the longest chains have equally many calls, whichever these are: 1 or 0 a sample."""
+    """Whether the longest chains have equally many calls, whichever these are: 1 or 0 per pair."""
     pred_depth, gold_depth = facts.structures.depth()
     return Share(int(pred_depth == gold_depth), 1)
 
 
 def same_width(facts: Facts) -> Share:
-    """Whether the largest generations have equally many calls, whichever these are: 1 or 0 a sample."""
+    """Whether the largest generations have equally many calls, whichever these are: 1 or 0 per pair."""
     pred_width, gold_width = facts.structures.width()
     return Share(int(pred_width == gold_width), 1)
 

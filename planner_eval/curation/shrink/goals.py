@@ -252,7 +252,7 @@ def goal_of_variants(
     """
     figures = score(pred.text, gold.text)
     if not figures:
-        raise AbsentError(f"the official and the corrected figures of {name} agree on this answer")
+        raise AbsentError(f"the official and the corrected scores of {name} agree on this answer")
     if figure is not None and figure not in figures:
         raise AbsentError(
             f"the official and the corrected {figure} of {name} agree on this "

@@ -464,7 +464,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
             return None
         tool = matches[0]
         operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": why}
-        return Fix((operation,), f"call {tool.full_name}", "the model suggests it", _MODEL_SCORE, "model")
+        return Fix((operation,), f"call {tool.full_name}", "the model suggests this", _MODEL_SCORE, "model")
     name = fault.argument
     if name is None or len(dict(call.arguments)) < len(call.arguments):
         return None
@@ -479,7 +479,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
         return Fix(
             operations,
             f"rename {shorten(name, 40)} to {shorten(value, 40)}",
-            "the model suggests it",
+            "the model suggests this",
             _MODEL_SCORE,
             "model",
         )
@@ -490,7 +490,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
     return Fix(
         (set_,),
         f"{'set' if name in old else 'give'} {shorten(name, 40)} = {value_text}",
-        "the model suggests it",
+        "the model suggests this",
         _MODEL_SCORE,
         "model",
     )

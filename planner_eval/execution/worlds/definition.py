@@ -242,8 +242,8 @@ class Definition:
             return offers[0]
         apps = ", ".join(sorted(api.app or "no app" for api in offers))
         if not offers:
-            raise UnknownApi(f"the world {self.name} has no API {name!r}")
-        reason = f"{app} has no API {name!r}" if app else f"{name!r} needs its app"
+            raise UnknownApi(f"the world {self.name} has no tool {name!r}")
+        reason = f"{app} has no tool {name!r}" if app else f"{name!r} needs its app"
         raise UnknownApi(f"{reason}: it is in {apps}")
 
     def type_of(self, name: str, *tables: str | None) -> str:

@@ -500,9 +500,7 @@ def repeats_message(run: PredictedRun) -> str | None:
     if run.repeat == 1 or run.counts_trials:
         return None
     samples, extra_answers = len(run.ids), len(run.ids) * (run.repeat - 1)
-    message = (
-        f"{format_count(samples, 'sample')} asked {run.repeat} times; the figures count the first answer"
-    )
+    message = f"{format_count(samples, 'sample')} asked {run.repeat} times; the scores count the first answer"
     return f"{message}, {format_count(extra_answers, 'further one')} only in pass^k and pass@k of score"
 
 

@@ -126,7 +126,7 @@ class PlanFile(NamedTuple):
             return "one plan"
         if self.content:
             return f'field "{self.content}" of {records}'
-        return f"{records}, each a plan{self._told_as_one()}"
+        return f"{records}, each read whole as a plan{self._told_as_one()}"
 
     def _told_as_one(self) -> str:
         """What to do if the records are the calls of one plan; empty where nothing looks like it.

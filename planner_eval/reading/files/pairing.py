@@ -40,7 +40,7 @@ def no_shared_ids_error(pred: PlanFile, gold: PlanFile) -> PairingError:
     "no id is in both files: a has 'x'; b has 'y'"
     """
     return PairingError(
-        f"no id is in both files: {_format_ids(pred, gold)}; {_format_ids(gold, pred)}. --field id "
+        f"no id is in both files: {_format_ids(pred, gold)}; {_format_ids(gold, pred)}. --field id=NAME "
         "names the field of the id; --pair position pairs the records in their order"
     )
 

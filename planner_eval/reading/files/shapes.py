@@ -186,9 +186,11 @@ def _take_field_content(data: Object, chosen: ChosenFields) -> PlanSource:
     if content is None:
         if find_marker_key(data) is not None:  # an answer of an API, with gold beside it
             return PlanSource(data)
-        names = ", ".join(map(repr, list(data)[:6])) or "no fields"
+        if not data:
+            return _no_plan_source("the record has no fields, so no plan")
+        names = ", ".join(map(repr, list(data)[:6]))
         return _no_plan_source(
-            f"the record has {names}; none is known to hold a plan: name it with --field text=NAME"
+            f"the record has {names}; none is known to hold a plan: name the field with --field text=NAME"
         )
     if isinstance(data, RepeatedKeyDict) and sum(key == content for key, _ in data.pairs) > 1:
         return _no_plan_source(f"the record has the field {content!r} more than once")
@@ -199,8 +201,10 @@ def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> PlanSour
     """The plan that stands in a record's field, or why what stands there is none."""
     content = chosen.content
     if value is ABSENT or (value is None and content not in CALL_LIST_FIELDS):
-        what = f"{content!r} is null" if value is None else f"the record has no {content!r}"
-        return _no_plan_source(f"there is no plan: {what}, the field of this file's plans", "parse.empty")
+        what = "is null" if value is None else "is missing"
+        return _no_plan_source(
+            f"there is no plan: the field {content!r}, which holds this file's plans, {what}", "parse.empty"
+        )
     if value == {} or (value == [] and content in CONVERSATION_FIELDS):
         return _no_plan_source(f"there is no plan: {content!r} is empty", "parse.empty")
     if not isinstance(value, (str, list, dict, type(None))):

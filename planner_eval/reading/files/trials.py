@@ -156,9 +156,8 @@ def _assumed_trials(file: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> li
     task, records = next(iter(repeated.items()))
     return [
         f"{file.name}: {format_count(len(repeated), 'id')} occur{'s' * (len(repeated) == 1)} several "
-        f"times in predictions and gold, the first is {task!r} ({len(records)} times): these records are "
-        f"trials "
-        "of one task, paired in their order"
+        f"times in predictions and gold, e.g. {task!r} ({len(records)} times); records with the same id are "
+        "treated as trials of one task and paired in order"
     ]
 
 

@@ -411,10 +411,10 @@ def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> 
         what: What is listed: ``"pairs"``, or ``"records"`` that a benchmark scored.
     """
     if display.limit is not None and packs.found > len(packs.ids):
-        yield f"the first {len(packs.ids):,} of {packs.found:,} {what} are listed; figures cover all"
+        yield f"the first {len(packs.ids):,} of {packs.found:,} {what} are listed; scores cover all"
     if display.failures:
         right = "the same" if what == "pairs" else "right"
-        yield f"{what} that are {right} are not listed; figures cover all"
+        yield f"{what} that are {right} are not listed; scores cover all"
 
 
 def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], policy: Policy) -> JsonObject:

@@ -35,7 +35,7 @@ from planner_eval.results.views.report import left_out_lines
 # Systems compared: the rows of the tables that people read, and of CSV.
 HEADS = (
     "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
-    "gold's tool", "tool called", "cost",
+    "gold's tool", "predicted tool", "cost",
     "first wrong turn", "first wrong step",
     "system",
 )  # fmt: skip
@@ -225,9 +225,14 @@ def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> Rows:
     ]
 
 
+def _readable_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The counts of records with ``readable`` for ``read``, which people take for an order."""
+    return [row | {"records": "readable"} if row["records"] == "read" else row for row in rows]
+
+
 def _mistaken_table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of :func:`mistaken_rows` under heads for people."""
-    heads = {"gold calls": "gold's tool", "called": "tool called"}
+    heads = {"gold calls": "gold's tool", "called": "predicted tool"}
     return [{heads.get(key, key): value for key, value in row.items()} for row in rows]
 
 
@@ -366,7 +371,7 @@ def _text(
 ) -> _Text:
     contrasts = comparison.contrasts
     tables = [
-        table(record_rows(names, comparison.records), width=TERMINAL_WIDTH),
+        table(_readable_rows(record_rows(names, comparison.records)), width=TERMINAL_WIDTH),
         table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
         *(table(rows) for rows in conversation_rows(comparison, names)),
     ]
@@ -405,12 +410,17 @@ def _method_lines(comparison: Comparison) -> list[str]:
     family = comparison.contrasts[0].family
     if not family:
         return [comparison.contrasts[0].signature]
-    what = f"figures{' of all systems' * (len(comparison.contrasts) > 1)}"
-    correction = f"Holm's correction over {family} {what}" if family > 1 else "one figure, so no correction"
-    groups = (
-        " (in a breakdown, Holm's correction over its figures)" if comparison.contrasts[0].breakdown else ""
+    what = f"metrics{' of all systems' * (len(comparison.contrasts) > 1)}"
+    correction = (
+        f"with Holm's correction for {family} {what}" if family > 1 else "one metric, so no correction"
     )
-    correction = f"p: {correction}{groups}; * significant at 0.05"
+    groups = (
+        "; in a breakdown, with Holm's correction for all its scores"
+        if comparison.contrasts[0].breakdown
+        else ""
+    )
+    lower = "; ↓ lower is better" if any(line.lower for line in comparison.contrasts[0].lines) else ""
+    correction = f"p: {correction}{groups}; * significant at 0.05{lower}"
     return [correction, comparison.contrasts[0].signature]
 
 
@@ -422,13 +432,13 @@ def _has_value(comparison: Comparison, index: int, always_shown: Collection[str]
 
 def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     """How many samples were judged, and how many of them for want of an answer that can be read."""
-    sentence = f"{contrast.n} sample{'s' * (contrast.n != 1)} judged for both{which}"
+    sentence = f"{format_count(contrast.n, 'record')} scored for both{which}"
     if not contrast.n:
         return sentence
     if not any(contrast.unanswered):
         return f"{sentence}, every prediction readable"
     counts = zip(contrast.unanswered, names, strict=True)
-    return f"{sentence}; wrong because unreadable or missing: " + ", ".join(
+    return f"{sentence}; counted wrong for lack of a plan: " + ", ".join(
         f"{n} of {name}" for n, name in counts
     )
 
@@ -463,7 +473,7 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
     for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
         listed = f": {', '.join(one_line(sample_id, 60) for sample_id in ids[:flips])}{more}" if ids else ""
-        lines.append(f"only {name} is right in {format_count(len(ids), 'sample')}{listed}")
+        lines.append(f"{format_count(len(ids), 'record')} that {name} alone gets right{listed}")
     return lines
 
 

@@ -82,14 +82,14 @@ def left_out_lines(names: Iterable[str], lacks: Collection[str]) -> list[str]:
     """Which figures are left out, and why, as one line; none where nothing is.
 
     >>> left_out_lines(["references", "same_depth"], ["references"])
-    ['no gold plan has references: references; nothing to count: same_depth; left out, --all shows them']
+    ['left out (--all shows them): references (no gold plan has references); same_depth (nothing to count)']
     """
     reasons: dict[str, list[str]] = {}
     for name in names:
         need = "calls" if "calls" in lacks else _REQUIRED_FEATURES.get(name, "calls")
         reasons.setdefault(_ABSENCE_REASONS[need] if need in lacks else "nothing to count", []).append(name)
-    message = "; ".join(f"{reason}: {', '.join(left)}" for reason, left in reasons.items())
-    return [f"{message}; left out, --all shows them"] if message else []
+    message = "; ".join(f"{', '.join(left)} ({reason})" for reason, left in reasons.items())
+    return [f"left out (--all shows them): {message}"] if message else []
 
 
 # ----------------------------------------------------------------------
@@ -258,7 +258,7 @@ def _remarks(report: Report, view: FigureView) -> list[str]:
     totals = report.totals
     named = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
     pairs = f"{totals.pairs} pair{'s' * (totals.pairs != 1)}"
-    lines = [f"{pairs}: {named or 'none'}; figures from {report.judged}"]
+    lines = [f"{pairs}: {named or 'none'}; scores computed from {format_count(report.judged, 'pair')}"]
     repaired, unproved, with_choices = (totals.flags[name] for name in ("repaired", "unproved", "choices"))
     if repaired:
         lines.append(
@@ -279,7 +279,7 @@ def _remarks(report: Report, view: FigureView) -> list[str]:
     elif report.codes():
         lines.append("causes: " + ", ".join(f"{code} {count}" for code, count in report.codes().items()))
     lines += left_out_figures(report, view)
-    lines += ["--metric all shows all figures and causes"] if view.brief else []
+    lines += ["--metric all shows all metrics and causes"] if view.brief else []
     return [*lines, report.signature]
 
 
@@ -296,7 +296,7 @@ def _commonest_causes(report: Report) -> list[str]:
     if not counts:
         return []
     ranked = sorted(counts.items(), key=lambda item: (-item[1], -totals.codes[item[0]], item[0]))
-    lines = [f"most common causes, of {format_count(wrong, 'wrong prediction')}:"]
+    lines = [f"most common causes among {format_count(wrong, 'wrong prediction')}:"]
     for number, (cause, count) in enumerate(ranked[:_MAX_CAUSES_SHOWN], 1):
         meaning = EDITS[cause] if cause in EDITS else STATES[cause].partition(";")[0]
         lines.append(f"{number}. {cause}, in {count:,} ({_percent_text(count / wrong)}): {meaning}")
@@ -436,20 +436,35 @@ def report_data(report: Report, rows: Iterable[ScoredRow]) -> JsonObject:
 _MAX_GROUPS_SHOWN = 3
 """Groups of a kind that are shown to people; programs get all."""
 
+_CAUSE_HEADS = {"exact": "exact lost", "similarity": "similarity lost"}
+_KIND_LABELS = {"depth": "generation"}
+"""Heads of columns and kinds of groups as people see them, where programs have other keys."""
+
 
 def causes_text(causes: Causes, style: Style = TEXT) -> str:
     """What people are told of root causes, without a last line end."""
     if not causes.rows:
         return "root causes: nothing is wrong" if causes.pairs else "root causes: no pair could be judged"
     selected = [row for kind in KINDS for row in causes.of(kind)[:_MAX_GROUPS_SHOWN]]
-    rows = [{key: _round_float(value) for key, value in row.items()} for row in cause_rows(selected)]
-    more = [f"{more} by {kind}" for kind in KINDS if (more := len(causes.of(kind)) - _MAX_GROUPS_SHOWN) > 0]
-    lines = [f"smaller ones left out: {', '.join(more)}"] if more else []
+    rows = [
+        {
+            _CAUSE_HEADS.get(key, key): _round_float(_KIND_LABELS.get(value, value))
+            for key, value in row.items()
+        }
+        for row in cause_rows(selected)
+    ]
+    more = [
+        format_count(more, _KIND_LABELS.get(kind, kind))
+        for kind in KINDS
+        if (more := len(causes.of(kind)) - _MAX_GROUPS_SHOWN) > 0
+    ]
+    lines = [f"causes that cost less are left out: {', '.join(more)}"] if more else []
+    lines += ["single fixes that would gain most:"] if causes.fixes else []
     lines += [f"{number}. {fix_sentence(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
     lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
     losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
     over = f"(means over {format_count(causes.pairs, 'pair')})"
-    head = f"root causes cost {losses[0]} of exact and {losses[1]} of similarity {over}"
+    head = f"root causes lower exact by {losses[0]} and similarity by {losses[1]} {over}"
     return style.join([head, style.table(rows), "\n".join(lines)])
 
 

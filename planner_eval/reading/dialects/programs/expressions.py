@@ -229,7 +229,7 @@ class Machine(PlacedTree):
             return
         start, end = self.span(node)
         if self.text[end - 1] in "\"'" and ONE_STRING.fullmatch(self.text, start, end) is None:
-            message = f"quoted texts side by side are read as one: {shorten(self.text[start:end], 60)}"
+            message = f"adjacent strings are joined into one: {shorten(self.text[start:end], 60)}"
             self.notes.append(Diagnostic("value.joined", message, "warning", None, None, (start, end)))
 
     def items(self, node: ast.List | ast.Tuple) -> Value | NotKnown:
