@@ -121,6 +121,16 @@ def test_a_notation_without_types_says_texts_and_what_the_tools_type(name: str) 
     assert given == {"n": "7", "s": "7", "b": "true", "t": "true", "u": "null"}
 
 
+@pytest.mark.parametrize("name", ["pythonic", "json", "appbench", "xlam"])
+def test_what_a_call_depends_on_without_an_argument_is_dropped_and_said(name: str) -> None:
+    task: dict[str, Any] = {"task": "t1", "id": 0, "dep": [-1], "args": {"text": "a"}}
+    with pytest.raises(WriteError, match=r"the reference|a dependency|is a reference"):
+        pe.convert([task, {**task, "id": 1, "dep": [0]}], name)
+    done = pe.convert([task, {**task, "id": 1, "dep": [0]}], name, loss=True)
+    assert [(lost.code, lost.call) for lost in done.losses] == [("loss.dependency", 1)]
+    assert pe.parse(done.text) == pe.parse(pe.convert([task, {**task, "id": 1}], name).text)
+
+
 @pytest.mark.parametrize("name", ["hermes", "react", "appbench", "code", "llama-json", "langgraph", "mlflow"])
 def test_no_call_is_refused_where_it_would_be_no_text_or_none_that_is_read(name: str) -> None:
     for loss in (False, True):

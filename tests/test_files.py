@@ -68,6 +68,20 @@ def test_records(tmp_path: Path, content: object, ids: list[str | None]) -> None
         read_plan(record)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_mark_at_its_beginning_says_a_files_encoding(encoding: str, tmp_path: Path) -> None:
+    path = file(tmp_path, '\ufeff[{"name": "é"}]'.encode(encoding))
+    assert read_plan(read_file(path).records[0]).calls[0].name == "é"
+
+
+def test_what_stands_between_records_is_one_that_cannot_be_read(tmp_path: Path) -> None:
+    records = read_file(file(tmp_path, '[{"id": "a", "output": []}; {"id": "b", "output": []}]')).records
+    assert [(record.id, record.error is None) for record in records] == [
+        ("a", True), (None, False), ("b", True),
+    ]  # fmt: skip
+    assert 'found \'; {"id": "b", "outpu\' after it, expected a comma' in str(records[1].error)
+
+
 def test_a_broken_line_stays_a_record_with_its_line(tmp_path: Path) -> None:
     good = json.dumps({"id": "a", "output": LINE})
     found = read_file(file(tmp_path, f"{good}\n{{broken\n\n{good}\n"))

@@ -231,6 +231,7 @@ def test_the_selftest_is_ours_or_anothers() -> None:
     assert len(sure) == 30
     assert all(one.right for one in sure)
     assert not all(one.right for one in pe.selftest(["echo", "same"]) if not one.disputed)
+    assert {one.answer for one in pe.selftest(["echo", "Same as gold\nbut for words"])} == {True}
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {

@@ -39,7 +39,7 @@ PAIRS = 500
 DAMAGES = 4
 """Damaged texts of each golden case."""
 FILES = 240
-COMMAND_PAIRS = 80
+COMMAND_PAIRS = 50
 """Pairs in the files that commands read."""
 COMMANDS = ("diff", "score", "compare", "table", "parse", "convert", "stats", "agree")
 PLANS = 3

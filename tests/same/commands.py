@@ -115,6 +115,12 @@ LINES += [
     f"compare {_ANSWERS} {_ANSWERS} --gold complexfuncbench --source data/samples --gold-doubts doubts.json",
     f"score {_ANSWERS} data/samples/complexfuncbench --benchmark complexfuncbench --gold-doubts doubts.json",
     "agree data/samples/agents/week-1.jsonl --policy strict",
+    "score data/samples/agents/week-1.jsonl data/samples/agents/week-1.jsonl",
+    "score data/samples/agents/week-1.jsonl data/samples/agents/week-1.jsonl --only failures --policy strict",
+    "compare data/samples/agents/week-1.jsonl data/samples/agents/week-2.jsonl"
+    " --gold data/samples/agents/week-1.jsonl",
+    "stats gold.jsonl --each --format csv",
+    "diff pred.jsonl gold.jsonl --only failures --format junit",
     "score data/samples/answers/nestful.jsonl data/samples/nestful --benchmark nestful --tools nestful"
     " --isolation inline",
     "data check appbench --source REFERENCE/datasets --format json",
