@@ -36,9 +36,9 @@ from tests.test_dialect_cases import split
 FOLDER = ROOT / "tests" / "cases" / "unchanged"
 PAIRS = 500
 """Pairs with planted faults, of all data sets together."""
-DAMAGES = 4
+DAMAGES = 3
 """Damaged texts of each golden case."""
-FILES = 240
+FILES = 160
 COMMAND_PAIRS = 50
 """Pairs in the files that commands read."""
 COMMANDS = ("diff", "score", "compare", "table", "parse", "convert", "stats", "agree")
