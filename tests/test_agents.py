@@ -339,7 +339,7 @@ def test_three_agents_that_predict_asked_are_trials_with_costs_and_a_table(tmp_p
         assert data["costs"]["calls"]["sum"] == (14 if kind == "lazy" else 16)
     table = planeval("table", "good", "fickle", "lazy", cwd=tmp_path).stdout
     assert re.search(r"pass\^2 ", table), table
-    assert "intervals over 4 tasks" in table
+    assert "intervals=95 % over 4 tasks" in table
 
 
 def test_the_sample_logs_are_the_generators() -> None:

@@ -240,7 +240,7 @@ def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:
     expected = planeval("score", str(file), "bfcl", "--benchmark", "bfcl", *cache).stdout
     assert planeval("score", str(folders[0]), *cache).stdout == expected
     compared = planeval("compare", *map(str, folders), *cache)
-    assert (compared.returncode, "benchmark bfcl" in compared.stdout) == (0, True), compared.stderr
+    assert (compared.returncode, "benchmark=bfcl" in compared.stdout) == (0, True), compared.stderr
     assert list_files(str(folders[0])) == FileListing((str(file),))
     (tmp_path / "both").mkdir()
     for folder in folders:

@@ -186,7 +186,7 @@ def find_size_problem(size: int, limits: tuple[int | None, int | None], noun: st
     if (least is None or size >= least) and (most is None or size <= most):
         return None
     if most is None:
-        return f"expected at least {least} {noun}, found {size}"
+        return f"expected at least {least} {noun.removesuffix('s') if least == 1 else noun}, found {size}"
     return f"expected {most if least == most else f'{least or 0} to {most}'} {noun}, found {size}"
 
 
