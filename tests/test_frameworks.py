@@ -283,7 +283,7 @@ def test_what_did_not_run_or_was_not_asked_for_is_no_plan_without_calls(tmp_path
     done = planeval("score", tmp_path / "tau.json", "--format", "json")
     assert json.loads(done.stdout)["figures"]["exact"]["n"] == 3
     assert "0/1: " in done.stderr
-    assert "the record has no 'info.task.actions'" in done.stderr
+    assert "the field 'info.task.actions', which holds this file's plans, is missing" in done.stderr
     rows = planeval("parse", tmp_path / "tau.json", "--format", "json").stdout.splitlines()
     assert [json.loads(row).get("error") for row in rows][3] == "there is no plan: 'traj' is empty"
     goldens = [{**row, "tools_called": None} for row in LAYOUTS["deepeval"]]  # as its data sets are saved

@@ -499,7 +499,7 @@ def test_what_a_model_says_is_priced_and_kept(tmp_path: Path, monkeypatch: pytes
     with ModelServer(lambda body, number: message('{"value": "EUR"}')) as server:
         priced = ("--model-url", server.url, "--prices", prices)
         code, out, err = suggest(made, *asked, *priced)
-        assert 'give base = "EUR": the model suggests it' in out
+        assert 'give base = "EUR": the model suggests this' in out
         # 10 tokens at 1,000 a million and 2 at 500.
         assert "the model was asked 1 question, cost 0.011\n" in err
         assert "the model was asked 1 question, cost 0\n" in suggest(made, *asked, *priced)[2]
