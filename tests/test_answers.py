@@ -102,6 +102,24 @@ def test_a_turn_that_is_not_there_or_not_whole_is_said() -> None:
         pe.parse(talk)
 
 
+@pytest.mark.parametrize(
+    "name", ["messages", "messages_again", "conversation", "langgraph_state", "sharegpt"]
+)
+def test_a_conversation_under_output_has_no_other_turns(name: str) -> None:
+    (talk,) = (value for value in CASES[name].values() if isinstance(value, list))
+    assert said({"output": talk}) == said(talk)
+    assert said(json.dumps({"output": talk})) == said(json.dumps(talk))
+
+
+def test_a_conversation_under_output_ends_as_the_object_around_it_says() -> None:
+    answer = {"output": TALK["messages"], "status": "incomplete"}
+    with pytest.raises(AnswerError, match="cut off"):
+        pe.parse(answer)
+    assert [call.name for call in pe.parse(answer, turn="first").calls] == ["find_room"]
+    with pytest.raises(AnswerError, match="no assistant turn"):
+        pe.parse({"output": TALK["messages"][:1]})
+
+
 def test_calls_keep_their_places_inside_an_answer() -> None:
     text = json.dumps(CASES["gemini"])
     start, end = locate(pe.parse(text)).calls[0].spans[0]

@@ -7,6 +7,7 @@ import pytest
 
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.comparison.rows import Evaluation
+from planner_eval.reading.files.fields import Role
 from planner_eval.reading.files.files import PlanFile, read_file, read_plan
 from planner_eval.reading.files.pairing import pair
 from planner_eval.reading.files.record import Record
@@ -57,6 +58,17 @@ def test_each_side_takes_its_field_and_the_one_that_is_named(tmp_path: Path) -> 
     ):  # fmt: skip
         with pytest.raises((InputError, ParseError), match=said):
             refused()
+
+
+@pytest.mark.parametrize("role", ["answer", "gold", "plan"])
+def test_a_conversation_under_output_is_read_as_one_under_messages(tmp_path: Path, role: Role) -> None:
+    chat = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [CALL]}]
+    found = read_file(file(tmp_path, [{"id": "a", "output": chat}]), role=role)
+    assert (found.content, found.records[0].source) == ("output", chat)
+    assert len(read_plan(found.records[0], turn="first")) == 1
+    items = [{"type": "message", "role": "assistant", "content": "I."}, {"type": "function_call", **CALL}]
+    response = {"id": "a", "object": "response", "output": items}
+    assert read_file(file(tmp_path, [response], "api.json"), role=role).records[0].source == response
 
 
 @tabled("content, ids")

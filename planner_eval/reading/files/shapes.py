@@ -25,7 +25,7 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_call,
 )
 from planner_eval.reading.dialects.conversations.spans import has_tool_run, is_span
-from planner_eval.reading.dialects.conversations.wrappers import find_marker_key
+from planner_eval.reading.dialects.conversations.wrappers import find_marker_key, holds_output_messages
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.fields import (
     ABSENT,
@@ -134,7 +134,7 @@ def _is_answer(data: Object, call: bool) -> bool:
     sign = find_marker_key(data)
     if sign is None:
         return is_span(data) and not has_tool_run([data]) and PLAN_FIELDS.isdisjoint(data)
-    if sign in _FIELD_MARKERS:
+    if sign in _FIELD_MARKERS or (sign == "output" and holds_output_messages(data)):
         return False
     other_fields = PLAN_FIELDS.intersection(data) - {sign} - _ANSWER_OWN_FIELDS.get(sign, frozenset())
     filled_fields = (

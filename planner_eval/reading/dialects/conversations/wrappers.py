@@ -19,6 +19,7 @@ from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.conversations.answer_states import (
     REASON_KEYS,
     STATE_KEYS,
+    AnswerState,
     answer_state,
     failure_state,
     refusal_state,
@@ -215,16 +216,29 @@ def _first_choice(walk: TurnCollector, options: Any, key: str) -> dict[str, Any]
 
 def take_response(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """OpenAI's Responses: items, and the state of the whole."""
-    about = item.get("incomplete_details")
-    reason = about.get("reason") if isinstance(about, dict) else None
-    state = stop_reason_state(reason, "incomplete_details.reason") or stop_reason_state(
-        item.get("status"), "status"
-    )
-    if item.get("error"):
-        state = failure_state(item["error"])
-    walk.turn(state)
+    walk.turn(_response_state(item))
     walk.joins = True
     walk.all(item["output"], depth)
+
+
+def take_output_messages(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+    """A conversation under `output`: each message is a turn, and the last one ends as the whole does."""
+    take_inside("output")(walk, item, depth)
+    state = _response_state(item)
+    if state is not None:
+        last = walk.turns[-1] if walk.turns else walk.turn()
+        last.state = last.state or state
+
+
+def _response_state(item: dict[str, Any]) -> AnswerState | None:
+    """Why an object that holds its answer under `output` is no whole answer; None where it is one."""
+    if item.get("error"):
+        return failure_state(item["error"])
+    about = item.get("incomplete_details")
+    reason = about.get("reason") if isinstance(about, dict) else None
+    return stop_reason_state(reason, "incomplete_details.reason") or stop_reason_state(
+        item.get("status"), "status"
+    )
 
 
 def take_converse(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
@@ -353,6 +367,35 @@ def _speaks(item: dict[str, Any]) -> bool:
     return isinstance(item.get("type"), str) and item["type"] in FRAMEWORK_ROLES
 
 
+def holds_output_messages(item: dict[str, Any]) -> bool:
+    """Whether what stands under `output` is a conversation, and no list of items of OpenAI's Responses.
+
+    >>> message = {"role": "assistant", "content": "f()"}
+    >>> holds_output_messages({"output": [message]})
+    True
+    >>> holds_output_messages({"output": [{**message, "type": "message"}]})
+    False
+    """
+    output = item.get("output")
+    return (
+        isinstance(output, list)
+        and bool(output)
+        and item.get("object") != "response"
+        and all(isinstance(message, dict) and _is_chat_message(message) for message in output)
+    )
+
+
+def _is_chat_message(item: dict[str, Any]) -> bool:
+    kind = item.get("type")
+    if kind == "message" or (isinstance(kind, str) and kind in _NON_CALL_ITEMS):
+        return False
+    return find_marker_key(item) in _CHAT_MESSAGE_MARKERS
+
+
+_CHAT_MESSAGE_MARKERS = frozenset({"role", "from", "data", "kwargs", "type"})
+"""Signs of one message of a conversation, in the forms that chats and frameworks have."""
+
+
 def _is_response(item: dict[str, Any]) -> bool:
     output = item["output"]
     if not isinstance(output, list) or is_call(item):
@@ -419,6 +462,7 @@ KINDS = tuple(itertools.starmap(WrapperKind, (
      lambda item: "promptFeedback" in item or "prompt_feedback" in item, take_candidates),
     ("promptFeedback", "Gemini: a prompt that was blocked", _has_type_at(dict, "promptFeedback"),
      take_candidates),
+    ("output", "a conversation", holds_output_messages, take_output_messages),
     ("output", "OpenAI Responses", _is_response, take_response),
     ("output", "Bedrock Converse",
      lambda item: isinstance(item["output"], dict) and "message" in item["output"], take_converse),
