@@ -12,8 +12,9 @@ import planner_eval as pe
 from planner_eval.reading.conversation import find_lanes, read_messages
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.trials import recorded_costs
+from planner_eval.reading.files.trials import UNUSABLE, recorded_costs
 from planner_eval.results.page.report import report
+from planner_eval.results.views.report import beside_cards
 from tests.conftest import tabled, tables
 
 from .agent_logs import CATALOG, week_of_logs
@@ -190,6 +191,25 @@ def test_seconds_are_read_and_what_is_no_time_is_none(fields: dict[str, Any], se
     assert recorded_costs(Record("p", 0, "a", None, fields=fields)).get("seconds") == seconds
 
 
+@tabled("fields, unusable")
+def test_a_cost_that_is_there_and_no_number_is_unusable(fields: dict[str, Any], unusable: bool) -> None:
+    assert (UNUSABLE in recorded_costs(Record("p", 0, "a", None, fields=fields))) == unusable
+
+
+def test_costs_that_do_not_count_are_told_by_score_compare_and_the_page(tmp_path: Path) -> None:
+    rows = [{"id": n, "output": "f()", "gold": "f()", "cost": 1 - n} for n in range(4)]
+    bad, good = (lines(tmp_path / f"{name}.jsonl", rows[:n]) for name, n in (("bad", 4), ("good", 2)))
+    sentence = "2 records with a recorded cost that is negative or no number: such costs do not count"
+    assert f"\n{sentence}\n" in planeval("score", bad, bad).stdout
+    for form, mark in (("text", ""), ("md", "- ")):
+        shown = planeval("compare", bad, good, "--gold", bad, "--format", form).stdout.splitlines()
+        assert [line for line in shown if "such costs" in line] == [f"{mark}bad: {sentence}"]
+    data = json.loads(planeval("compare", bad, good, "--gold", bad, "--format", "json").stdout)
+    assert data["unusable_costs"] == {"first": 2, "second": 0}
+    cards = {card["title"]: card["lines"] for card in beside_cards(pe.score(bad, bad))}
+    assert cards == {"Cost": [sentence]}
+
+
 def test_usage_in_what_a_tool_answered_or_was_given_is_no_cost() -> None:
     talk = [*TALK, {"role": "tool", "tool_call_id": "c3", "content": {"usage": {"input_tokens": 999}}}]
     assert recorded_costs(Record("p", 0, "a", talk, fields={"gold": [{"usage": {"total_tokens": 5}}]})) == {}
@@ -212,7 +232,7 @@ def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
     ]
     found = {"sum": 90, "records": 3, "mean": 30, "per_right": 45, "per_recorded_right": 90}
     assert costs(rows)["input_tokens"] == found
-    assert costs([{**rows[0], "reward": 0}])["tokens"]["per_right"] is None
+    assert costs([{**rows[0], "reward": 0}])["input_tokens"]["per_right"] is None
 
 
 # ---------------------------------------------------------------- trials in tables, JUnit, thresholds; agree

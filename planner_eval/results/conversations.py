@@ -179,16 +179,21 @@ def round_cost(value: float | None) -> float | None:
     return round(value, 1) if value >= 1000 else float(f"{value:.4g}")
 
 
+def cost_lines(sums: ConversationSums | None) -> list[str]:
+    """What people are told of costs that do not count: at most one sentence."""
+    if sums is None or (unusable := sums.costs.get(UNUSABLE)) is None:
+        return []
+    records = format_count(unusable.records, "record")
+    return [f"{records} with a recorded cost that is negative or no number: such costs do not count"]
+
+
 def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> Iterator[str]:
-    """What people are told of turns, and of costs that do not count, a sentence a line.
+    """What people are told of turns, a sentence a line.
 
     Args:
         sums: The sums.
         right_text: What the conversations are in which nothing is wrong.
     """
-    if unusable := sums.costs.get(UNUSABLE):
-        records = format_count(unusable.records, "record")
-        yield f"{records} with a recorded cost that is negative or no number: such costs do not count"
     for unit, counts in sums.first.items():
         total, right = counts.total(), counts[NOWHERE]
         yield (
@@ -214,8 +219,8 @@ def conversation_blocks(sums: ConversationSums | None, style: Style, verdict: st
     """Turns and costs as blocks of a document; none where there is nothing to report."""
     if sums is None:
         return []
-    blocks = style.table(cost_rows(sums, verdict)), style.lines(turn_lines(sums))
-    return [*filter(None, blocks)]
+    lines = map(style.lines, (cost_lines(sums), turn_lines(sums)))
+    return [*filter(None, [style.table(cost_rows(sums, verdict)), *lines])]
 
 
 def conversation_data(sums: ConversationSums) -> JsonObject:

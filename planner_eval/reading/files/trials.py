@@ -283,7 +283,7 @@ def _with_records(file: PlanFile, records: Sequence[Record]) -> PlanFile:
 COST_NAMES = ("calls", "input_tokens", "output_tokens", "tokens", "seconds", "cost", "user_cost")
 """The figures in the order in which they are shown: calls are the prediction's, the others are recorded."""
 UNUSABLE = "unusable"
-"""In the place of a figure's name: figures are negative or no numbers (NaN), and do not count."""
+"""In the place of a figure's name: figures are negative or no numbers, and do not count."""
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "input_tokens": (
@@ -363,16 +363,23 @@ def recorded_costs(record: Record) -> dict[str, float]:
     >>> recorded_costs(Record("p", 0, "a", None, fields={"usage": usage}))
     {'input_tokens': 9, 'output_tokens': 4, 'tokens': 13}
     >>> steps = [{"role": "assistant", "usage": {"input_tokens": count}} for count in (5, 7)]
-    >>> recorded_costs(Record("p", 0, "a", steps, fields={"duration_ms": 1500}))
-    {'seconds': 1.5, 'input_tokens': 12, 'tokens': 12}
+    >>> recorded_costs(Record("p", 0, "a", steps, fields={"duration_ms": 1500, "cost": -1}))
+    {'seconds': 1.5, 'input_tokens': 12, 'unusable': 1}
     """
     answers = _sum_costs([_costs_in(answer, 0) for answer in _source_values(record.source)])
-    costs = {} if _TELLING_KEYS.isdisjoint(record.fields) else _costs_in(record.fields, 0, record=True)
-    costs |= {name: value for name, value in answers.items() if name not in costs}
-    tokens = [costs[name] for name in ("input_tokens", "output_tokens") if name in costs]
-    if tokens and "tokens" not in costs and UNUSABLE not in costs:
-        costs["tokens"] = sum(tokens)
+    recorded = {} if _TELLING_KEYS.isdisjoint(record.fields) else _costs_in(record.fields, 0, record=True)
+    recorded = _with_outer(answers, recorded)
+    costs = {name: value for name, value in recorded.items() if isfinite(value)}
+    if "tokens" not in costs and "input_tokens" in costs and "output_tokens" in costs:
+        costs["tokens"] = costs["input_tokens"] + costs["output_tokens"]
+    if not all(map(isfinite, recorded.values())):
+        costs[UNUSABLE] = 1
     return costs
+
+
+def _with_outer(inner: dict[str, float], outer: dict[str, float]) -> dict[str, float]:
+    """What an object and what is within it say: the outer figure counts, unless only the inner is usable."""
+    return outer | {name: value for name, value in inner.items() if not isfinite(outer.get(name, nan))}
 
 
 def _source_values(source: Any) -> list[Any]:
@@ -399,6 +406,7 @@ def _without_calls(answer: Any) -> Any:
 def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float]:
     """What a record, a message, a request or a span says; of what it does not say itself its parts' sum.
 
+    A figure is NaN where what stands there, or in one of the parts, is unusable.
     Arguments and answers of tools, gold, the question and the state of a world are never looked at.
     """
     if depth > _MAX_DEPTH:
@@ -420,13 +428,13 @@ def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float
     own = dict(_own_costs(data))
     for key in _ABOUT_KEYS:
         if isinstance(about := data.get(key), Mapping):
-            own = dict(_own_costs(about)) | own
+            own = _with_outer(dict(_own_costs(about)), own)
     for key in _ANSWER_KEYS:
         answer = data.get(key)
         if isinstance(answer, Mapping) and not _ANSWER_SIGNS.isdisjoint(answer):
-            own = _costs_in(answer, depth + 1) | own
+            own = _with_outer(_costs_in(answer, depth + 1), own)
     parts = [_costs_in(data[key], depth + 1) for key in _PART_KEYS if isinstance(data.get(key), list)]
-    return _sum_costs(parts) | own
+    return _with_outer(_sum_costs(parts), own)
 
 
 def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
@@ -479,10 +487,10 @@ def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
         places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
         numbers = [_number_of(place, key) for place, names in places for key in names if key in place]
         value = next((number for number in numbers if number is not None and isfinite(number)), None)
-        if value is None and any(number is not None for number in numbers):
-            yield UNUSABLE, 1
         if name == "seconds" and value is None:
             value = _seconds(data)
+        if value is None:
+            value = next((number for number in numbers if number is not None), None)
         if value is not None:
             yield name, value
 
@@ -496,14 +504,14 @@ def _attribute(value: Any) -> Any:
 
 
 def _seconds(data: Mapping[str, Any]) -> float | None:
-    for key in _MILLISECOND_KEYS:
-        if (number := _number(data.get(key))) is not None and isfinite(number):
-            return number / 1000
+    numbers = [number for key in _MILLISECOND_KEYS if (number := _number(data.get(key))) is not None]
+    if usable := [*filter(isfinite, numbers)]:
+        return usable[0] / 1000
     for begin, end in _TIME_KEYS:
         start, stop = _moment(data.get(begin)), _moment(data.get(end))
         if start is not None and stop is not None and stop >= start:
             return round(stop - start, 6)
-    return None
+    return nan if numbers else None
 
 
 def _moment(value: Any) -> float | None:
@@ -525,6 +533,8 @@ def _moment(value: Any) -> float | None:
 
 def _number_of(place: Mapping[str, Any], key: str) -> float | None:
     """A figure of an object, with what its API does not count in it."""
+    if key in _IN_USAGE.values() and type(place[key]) not in (int, float):
+        return None  # a trace's attributes may have the question as their input
     number = _number(place.get(key))
     if number is None or key not in _CACHED_KEYS:
         return number
@@ -532,9 +542,18 @@ def _number_of(place: Mapping[str, Any], key: str) -> float | None:
 
 
 def _number(value: Any) -> float | None:
-    """A number from 0 on; NaN for another, and None for what is no number."""
-    if type(value) not in (int, float):
+    """A number from 0 on, which may be text, as in CSV and LangSmith's costs; NaN for anything else there is.
+
+    >>> _number("0.2"), _number("12"), _number(-1), _number("cheap"), _number(True), _number(None)
+    (0.2, 12, nan, nan, nan, None)
+    """
+    if value is None or value == "":
         return None
-    if not 0 <= value < 1e15:
+    if type(value) is str:
+        try:
+            value = int(value) if value.isdecimal() and len(value) < 16 else float(value)
+        except ValueError:
+            return nan
+    if type(value) not in (int, float) or not 0 <= value < 1e15:
         return nan
     return float(value) if type(value) is float else int(value)

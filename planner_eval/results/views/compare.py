@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.ratios import gap_text, round_ratio
-from planner_eval.base.tables import MARKDOWN, Rows, Style, table
+from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.reading.files.trials import COST_NAMES
@@ -22,6 +22,7 @@ from planner_eval.results.conversations import (
     ConversationSums,
     CostSum,
     conversation_data,
+    cost_lines,
     round_cost,
 )
 from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
@@ -180,6 +181,12 @@ def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[
             cells = {name: counter.get(turn, 0) for name, counter in zip(names, counts, strict=True)}
             turns.append({f"first wrong {unit}": label, **cells})
     yield from filter(None, (costs, turns))
+
+
+def _cost_lines(comparison: Comparison, names: Sequence[str]) -> list[str]:
+    """Which systems have costs that do not count, as ``score`` says it of one."""
+    sides = zip(names, comparison.conversations, strict=True)
+    return [f"{name}: {line}" for name, sums in sides for line in cost_lines(sums)]
 
 
 def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Rows:
@@ -349,6 +356,7 @@ def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutD
         *(breakdown_rows(comparison, key, names) for key in comparison.contrasts[0].breakdown),
     ]
     blocks = [*_opening_lines(comparison, without), *map(MARKDOWN.table, tables)]
+    blocks.append(MARKDOWN.lines(map(md_cell, _cost_lines(comparison, names))))
     return "\n\n".join(filter(None, blocks))
 
 
@@ -395,7 +403,7 @@ def _text(
         ]
     lines = contrasts[0].lines
     missing = [line.name for index, line in enumerate(lines) if index not in selected]
-    tail += left_out_lines(missing, contrasts[0].lacks)
+    tail += [*_cost_lines(comparison, names), *left_out_lines(missing, contrasts[0].lacks)]
     return _Text(_opening_lines(comparison, without), tables, [*tail, *_method_lines(comparison)])
 
 
@@ -542,7 +550,8 @@ def _conversation_data(contrast: Contrast) -> JsonObject:
         if sums is not None
     }
     keys = dict.fromkeys(key for data in sides.values() for key in data)
-    return {key: {name: data.get(key, {}) for name, data in sides.items()} for key in keys}
+    absent: JsonObject = {"unusable_costs": 0}
+    return {key: {name: data.get(key, absent.get(key, {})) for name, data in sides.items()} for key in keys}
 
 
 def _unreadable_data(records: Records) -> dict[str, int | None]:

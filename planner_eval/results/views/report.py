@@ -21,6 +21,7 @@ from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
 from planner_eval.results.conversations import (
     conversation_blocks,
     conversation_data,
+    cost_lines,
     cost_rows,
     turn_lines,
 )
@@ -333,7 +334,7 @@ def beside_cards(report: Report) -> list[dict[str, Any]]:
         title = "Trials of tasks" if trials.passes else "Recorded verdicts"
         cards.append((title, trial_rows(trials) if trials.passes else [], [*trial_lines(trials)]))
     if sums is not None:
-        cards.append(("Cost", cost_rows(sums, verdict), []))
+        cards.append(("Cost", cost_rows(sums, verdict), cost_lines(sums)))
         cards.append(("Turns", [], [*turn_lines(sums)]))
     return [
         {
