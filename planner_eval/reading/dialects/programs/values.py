@@ -446,9 +446,9 @@ DISPLAY_FUNCTIONS = frozenset({
 
 BUILTINS = frozenset({
     "abs", "all", "any", "bool", "bytes", "callable", "chr", "dict", "dir", "divmod", "enumerate",
-    "eval", "exec", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex", "id",
-    "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map", "max", "min",
-    "next", "oct", "open", "ord", "pow", "range", "repr", "reversed", "round", "set", "setattr",
+    "eval", "exec", "exit", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex",
+    "id", "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map", "max", "min",
+    "next", "oct", "open", "ord", "pow", "quit", "range", "repr", "reversed", "round", "set", "setattr",
     "slice", "sorted", "str", "sum", "super", "tuple", "type", "vars", "zip", "JSON.stringify",
     "JSON.parse", "Object.keys", "Object.values", "parseInt", "parseFloat", "String", "Number",
     "Boolean",
@@ -472,6 +472,9 @@ def is_builtin_call(name: str, keys: Collection[str | None]) -> bool:
     is_own = named <= _BUILTIN_OPTIONS.get(name, set()) and (None in keys or "iterable" in named)
     return name in BUILTINS and (not named or is_own)
 
+
+EXITS = frozenset({"exit", "quit", "sys.exit"})
+"""Functions of Python that end the program."""
 
 LIBRARY_FUNCTIONS = frozenset({
     "time.sleep", "time.time", "time.perf_counter", "asyncio.sleep", "asyncio.get_event_loop",
