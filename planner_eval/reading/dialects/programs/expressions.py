@@ -64,6 +64,7 @@ from planner_eval.reading.dialects.programs.values import (
     DATA_METHODS,
     DISPLAY_FUNCTIONS,
     EXCEPTIONS,
+    EXITS,
     HIGHER_ORDER_FUNCTIONS,
     LIBRARY_FUNCTIONS,
     MAX_VALUES,
@@ -388,7 +389,12 @@ class Machine(PlacedTree):
     def rounds(self, over: VariableValue, body: list[Any]) -> list[Any] | None:
         """What each round of a loop gets; None where that is not known, or one may leave the loop early."""
         content = self.changes.content(over)
-        exits = (node for part in body for node in ast.walk(part) if isinstance(node, _LOOP_EXITS))
+        exits = (
+            node
+            for part in body
+            for node in ast.walk(part)
+            if isinstance(node, _LOOP_EXITS) or (isinstance(node, ast.Call) and call_name(node) in EXITS)
+        )
         if not isinstance(content, (list, dict)) or next(exits, None) is not None:
             return None
         (start, _), (_, end) = self.span(body[0]), self.span(body[-1])
