@@ -413,6 +413,12 @@ _LOOSE_CALLS = (
 )  # fmt: skip
 """Signs and what stands where one is: a tool's name and an argument, in no notation that is read."""
 
+_BARE_ARGUMENTS = r"\([\w \-,.]++\)[);,\s]*+"
+_BARE_CALLS = lazy_pattern(
+    rf"\s*+(?:print\()?+{_NAMED}{_BARE_ARGUMENTS}(?:(?:print\()?+{_TOOL_NAME}{_BARE_ARGUMENTS})*+\Z"
+)
+"""Calls that take words without quotes and are all that a text has: get_weather(Rome)."""
+
 _LOOSE_LINES = (((" ", "\n", "[", "("), lazy_pattern(
     r"(?m)^[ \t>$*`\-]*+(?P<sigil>[/!%~])?+(?P<bracket>[\[{][ \t]*+(?:[\"'](?=[a-z]++[_.]))?+)?+"
     r"(?P<call>CALL[ \t]++)?+"
@@ -585,6 +591,9 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
         yield from _API_LINES.finditer(text)
     if "{" in text and "```" in text:
         yield from _NAME_ABOVE_FENCE.finditer(text)
+    bare = _BARE_CALLS.match(text)
+    if bare is not None and _LONG_NAME.match(bare["tool"]) and _is_tool_call(text, bare, own_names):
+        yield bare
     outside = _blank_fences(text)
     if _OPENED_OBJECT.search(outside):
         yield from (m for m in _NAME_BEFORE_OBJECT.finditer(outside) if _COMPOUND_NAME.match(m[1]))

@@ -64,12 +64,14 @@ from planner_eval.reading.dialects.programs.values import (
     DATA_METHODS,
     DISPLAY_FUNCTIONS,
     EXCEPTIONS,
+    EXITS,
     HIGHER_ORDER_FUNCTIONS,
     LIBRARY_FUNCTIONS,
     MAX_VALUES,
     METHOD_OPTIONS,
     MUTATING_FUNCTIONS,
     MUTATING_METHODS,
+    NEVER_TOOLS,
     OWN_FUNCTION,
     PASS_THROUGH_FUNCTIONS,
     SELF_NAMES,
@@ -85,6 +87,7 @@ from planner_eval.reading.dialects.programs.values import (
     UnsureValue,
     VariableValue,
     count_values,
+    is_builtin_call,
     stored_value,
 )
 
@@ -363,26 +366,35 @@ class Machine(PlacedTree):
 
     def elements(self, node: Any) -> VariableValue:
         """What a loop goes over; of ``range``, ``zip``, ``enumerate`` and an object's ``items`` a list."""
-        name = call_name(node) if isinstance(node, ast.Call) and not node.keywords else None
+        name = call_name(node) if isinstance(node, ast.Call) else None
         function = _SEQUENCES.get(name or "")
-        if name is not None and name.endswith(".items"):
+        if name is not None and name.endswith(".items") and not node.keywords:
             items = self.changes.content(self.held.get(name.removesuffix(".items")))
             if isinstance(items, dict):
                 return [[*item] for item in items.items()]
         if function is None or name in self.held or name in self.defined:
             return stored_value(self.value(node))
-        values = [stored_value(self.value(argument)) for argument in node.args]
+        arguments = self.arguments(node)
+        values = [stored_value(self.value(argument.node)) for argument in arguments]
         contents = [self.changes.content(value) for value in values]
         if all(isinstance(content, (list, int)) for content in contents):
+            given = [(argument.key, item) for argument, item in zip(arguments, contents, strict=True)]
+            positional = [item for key, item in given if key is None]
+            named = {key: item for key, item in given if key is not None}
             with suppress(TypeError, ValueError, OverflowError):
-                items = islice(function(*contents), MAX_REREAD_CHARS)
+                items = islice(function(*positional, **named), MAX_REREAD_CHARS)
                 return [[*item] if isinstance(item, tuple) else item for item in items]
         return Unknown(values)
 
     def rounds(self, over: VariableValue, body: list[Any]) -> list[Any] | None:
         """What each round of a loop gets; None where that is not known, or one may leave the loop early."""
         content = self.changes.content(over)
-        exits = (node for part in body for node in ast.walk(part) if isinstance(node, _LOOP_EXITS))
+        exits = (
+            node
+            for part in body
+            for node in ast.walk(part)
+            if isinstance(node, _LOOP_EXITS) or (isinstance(node, ast.Call) and call_name(node) in EXITS)
+        )
         if not isinstance(content, (list, dict)) or next(exits, None) is not None:
             return None
         (start, _), (_, end) = self.span(body[0]), self.span(body[-1])
@@ -591,9 +603,10 @@ class Machine(PlacedTree):
             return False
         if name not in BUILTINS:
             return True
-        if call.named or not (self.is_program or self.inside or self.control):
+        is_named = not is_builtin_call(name, [argument.key for argument in call.arguments])
+        if is_named or not (self.is_program or self.inside or self.control or name in NEVER_TOOLS):
             self.tool_names.add(name)
-        return bool(call.named) or (name in self.tool_names and not self.is_program)
+        return is_named or (name in self.tool_names and not self.is_program)
 
     def run(self, call: ToolCall) -> VariableValue | None:
         """Follow a function of the program's own; None where it is none, or none that is followed."""

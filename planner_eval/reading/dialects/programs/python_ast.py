@@ -36,6 +36,7 @@ from planner_eval.reading.dialects.programs.syntax import (
     CallNode,
     KnownNode,
     ToolCall,
+    call_name,
     constant_step,
     dotted_name,
     has_keyword_arguments,
@@ -47,6 +48,7 @@ from planner_eval.reading.dialects.programs.syntax import (
 from planner_eval.reading.dialects.programs.values import (
     BUILTINS,
     DISPLAY_FUNCTIONS,
+    EXITS,
     SELF_NAMES,
     UNKNOWN,
     ImportedName,
@@ -181,9 +183,17 @@ class _Program(Machine):
         last: ast.stmt | None = None
         for last in body:
             self.statement(last)
-            if self.running and isinstance(last, (ast.Return, ast.Raise)):
+            if isinstance(last, ast.Raise) or (self.running and isinstance(last, ast.Return)):
                 break
+            if self.is_exit(last):
+                return False
         return not isinstance(last, (ast.Return, ast.Raise))
+
+    def is_exit(self, node: ast.stmt) -> bool:
+        """Whether a statement ends the program."""
+        call = node.value if isinstance(node, ast.Expr) else None
+        name = call_name(call) if isinstance(call, ast.Call) and not call.keywords else None
+        return name in EXITS and name not in self.defined and name not in self.held
 
     def define(self, node: Any) -> None:
         """Note what a block defines or imports: of a library it is no tool, of any other module it may be."""

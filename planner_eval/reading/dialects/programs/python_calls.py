@@ -41,7 +41,7 @@ from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_long import BrokenPart
-from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, Unknown
+from planner_eval.reading.dialects.programs.values import DISPLAY_FUNCTIONS, Unknown, is_builtin_call
 from planner_eval.reading.dialects.references import refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper
 
@@ -471,7 +471,8 @@ def call_text(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
                 else f"the argument {name!r}"
             )
             raise WriteError(f"call {call.id} ({call.name}): {dialect!r} cannot express {what}")
-    if call.name in BUILTINS and position == len(arguments):
+    named = [name for name, _ in call.arguments[position:]]
+    if is_builtin_call(call.name, [*[None] * position, *named]):
         raise WriteError(f"call {call.id}: {call.name!r} would be read as a built-in Python function")
     return f"{call.name}({', '.join(arguments)})"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import LimitError
@@ -446,14 +446,42 @@ DISPLAY_FUNCTIONS = frozenset({
 
 BUILTINS = frozenset({
     "abs", "all", "any", "bool", "bytes", "callable", "chr", "dict", "dir", "divmod", "enumerate",
-    "eval", "exec", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex", "id",
-    "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map", "max", "min",
-    "next", "oct", "open", "ord", "pow", "range", "repr", "reversed", "round", "set", "setattr",
+    "eval", "exec", "exit", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex",
+    "id", "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map", "max", "min",
+    "next", "oct", "open", "ord", "pow", "quit", "range", "repr", "reversed", "round", "set", "setattr",
     "slice", "sorted", "str", "sum", "super", "tuple", "type", "vars", "zip", "JSON.stringify",
     "JSON.parse", "Object.keys", "Object.values", "parseInt", "parseFloat", "String", "Number",
     "Boolean",
 })  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
+
+EXITS = frozenset({"exit", "quit", "sys.exit"})
+"""Functions of Python that end the program."""
+
+NEVER_TOOLS = EXITS | {
+    "all", "any", "bool", "bytes", "callable", "enumerate", "filter", "float", "format", "frozenset",
+    "getattr", "hasattr", "hash", "id", "isinstance", "issubclass", "iter", "locals", "next", "repr",
+    "reversed", "setattr", "super", "tuple", "type", "vars", "zip",
+}  # fmt: skip
+"""Those that are no tools in a list of calls either, without named arguments of a tool's."""
+
+_BUILTIN_OPTIONS = {
+    "enumerate": {"iterable", "start"}, "zip": {"strict"}, "sorted": {"key", "reverse"},
+    "max": {"key", "default"}, "min": {"key", "default"}, "sum": {"start"},
+}  # fmt: skip
+"""Names of arguments with which they are still the language's, beside one without a name."""
+
+
+def is_builtin_call(name: str, keys: Collection[str | None]) -> bool:
+    """Whether a call is the language's own function's, and of no tool that has its name.
+
+    >>> is_builtin_call("zip", [None, "strict"]), is_builtin_call("max", ["numbers"])
+    (True, False)
+    """
+    named = {key for key in keys if key is not None}
+    is_own = named <= _BUILTIN_OPTIONS.get(name, set()) and (None in keys or "iterable" in named)
+    return name in BUILTINS and (not named or is_own)
+
 
 LIBRARY_FUNCTIONS = frozenset({
     "time.sleep", "time.time", "time.perf_counter", "asyncio.sleep", "asyncio.get_event_loop",
