@@ -361,10 +361,7 @@ def test_an_id_given_twice_is_told_with_both_places(tmp_path: Path, command: str
     assert f"the id 'trip-same' is given {said}" in done.stderr
     beside.write_bytes(path.read_bytes())
     trials = planeval("diff", path, beside)
-    assert (
-        "1 id occurs several times in predictions and gold, e.g. 'trip-same' (2 times)"
-        in trials.stderr
-    )
+    assert "1 id occurs several times in predictions and gold, e.g. 'trip-same' (2 times)" in trials.stderr
     beside.write_bytes(lines([PREDS[0], PREDS[1], PREDS[1] | {"id": PREDS[0]["id"]}]))
     gold = planeval("diff", path, beside)
     assert f"two gold plans have the id 'trip-same': {beside}, line 1" in gold.stderr

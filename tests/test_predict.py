@@ -264,7 +264,7 @@ def test_a_run_of_another_kind_is_not_gone_on_with(tmp_path: Path) -> None:
         pe.predict([tasks(1)[0] | {"query": "Something else?"}], model, out=tmp_path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"holds other files, notes.txt first, and no run"):
+    with pytest.raises(InputError, match=r"holds no run but other files, such as notes.txt"):
         pe.predict(tasks(2), model, out=tmp_path / "other")
     assert model.asked == 2
 

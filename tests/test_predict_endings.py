@@ -202,7 +202,9 @@ def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer,
         f"{file}: 1 task has no 'gold': gold is what follows in 'messages' after the prompt\n" in done.stderr
     )
     assert "which is not" not in done.stderr
-    assert "(id n): there is no plan: the field 'gold', which holds this file's plans, is missing" in done.stderr
+    assert (
+        "(id n): there is no plan: the field 'gold', which holds this file's plans, is missing" in done.stderr
+    )
     assert planeval("table", run, "--metric", "exact").stdout.splitlines()[1].startswith("exact   1.000 [")
     for form in ("chat-jsonl", "tools-jsonl"):
         exported = planeval("data", "export", file, "--to", form)

@@ -103,4 +103,4 @@ def test_the_report_says_which_tools_count(tmp_path: Path, catalog: bool) -> Non
     both = planeval("compare", files[0], files[0], "--gold", files[1], *policy, "--format", "json")
     of = "the catalog's tools" if catalog else "all tools, because no catalog lists them"
     for shown in (done, again, both):
-        assert f"| taskbench_nodes of {of} |" in shown.stdout, kept.stderr + shown.stderr
+        assert f"| taskbench_nodes={of} |" in shown.stdout, kept.stderr + shown.stderr

@@ -437,7 +437,7 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
         (
             "infer",
             drawn,
-            "to drawings: inferred edges are shown, and make no difference",
+            "to drawings: inferred edges are drawn, and never count as differences",
         ),
         ("theme deadline", drawn, "to drawings"),
         (

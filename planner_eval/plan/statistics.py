@@ -346,7 +346,7 @@ SHAPES = {
     "(()())": "brackets are a call around its producers; * ends a cycle",
     "() + ()": "unconnected parts",
     "(a:()) (a)": "a: names a call with several consumers; a is that call again",
-    "(()×2)": "in large parts, or with a cycle: a call with two consumers, written for each",
+    "(()×2)": "in large parts, or with a cycle: a call with two consumers is written once for each",
 }
 """How the shape of a plan is written, by examples; the first is always explained."""
 

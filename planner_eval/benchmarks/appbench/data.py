@@ -182,7 +182,7 @@ def _shared_name_findings(plan: Plan) -> Iterator[Diagnostic]:
                 shared.setdefault(name, set()).update({index + 1, edge.producer + 1})
     for name, calls in shared.items():
         numbers = ", ".join(map(str, sorted(calls)))
-        text = f"calls {numbers} return {name}: only their order shows which one a later call means"
+        text = f"calls {numbers} each name their output {name}: only order shows which one a later call means"
         yield Diagnostic("dataset.shared_output", text, "info")
 
 

@@ -462,6 +462,6 @@ CHARTS = {
     "appbench-4": ChartSpec(
         "exact match of arguments by parallel and sequential scale", "Figure 4", figure4_chart
     ),
-    "appbench-5": ChartSpec("scores prompted flatly and hierarchically", "Figure 5", figure5),
+    "appbench-5": ChartSpec("scores with flat and with hierarchical prompts", "Figure 5", figure5),
     "appbench-6": ChartSpec("F1 of apps and APIs, and success, by kind of instruction", "Figure 6", figure6),
 }

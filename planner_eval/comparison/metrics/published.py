@@ -35,10 +35,10 @@ def describe_counted_tools(metrics: Collection[str], policy: Policy) -> dict[str
     """What a report says of the tools that TaskBench's nodes are counted of, where they are measured.
 
     >>> describe_counted_tools(["exact", "taskbench_nodes"], Policy())
-    {'taskbench_nodes': 'of all tools, because no catalog lists them'}
+    {'taskbench_nodes': 'all tools, because no catalog lists them'}
     """
     counted_tools = "the catalog's tools" if policy.tools else "all tools, because no catalog lists them"
-    return {"taskbench_nodes": f"of {counted_tools}"} if "taskbench_nodes" in metrics else {}
+    return {"taskbench_nodes": counted_tools} if "taskbench_nodes" in metrics else {}
 
 
 def taskbench_links(facts: Facts) -> Counts:

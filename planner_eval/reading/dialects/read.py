@@ -566,7 +566,7 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
         raise WriteError(f"the dialect {dialect!r} is read, not written")
     if plan.answer is not None and not target.answers:
         raise WriteError(
-            f"the plan has an answer, which {dialect!r} cannot express: use --to plan or nestful"
+            f"the plan states a final answer, which {dialect!r} cannot express: use --to plan or nestful"
         )
     text = target.write(plan)
     from planner_eval.reading.dialects.round_trip import check

@@ -257,7 +257,9 @@ def refuse_unwritable(plan: Plan) -> None:
         WriteError: with the call and the argument.
     """
     if plan.answer is not None:
-        raise WriteError("the plan has an answer, which only the dialects 'plan' and 'nestful' can express")
+        raise WriteError(
+            "the plan states a final answer, which only the dialects 'plan' and 'nestful' can express"
+        )
     for call in plan.calls:
         if call.app:
             raise WriteError(f"call {call.id}: the app {call.app!r} cannot be separated from the tool's name")

@@ -122,7 +122,7 @@ def _refuse_other(path: str) -> None:
         if not name.endswith(PARTIAL_SUFFIX)
     ]
     if "run.json" not in names and set(names) - {"parts"}:
-        raise InputError(f"{path} holds other files, {min(names)} first, and no run; use another folder")
+        raise InputError(f"{path} holds no run but other files, such as {min(names)}; use another folder")
 
 
 def _lock(path: str) -> int | None:
