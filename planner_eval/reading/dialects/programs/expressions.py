@@ -71,7 +71,6 @@ from planner_eval.reading.dialects.programs.values import (
     METHOD_OPTIONS,
     MUTATING_FUNCTIONS,
     MUTATING_METHODS,
-    NEVER_TOOLS,
     OWN_FUNCTION,
     PASS_THROUGH_FUNCTIONS,
     SELF_NAMES,
@@ -604,7 +603,7 @@ class Machine(PlacedTree):
         if name not in BUILTINS:
             return True
         is_named = not is_builtin_call(name, [argument.key for argument in call.arguments])
-        if is_named or not (self.is_program or self.inside or self.control or name in NEVER_TOOLS):
+        if is_named or not (self.is_program or self.inside or self.control):
             self.tool_names.add(name)
         return is_named or (name in self.tool_names and not self.is_program)
 

@@ -455,16 +455,6 @@ BUILTINS = frozenset({
 })  # fmt: skip
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
 
-EXITS = frozenset({"exit", "quit", "sys.exit"})
-"""Functions of Python that end the program."""
-
-NEVER_TOOLS = EXITS | {
-    "all", "any", "bool", "bytes", "callable", "enumerate", "filter", "float", "format", "frozenset",
-    "getattr", "hasattr", "hash", "id", "isinstance", "issubclass", "iter", "locals", "next", "repr",
-    "reversed", "setattr", "super", "tuple", "type", "vars", "zip",
-}  # fmt: skip
-"""Those that are no tools in a list of calls either, without named arguments of a tool's."""
-
 _BUILTIN_OPTIONS = {
     "enumerate": {"iterable", "start"}, "zip": {"strict"}, "sorted": {"key", "reverse"},
     "max": {"key", "default"}, "min": {"key", "default"}, "sum": {"start"},
@@ -482,6 +472,9 @@ def is_builtin_call(name: str, keys: Collection[str | None]) -> bool:
     is_own = named <= _BUILTIN_OPTIONS.get(name, set()) and (None in keys or "iterable" in named)
     return name in BUILTINS and (not named or is_own)
 
+
+EXITS = frozenset({"exit", "quit", "sys.exit"})
+"""Functions of Python that end the program."""
 
 LIBRARY_FUNCTIONS = frozenset({
     "time.sleep", "time.time", "time.perf_counter", "asyncio.sleep", "asyncio.get_event_loop",
