@@ -106,7 +106,10 @@ def test_a_turn_that_is_not_there_or_not_whole_is_said() -> None:
     "name", ["messages", "messages_again", "conversation", "langgraph_state", "sharegpt"]
 )
 def test_a_conversation_under_output_has_no_other_turns(name: str) -> None:
-    (talk,) = (value for value in CASES[name].values() if isinstance(value, list))
+    case = CASES[name]
+    (talk,) = (
+        [case] if isinstance(case, list) else (value for value in case.values() if isinstance(value, list))
+    )
     assert said({"output": talk}) == said(talk)
     assert said(json.dumps({"output": talk})) == said(json.dumps(talk))
 

@@ -201,7 +201,7 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(project: Path, sums: 
         files = (f"{pred}.json", f"{gold}.json")
         assert run(sums, "diff", *files, "--policy", "own.toml").stdout == "same\n"
         scored = run(sums, "score", *files, "--policy", "own.toml", "--fail-under", "exact=1")
-        assert (scored.returncode, "| policy own |" in scored.stdout) == (0, True)
+        assert (scored.returncode, "| policy=own |" in scored.stdout) == (0, True)
         done = run(sums, "diff", *files)
         assert done.returncode == 1
         assert 'with catalog = "tools.json" in the policy they mean its only output' in done.stderr
