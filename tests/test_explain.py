@@ -40,6 +40,14 @@ def test_every_code_has_an_entry_and_every_entry_a_code() -> None:
     assert all(code_entries()[code].example for code in ROWS)
 
 
+def test_every_code_that_an_error_ends_with_is_explained() -> None:
+    dotted = re.compile(r'code(?:: str)? ?= ?"(\w+\.\w+)"|"((?:parse|answer)\.\w+)"')
+    files = [path.read_text("utf-8") for path in (ROOT / "planner_eval").rglob("*.py")]
+    codes = {first or second for text in files for first, second in dotted.findall(text)}
+    assert len(codes) > 12
+    assert codes <= code_meanings().keys() | EDITS.keys(), codes - code_meanings().keys() - EDITS.keys()
+
+
 def test_edits_named_for_other_names_exist() -> None:
     outside = [row for rows in TABLE["outside"].values() for row in rows.values() if isinstance(row, dict)]
     assert {code for row in outside for code in row.get("edits", "").split(", ")} - {""} <= ROWS.keys()

@@ -8,7 +8,7 @@ import pytest
 
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.limits import Limits
-from planner_eval.reading.dialects.finding.remarks import find_unread_call
+from planner_eval.reading.dialects.finding.unread_calls import find_unread_call
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_calls
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table

@@ -64,12 +64,10 @@ class PlanevalError(Exception):
 
     @property
     def coded(self) -> str:
-        """The message, with its code in brackets where it has one that ``planeval explain`` knows."""
-        from planner_eval.base.codes import code_meanings
-
+        """The message, with its code in brackets where ``planeval explain`` knows it: a dotted one."""
         code = getattr(self, "code", "")
         first, line_end, rest = str(self).partition("\n")
-        return f"{first} [{code}]{line_end}{rest}" if code in code_meanings() else str(self)
+        return f"{first} [{code}]{line_end}{rest}" if "." in code else str(self)
 
 
 class InputError(PlanevalError):

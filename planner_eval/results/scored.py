@@ -20,7 +20,8 @@ from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
 from planner_eval.comparison.turns import TurnComparison, turns_of
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
-from planner_eval.reading.files.trials import COST_NAMES, UNUSABLE, RecordedVerdict
+from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
+from planner_eval.reading.files.trials import RecordedVerdict
 
 if TYPE_CHECKING:
     from planner_eval.results.causes import Credits

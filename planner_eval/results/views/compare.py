@@ -13,7 +13,7 @@ from planner_eval.base.ratios import gap_text, round_ratio
 from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
-from planner_eval.reading.files.trials import COST_NAMES
+from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.conversations import (

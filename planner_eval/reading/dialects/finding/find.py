@@ -37,7 +37,6 @@ from planner_eval.reading.dialects.finding.pieces import LazyParseError
 from planner_eval.reading.dialects.finding.remarks import (
     ALTERNATIVE_SEPARATOR,
     find_unread_assignment,
-    is_denied,
     note_ignored_text,
     note_unread_calls,
 )
@@ -54,6 +53,7 @@ from planner_eval.reading.dialects.finding.segments import (
     segment_starts,
     split_blocks,
 )
+from planner_eval.reading.dialects.finding.unread_calls import is_denied
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
 from planner_eval.reading.dialects.repairs import repairs

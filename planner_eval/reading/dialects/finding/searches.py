@@ -24,12 +24,10 @@ from planner_eval.reading.dialects.finding.answers import blank_observations
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.cut_texts import CutError, ends_inside_data, find_cut_token_call
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
-from planner_eval.reading.dialects.finding.remarks import (
-    TOOL_ANSWER,
+from planner_eval.reading.dialects.finding.repeats import (
     Repeats,
     call_signatures,
     find_repeats,
-    is_mention,
     repeated_calls_note,
 )
 from planner_eval.reading.dialects.finding.segments import (
@@ -43,6 +41,7 @@ from planner_eval.reading.dialects.finding.segments import (
     span_of,
     split_blocks,
 )
+from planner_eval.reading.dialects.finding.unread_calls import TOOL_ANSWER, is_mention
 from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.appbench_terms import is_start
 from planner_eval.reading.dialects.notations.framed import token_pattern

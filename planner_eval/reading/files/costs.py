@@ -1,0 +1,294 @@
+"""What a recorded run cost: tokens, seconds and money, as APIs, tracers and agent benchmarks write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.errors import PlanevalError
+from planner_eval.base.json_text import loads_if_json
+from planner_eval.base.limits import DEFAULT_LIMITS
+from planner_eval.reading.files.record import Record
+
+if TYPE_CHECKING:
+    pass
+
+COST_NAMES = ("calls", "input_tokens", "output_tokens", "tokens", "seconds", "cost", "user_cost")
+"""The figures in the order in which they are shown: calls are the prediction's, the others are recorded."""
+UNUSABLE = "unusable"
+"""In the place of a figure's name: figures are negative or no numbers, and do not count."""
+
+_KEYS: Mapping[str, tuple[str, ...]] = {
+    "input_tokens": (
+        "input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count", "inputTokens",
+        "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt",
+    ),
+    "output_tokens": (
+        "output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count",
+        "outputTokens", "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+    ),
+    "tokens": (
+        "total_tokens", "totalTokenCount", "total_token_count", "totalTokens", "llm.token_count.total",
+    ),
+    "seconds": ("seconds", "duration", "latency", "elapsed", "duration_seconds", "latency_seconds"),
+    "cost": ("total_cost", "agent_cost", "cost", "total_cost_usd", "cost_usd", "totalCost"),
+    "user_cost": ("user_cost",),
+}  # fmt: skip
+"""Under which keys a figure stands, the first that an object has."""
+
+_MILLISECOND_KEYS = ("duration_ms", "latency_ms", "elapsed_ms")
+_TIME_KEYS = (
+    ("start_time", "end_time"), ("startTime", "endTime"), ("started_at", "ended_at"),
+    ("started_at", "finished_at"), ("started_at", "completed_at"), ("startTimeUnixNano", "endTimeUnixNano"),
+)  # fmt: skip
+_USAGE_KEYS = ("usage", "usage_metadata", "usageMetadata", "token_usage", "tokenUsage", "timing")
+"""Keys of the object that holds an answer's tokens."""
+
+_CACHED_KEYS = {
+    "input_tokens": ("cache_read_input_tokens", "cache_creation_input_tokens"),
+    "inputTokens": ("cacheReadInputTokens", "cacheWriteInputTokens"),
+}
+"""Tokens read from a cache or into it, which Anthropic and Bedrock do not count in the input; others do."""
+
+_IN_USAGE = {"input_tokens": "input", "output_tokens": "output", "tokens": "total"}
+"""Further keys within such an object."""
+
+_PARENT_KEYS = ("parent_run_id", "parent_id", "parentSpanId", "parent_span_id", "parentId")
+_ID_KEYS = ("id", "run_id", "span_id", "spanId")
+_PART_KEYS = (
+    "messages", "traj", "trajectory", "turns", "steps", "events", "spans", "runs", "child_runs", "children",
+    "requests", "resourceSpans", "scopeSpans", "instrumentationLibrarySpans",
+)  # fmt: skip
+"""Keys of a record, or of a span, under which the parts of its run stand: messages, requests and spans."""
+
+_ANSWER_KEYS = ("response", "raw_response", "completion", "message", "output", "outputs", "llm_output")
+"""Keys under which an API's answer may stand, whose object of usage counts."""
+
+_ABOUT_KEYS = ("info", "metadata", "meta", "stats", "metrics", "timing", "response_metadata")
+"""Keys of an object that says something of the run itself."""
+
+_ANSWER_SIGNS = frozenset({"choices", "candidates", "role", "content", "model", "object", "llm_output"})
+_PART_SIGNS = frozenset({
+    "role", "attributes", "run_id", "span_id", "spanId", "trace_id", "traceId", "parent_run_id", "parent_id",
+    "run_type", "usage_metadata", "usageMetadata", "usage", "stage", "timing", "prompt_tokens",
+})  # fmt: skip
+"""What an item of a list has that is a message, a request or a span, and a call of a plan has not."""
+
+_UNSEEN_ROLES = frozenset({"tool", "function", "user", "system", "developer", "human"})
+_MAX_DEPTH = 8
+_SECONDS_UP_TO, _MILLISECONDS_UP_TO, _MICROSECONDS_UP_TO = 1e11, 1e14, 1e17
+"""Numbers that are times are seconds since 1970 up to the first, milliseconds up to the second, and so on."""
+
+
+_OWN_KEYS = frozenset(
+    {key for keys in (*_KEYS.values(), *_TIME_KEYS, _MILLISECOND_KEYS, _USAGE_KEYS) for key in keys}
+)
+
+_TELLING_KEYS = _OWN_KEYS.union(_ABOUT_KEYS, _ANSWER_KEYS, _PART_KEYS, ("attributes",))
+"""Without one of these keys an object says nothing of costs; most records have none."""
+
+
+def recorded_costs(record: Record) -> dict[str, float]:
+    """What a record says that its run cost; of each figure the outermost place where it stands counts.
+
+    >>> usage = {"prompt_tokens": 9, "completion_tokens": 4}
+    >>> recorded_costs(Record("p", 0, "a", None, fields={"usage": usage}))
+    {'input_tokens': 9, 'output_tokens': 4, 'tokens': 13}
+    >>> steps = [{"role": "assistant", "usage": {"input_tokens": count}} for count in (5, 7)]
+    >>> recorded_costs(Record("p", 0, "a", steps, fields={"duration_ms": 1500, "cost": -1}))
+    {'seconds': 1.5, 'input_tokens': 12, 'unusable': 1}
+    """
+    answers = _sum_costs([_costs_in(answer, 0) for answer in _source_values(record.source)])
+    recorded = {} if _TELLING_KEYS.isdisjoint(record.fields) else _costs_in(record.fields, 0, record=True)
+    recorded = _with_outer(answers, recorded)
+    costs = {name: value for name, value in recorded.items() if isfinite(value)}
+    if "tokens" not in costs and "input_tokens" in costs and "output_tokens" in costs:
+        costs["tokens"] = costs["input_tokens"] + costs["output_tokens"]
+    if not all(map(isfinite, recorded.values())):
+        costs[UNUSABLE] = 1
+    return costs
+
+
+def _with_outer(inner: dict[str, float], outer: dict[str, float]) -> dict[str, float]:
+    """What an object and what is within it say: the outer figure counts, unless only the inner is usable."""
+    return outer | {name: value for name, value in inner.items() if not isfinite(outer.get(name, nan))}
+
+
+def _source_values(source: Any) -> list[Any]:
+    """A record's answer as data, of a text all values; a text is read only where it may say what it cost."""
+    if not isinstance(source, str):
+        return [_without_calls(source)]
+    if '"usage' not in source and "oken" not in source and "_time" not in source:
+        return []
+    if source.lstrip()[:1] not in ("[", "{"):
+        return []
+    try:
+        return [_without_calls(value) for value in loads_if_json(source, DEFAULT_LIMITS) or ()]
+    except PlanevalError:
+        return []
+
+
+def _without_calls(answer: Any) -> Any:
+    """An answer; of an object that may be a plan, whose keys may be names of tools, the parts of its run."""
+    if isinstance(answer, Mapping) and _ANSWER_SIGNS.isdisjoint(answer):
+        return {key: answer[key] for key in _PART_KEYS if key in answer}
+    return answer
+
+
+def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float]:
+    """What a record, a message, a request or a span says; of what it does not say itself its parts' sum.
+
+    A figure is NaN where what stands there, or in one of the parts, is unusable.
+    Arguments and answers of tools, gold, the question and the state of a world are never looked at.
+    """
+    if depth > _MAX_DEPTH:
+        return {}
+    if isinstance(data, list):
+        items = [
+            item
+            for item in data
+            if (type(item) is dict or isinstance(item, Mapping))
+            and not _PART_SIGNS.isdisjoint(item)
+            and not item.keys() <= {*_USAGE_KEYS}  # a call of a tool of that name, as keyed lists write it
+        ]
+        if not items:
+            return {}
+        costs = [_costs_in(item, depth + 1) for item in items]
+        return _sum_costs(_without_nested(items, costs)) if any(costs) else {}
+    if not isinstance(data, Mapping) or (not record and data.get("role") in _UNSEEN_ROLES):
+        return {}
+    own = dict(_own_costs(data))
+    for key in _ABOUT_KEYS:
+        if isinstance(about := data.get(key), Mapping):
+            own = _with_outer(dict(_own_costs(about)), own)
+    for key in _ANSWER_KEYS:
+        answer = data.get(key)
+        if isinstance(answer, Mapping) and not _ANSWER_SIGNS.isdisjoint(answer):
+            own = _with_outer(_costs_in(answer, depth + 1), own)
+    parts = [_costs_in(data[key], depth + 1) for key in _PART_KEYS if isinstance(data.get(key), list)]
+    return _with_outer(_sum_costs(parts), own)
+
+
+def _sum_costs(parts: list[dict[str, float]]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for part in parts:
+        for name, value in part.items():
+            sums[name] = sums.get(name, 0) + value
+    return sums
+
+
+def _without_nested(items: list[Any], costs: list[dict[str, float]]) -> list[dict[str, float]]:
+    """The costs of a list's items; a span says nothing of what a span around it says already."""
+    ids = [_first(item, _ID_KEYS) for item in items]
+    named = [(name, item) for name, item in zip(ids, items, strict=True) if name is not None]
+    parents = {name: _first(item, _PARENT_KEYS) for name, item in named}
+    if not any(parent is not None for parent in parents.values()):
+        return costs
+    by_id = {name: cost for name, cost in zip(ids, costs, strict=True) if name is not None}
+    kept = []
+    for name, cost in zip(ids, costs, strict=True):
+        above: set[str] = set()
+        parent, seen = parents.get(name) if name is not None else None, {name}
+        while parent is not None and parent not in seen:
+            above.update(by_id.get(parent, ()))
+            seen.add(parent)
+            parent = parents.get(parent)
+        kept.append({key: value for key, value in cost.items() if key not in above})
+    return kept
+
+
+def _first(item: Any, keys: tuple[str, ...]) -> str | None:
+    if not isinstance(item, Mapping):
+        return None
+    values = (item.get(key) for key in keys)
+    return next((str(value) for value in values if isinstance(value, (str, int)) and value != ""), None)
+
+
+def _own_costs(data: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The figures that an object says itself, under its own keys or in its object of usage."""
+    if _OWN_KEYS.isdisjoint(data) and "attributes" not in data:
+        return
+    usage = [data[key] for key in _USAGE_KEYS if isinstance(data.get(key), Mapping)]
+    attributes = data.get("attributes")
+    if isinstance(attributes, Mapping):
+        usage.append(attributes)
+    elif isinstance(attributes, list):
+        items = [item for item in attributes if isinstance(item, Mapping)]
+        usage.append({str(item.get("key")): _attribute(item.get("value")) for item in items})
+    for name, keys in _KEYS.items():
+        places = [(data, keys), *((inner, (*keys, _IN_USAGE.get(name, ""))) for inner in usage)]
+        numbers = [_number_of(place, key) for place, names in places for key in names if key in place]
+        value = next((number for number in numbers if number is not None and isfinite(number)), None)
+        if name == "seconds" and value is None:
+            value = _seconds(data)
+        if value is None:
+            value = next((number for number in numbers if number is not None), None)
+        if value is not None:
+            yield name, value
+
+
+def _attribute(value: Any) -> Any:
+    """The value of an attribute as OpenTelemetry's JSON has it."""
+    if not isinstance(value, Mapping):
+        return value
+    number = next((value[key] for key in ("intValue", "doubleValue") if key in value), None)
+    return int(number) if isinstance(number, str) and number.isdecimal() and len(number) < 16 else number
+
+
+def _seconds(data: Mapping[str, Any]) -> float | None:
+    numbers = [number for key in _MILLISECOND_KEYS if (number := _number(data.get(key))) is not None]
+    if usable := [*filter(isfinite, numbers)]:
+        return usable[0] / 1000
+    for begin, end in _TIME_KEYS:
+        start, stop = _moment(data.get(begin)), _moment(data.get(end))
+        if start is not None and stop is not None and stop >= start:
+            return round(stop - start, 6)
+    return nan if numbers else None
+
+
+def _moment(value: Any) -> float | None:
+    """A time in seconds since 1970."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 22:
+        value = int(value)
+    if isinstance(value, str):
+        try:
+            return datetime.fromisoformat(value).timestamp()
+        except (ValueError, OverflowError, OSError):
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e20:
+        return None
+    for limit, unit in ((_SECONDS_UP_TO, 1), (_MILLISECONDS_UP_TO, 1e3), (_MICROSECONDS_UP_TO, 1e6)):
+        if value < limit:
+            return value / unit
+    return value / 1e9
+
+
+def _number_of(place: Mapping[str, Any], key: str) -> float | None:
+    """A figure of an object, with what its API does not count in it."""
+    if key in _IN_USAGE.values() and type(place[key]) not in (int, float):
+        return None  # a trace's attributes may have the question as their input
+    number = _number(place.get(key))
+    if number is None or key not in _CACHED_KEYS:
+        return number
+    return number + sum(_number(place.get(name)) or 0 for name in _CACHED_KEYS[key])
+
+
+def _number(value: Any) -> float | None:
+    """A number from 0 on, which may be text, as in CSV and LangSmith's costs; NaN for anything else there is.
+
+    >>> _number("0.2"), _number("12"), _number(-1), _number("cheap"), _number(True), _number(None)
+    (0.2, 12, nan, nan, nan, None)
+    """
+    if value is None or value == "":
+        return None
+    if type(value) is str:
+        try:
+            value = int(value) if value.isdecimal() and len(value) < 16 else float(value)
+        except ValueError:
+            return nan
+    if type(value) not in (int, float) or not 0 <= value < 1e15:
+        return nan
+    return float(value) if type(value) is float else int(value)
