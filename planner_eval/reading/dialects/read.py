@@ -22,7 +22,6 @@ from planner_eval.base.json_text import (
     check_depth,
     is_data_nested_too_deep,
     is_nested_too_deep,
-    loads,
     loads_if_json,
 )
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
@@ -40,6 +39,7 @@ from planner_eval.reading.dialects.finding.whole_texts import (
     read_whole_text,
     refuse_too_many_calls,
 )
+from planner_eval.reading.dialects.json_objects import to_json_data
 from planner_eval.reading.dialects.repairs import repairs
 
 if TYPE_CHECKING:
@@ -575,47 +575,8 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
     return text
 
 
-# ----------------------------------------------------------------------
-# What is given to be read, beside texts: objects of other packages, and which turn of a conversation.
 TurnChoice: TypeAlias = int | Literal["first", "last"] | None
 """Which turn of the assistant is read, counted from 1; all of them where it is None."""
-
-_DUMP_METHODS = ("model_dump", "to_input_list", "to_dict", "to_json")
-
-
-def to_json_data(source: Any) -> Any:
-    """Structure that is JSON out of an object of another package: an answer, a message or a call, or a list.
-
-    Args:
-        source: Anything; what has none of the usual methods is given back as it is, and so is structure that
-            is JSON already.
-
-    Raises:
-        ParseError: the object's own method fails.
-
-    >>> class Message:
-    ...     def to_dict(self):
-    ...         return {"role": "assistant", "content": "f(a=1)"}
-    >>> to_json_data([Message()])
-    [{'role': 'assistant', 'content': 'f(a=1)'}]
-    """
-    if isinstance(source, dict):
-        talk = source.get("messages")
-        if isinstance(talk, (list, tuple)) and not all(isinstance(item, dict) for item in talk):
-            return {**source, "messages": to_json_data(talk)}
-        return source
-    if isinstance(source, (list, tuple)):
-        return [item if isinstance(item, (str, dict, list)) else to_json_data(item) for item in source]
-    for name in _DUMP_METHODS if not isinstance(source, (str, type)) else ():
-        method = getattr(source, name, None)
-        if callable(method):
-            try:
-                data = method()
-            except Exception as error:  # whatever another package's code raises
-                reason = f"{type(source).__name__}.{name}() fails: {type(error).__name__}: {error}"
-                raise ParseError(reason, code="parse.shape") from error
-            return loads(data, DEFAULT_LIMITS)[0] if isinstance(data, str) else data
-    return source
 
 
 def check_turn(turn: TurnChoice) -> None:

@@ -347,13 +347,8 @@ class PieceReader(ABC):
             if quoted is not None:
                 reason = "found a call in quotes that it contains itself: use other quotes around it"
                 raise ParseError(reason, text=view.text, offset=quoted.start(1))
-        bound = self.numbered(variables)
-        if not raw.calls:
-            messages = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
-            return NoCalls(f"code that calls no tool{next(messages, '')}", bound)
         reason = "Python calls" if kind == "pythonic" else "a Python program"
-        pieces = ((bound.piece, 0),) if bound else ()
-        return ReadCalls(kind, view.place(raw), reason, span_of(view), bound, pieces)
+        return self._read_program(raw, variables, view, kind, reason)
 
     def before(self) -> dict[str, Value | Unknown]:
         """What the variables hold of the pieces that were kept so far."""
@@ -361,10 +356,6 @@ class PieceReader(ABC):
             self.held.update(bound.shared())
         self.bound.clear()
         return self.held
-
-    def numbered(self, variables: dict[str, Value | Unknown]) -> PieceVariables | None:
-        """What a piece's own variables hold, under a number of its own; None where it has none."""
-        return PieceVariables(self.next_number(), variables) if variables else None
 
     def next_number(self) -> int:
         """A number for a piece, which no other has."""
@@ -393,13 +384,18 @@ class PieceReader(ABC):
             if calls_tool(view.text, self.defined):
                 raise
             return NoCalls("code that calls no tool")
-        bound = self.numbered(variables)
+        return self._read_program(raw, variables, view, "openai-programmatic", "a program of calls")
+
+    def _read_program(
+        self, raw: RawPlan, variables: dict[str, Value | Unknown], view: TextView, dialect: str, reason: str
+    ) -> ReadCalls | NoCalls:
+        """What a program calls, and what its variables hold after it."""
+        bound = PieceVariables(self.next_number(), variables) if variables else None
         if not raw.calls:
-            return NoCalls("code that calls no tool", bound)
+            messages = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
+            return NoCalls(f"code that calls no tool{next(messages, '')}", bound)
         pieces = ((bound.piece, 0),) if bound else ()
-        return ReadCalls(
-            "openai-programmatic", view.place(raw), "a program of calls", span_of(view), bound, pieces
-        )
+        return ReadCalls(dialect, view.place(raw), reason, span_of(view), bound, pieces)
 
     # ------------------------------------------------------------ one piece, strictly and mended
     def strict(self, view: TextView) -> ReadCalls | NoCalls:
