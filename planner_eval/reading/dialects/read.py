@@ -35,7 +35,7 @@ from planner_eval.reading.dialects.conversations.recorded_answers import resolve
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
-    read_call_list,
+    read_plain_calls,
     read_whole_text,
     refuse_too_many_calls,
 )
@@ -284,9 +284,11 @@ def _read(
             values = loads_if_json(source, limits) if is_json and values is None else values
             if is_json and values is None:
                 values, is_json = [], False
-                whole_read = read_call_list(source, limits)
+                whole_read = read_plain_calls(source, limits)
             else:
-                whole_read = read_whole_text(source, limits, values)
+                whole_read = read_whole_text(source, limits, values) or (
+                    None if is_json else read_plain_calls(source, limits)
+                )
             if whole_read is not None:
                 return whole_read
         talk = _find_conversation(source, limits, values, located=located) if is_json else None

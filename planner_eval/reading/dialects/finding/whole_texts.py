@@ -74,18 +74,21 @@ _CALL_NAME = r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+"
 _PLAIN_TEXT = r"[^'\"\\\[\]{}<>`#\n\r\x1b]*+"
 _PLAIN_SCALAR = rf"(?:'{_PLAIN_TEXT}'|\"{_PLAIN_TEXT}\"|-?\d{{1,15}}+(?:\.\d{{1,15}}+)?+|True|False|None)"
 _PLAIN_ARGUMENT = rf"\w++=(?:{_PLAIN_SCALAR}|\[(?:{_PLAIN_SCALAR}(?:, ?)?+)*+\])"
-_CALL_LIST = lazy_pattern(rf"\s*+\[(?:{_CALL_NAME}\((?:{_PLAIN_ARGUMENT}(?:, ?)?+)*+\)(?:, ?)?+)++\]\s*+")
-"""A list of Python calls with plain values, on one line: nothing in it means anything to another notation."""
+_PLAIN_CALL = rf"{_CALL_NAME}\((?:{_PLAIN_ARGUMENT}(?:, ?)?+)*+\)"
+_PLAIN_CALLS = lazy_pattern(
+    rf"\s*+(?:\[(?:{_PLAIN_CALL}(?:, ?)?+)++\]|{_PLAIN_CALL}(?:(?:; ?|\n){_PLAIN_CALL})*+)\s*+"
+)
+"""Python calls with plain values, in a list or bare: nothing in it means anything to another notation."""
 
 
-def read_call_list(source: str, limits: Limits) -> RecognisedPlan | None:
-    """The calls of a text that is one plain list of Python calls; None where a search has to decide.
+def read_plain_calls(source: str, limits: Limits) -> RecognisedPlan | None:
+    """The calls of a text that is plain Python calls; None where a search has to decide.
 
-    >>> read_call_list("[f(a=1), g(b='x')]", Limits()).raw.calls[1].arguments
+    >>> read_plain_calls("[f(a=1), g(b='x')]", Limits()).raw.calls[1].arguments
     (('b', 'x'),)
-    >>> read_call_list("[f(a=1), g(b='</think>')]", Limits())
+    >>> read_plain_calls("f(a=1); g(b='</think>')", Limits())
     """
-    if _CALL_LIST.fullmatch(source) is None or len(source) > _MAX_LIST_LENGTH:
+    if _PLAIN_CALLS.fullmatch(source) is None or len(source) > _MAX_LIST_LENGTH:
         return None
     from planner_eval.reading.dialects.detect import may_be_other_notation
     from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
