@@ -511,7 +511,7 @@ OWN = ["appbench", "callnavi", "complexfuncbench", "functionchat", "mathqa", "ne
 
 @pytest.mark.parametrize("name", OWN)
 def test_gold_of_our_own_samples_is_sure_to_be_right(name: str) -> None:
-    found = pe.check_dataset(name, source=SAMPLES)
+    found = pe.check_dataset(name, folder=SAMPLES)
     assert found.doubts == ()
     assert found.checked.plans
 
@@ -522,5 +522,5 @@ PUBLISHED = TABLES["PUBLISHED"]
 @pytest.mark.more
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_what_is_sure_in_published_gold(name: str, reference: Path) -> None:
-    found = pe.check_dataset(name, source=str(reference / "datasets"), select=["gold"])
+    found = pe.check_dataset(name, folder=str(reference / "datasets"), select=["gold"])
     assert Counter(one.found.code for one in found.doubts) == PUBLISHED[name]

@@ -274,7 +274,7 @@ def test_a_gold_plan_that_cannot_be_read_teaches_nothing(gold: Any) -> None:
 
 def test_trl_and_verl_call_it_their_way() -> None:
     told: dict[str, float] = {}
-    reward = pe.reward(gold="plan", name="plans")
+    reward = pe.reward(gold_field="plan", name="plans")
     said = [[{"role": "assistant", "content": one}] for one in (RIGHT, VALUE, CUT)]
     more: dict[str, Any] = {"completion_ids": [[1]] * 3, "trainer_state": object(), "prompts": ["p"] * 3}
     more |= {"log_metric": told.__setitem__, "log_extra": lambda *_: None}

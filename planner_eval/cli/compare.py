@@ -19,9 +19,9 @@ from planner_eval.cli.benchmark_options import (
     BenchmarkOptions,
     benchmark_options,
     delay_garbage_collection,
+    open_rules,
     refuse_idle_options,
     say_judge_failures,
-    scoring_options,
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -54,7 +54,7 @@ from planner_eval.cli.terminal import make_counter
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS
 
 if TYPE_CHECKING:
-    from planner_eval.models.judges import CountedJudge
+    from planner_eval.benchmarks.judging import Judge
     from planner_eval.results.contrast import Allowance, Comparison
     from planner_eval.results.views.junit import Case
 
@@ -213,24 +213,24 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
 
 def _compare_benchmark(
     systems: Systems, gold: str, published: BenchmarkOptions, **sure: Any
-) -> tuple[Comparison, CountedJudge | None]:
+) -> tuple[Comparison, Judge | None]:
     from planner_eval.benchmarks.benchmark import benchmark
 
     refuse_stdin_twice(*systems.paths, gold)
     delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
     refuse_idle_options(bench, published)
-    with scoring_options(bench, published) as options:
+    with open_rules(bench, published) as rules:
         comparison = pe.compare_benchmark(
             systems.paths,
             gold,
             bench.name,
             reading=systems.how,
             ids=systems.ids,
+            rules=rules,
             **sure,
-            **options,
         )
-        return comparison, options["judge"]
+        return comparison, rules.judge
 
 
 def _parse_allowance(text: str) -> Allowance:

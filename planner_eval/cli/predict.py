@@ -221,9 +221,14 @@ _ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
 """Options by what takes them: the samples, their prompts, the server, and the asking."""
 
 
+def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, Any]:
+    """What is prepared, as the library calls it; the cache of requests is another."""
+    return {"cache": data_cache, **options}
+
+
 @click.command("predict", cls=Command)
 @argument("samples", "DATASET|TASKS")
-@bundle_options("prepared", dict, _PREPARING_OPTIONS)
+@bundle_options("prepared", _preparing_options, _PREPARING_OPTIONS)
 @bundle_options("prompting", dict, _PROMPT_OPTIONS)
 @bundle_options("reached", dict, _ENDPOINT_OPTIONS)
 @bundle_options("asked", dict, _ASKING_OPTIONS)
@@ -346,9 +351,9 @@ def command(
             sampling=sampling,
             **asked,
             messages=not no_messages,
-            tell=progress,
+            progress=progress,
             seen=progress.seen,
-            say=note,
+            tell=note,
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command resumes from there")

@@ -237,8 +237,8 @@ def command(
             shown = page_settings(failures=only_failures)
             report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
-            folder = {"folder": output, **({"store": store} if store else {})} if in_folder else {}
-            report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
+            how_worked = work_settings(running, paired, output if in_folder else None, store)
+            report = pe.score(paired, **judging.settings(), **how_worked)
     if in_folder and gold_doubts is not None:
         again = f"planeval score {output} --gold-doubts {gold_doubts}"
         note(f"{output} holds the scores of all records; {again} shows those without doubtful gold again")

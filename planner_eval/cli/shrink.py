@@ -131,7 +131,7 @@ def command(
             *pair,
             **criterion,
             id=wanted[0] if wanted else None,
-            record=record,
+            number=record,
             to=to,
             policy=chosen_policy(policy),
             reading=how,
