@@ -27,7 +27,7 @@ from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Comparison
 from planner_eval.results.runs.stored import StoredRun, read_stored_run
 from planner_eval.results.score import refuse_seed
-from planner_eval.results.views.compare import system_names
+from planner_eval.results.system_names import system_names
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import AnsweredSample
@@ -410,16 +410,11 @@ def _refuse_unlike(first: StoredRun, other: StoredRun) -> None:
     Raises:
         InputError: says what they do not have in common.
     """
-    prefix = f"{first.path} and {other.path} cannot be compared"
-    if first.version != other.version:
-        raise InputError(f"{prefix}: they are of versions {first.version} and {other.version}")
     names = [run.options.get("benchmark") for run in (first, other)]
     if names[0] != names[1]:
         under = " and ".join(f"under {name}" if name else "under no benchmark" for name in names)
-        raise InputError(f"{prefix}: they were scored {under}")
-    golds = [[(i["size"], i["digest"]) for i in run.inputs if i["role"] == "gold"] for run in (first, other)]
-    if golds[0] != golds[1]:
-        raise InputError(f"{prefix}: their gold plans are not the same")
+        raise InputError(f"{first.path} and {other.path} cannot be compared: they were scored {under}")
+    prefix = first.refuse_unlike(other)
     settings: Any = [run.options.get("settings") or {} for run in (first, other)]
     for name in dict.fromkeys([*settings[0], *settings[1]]):
         values = [options.get(name, "left out") for options in settings]

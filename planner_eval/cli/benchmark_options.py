@@ -13,7 +13,7 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import bundle_options, note, option, refuse_idle
+from planner_eval.cli.options import Scope, bundle_options, note, option, refuse_idle
 from planner_eval.cli.terminal import Target
 
 if TYPE_CHECKING:
@@ -94,6 +94,19 @@ benchmark_options = bundle_options(
     ),
 )
 """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
+
+
+def benchmark_scopes(named: bool, keys: Sequence[str]) -> tuple[Scope, ...]:
+    """When options have an effect that depend on whether a benchmark scores; `keys` break figures down."""
+    return (
+        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        (
+            "infer",
+            named or not {"depth", "pattern"}.isdisjoint(keys),
+            "with --by depth or --by pattern: no metric counts inferred edges",
+        ),
+    )
 
 
 def delay_garbage_collection() -> None:

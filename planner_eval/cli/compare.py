@@ -18,6 +18,7 @@ from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
     BenchmarkOptions,
     benchmark_options,
+    benchmark_scopes,
     delay_garbage_collection,
     open_rules,
     refuse_idle_options,
@@ -147,18 +148,12 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
     condition = "without --benchmark: a benchmark has its own notation and metrics"
     refuse_idle(
-        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
-        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        *benchmark_scopes(named, keys or ("depth",)),
         ("keys", *format_condition(form, "document", "data", "page")),
         (
             (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
             not ruled,
             condition,
-        ),
-        (
-            "infer",
-            named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
-            "with --by depth or --by pattern: no metric counts inferred edges",
         ),
         ("gold_doubts", *format_condition(form, "document", "data")),
         ("every", *format_condition(form, "document", more=": the others have every metric")),

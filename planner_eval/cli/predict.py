@@ -91,9 +91,7 @@ class PredictProgress:
 
     def _words(self) -> None:
         least = "at least " if self.uncounted else ""
-        tokens_in, tokens_out = self.tokens
-        tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
-        phrases = [f"{self.what}{tokens}"]
+        phrases = [f"{self.what}{_tokens_text(self.tokens, least)}"]
         phrases += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
         now = time.monotonic()
         if waits := [w for w in self.waits if w[0] > now]:
@@ -107,6 +105,11 @@ class PredictProgress:
         if self.counter.hidden and now - self.said >= least:
             self.said = now
             note(self.counter.said)
+
+
+def _tokens_text(tokens: tuple[int, int], least: str) -> str:
+    """How many tokens were sent and received, to follow what was counted; "" for none."""
+    return f", {least}{tokens[0]:,} tokens in and {tokens[1]:,} out" if any(tokens) else ""
 
 
 def say_run(
@@ -132,9 +135,8 @@ def say_run(
     totals = run_totals(rows, progress.rates)
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
     message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
-    tokens_in, tokens_out = totals.tokens
     least = "at least " if totals.uncounted else ""
-    tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
+    tokens = _tokens_text(totals.tokens, least)
     amount = f"{totals.cost or 0:,.6f}".rstrip("0").rstrip(".")
     tokens += f", cost {least}{amount}" if totals.cost is not None else ""
     emit(

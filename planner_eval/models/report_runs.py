@@ -77,11 +77,8 @@ class PageRun(NamedTuple):
         Raises:
             InputError: their gold plans, policies, clusters or how they were read are not the same.
         """
-        golds = [
-            [(i["size"], i["digest"]) for i in r.run.inputs if i["role"] == "gold"] for r in (self, other)
-        ]
         prefix = f"{self.run.path} and {other.run.path} cannot be shown together"
-        if golds[0] != golds[1]:
+        if self.run.golds != other.run.golds:
             raise InputError(f"{prefix}: their gold plans are not the same")
         if describe(self.policy) != describe(other.policy):
             raise InputError(f"{prefix}: they were compared under other policies")

@@ -38,9 +38,9 @@ from planner_eval.reading.files.several import SHARED_ANSWERS_LABEL
 from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.report import interval_note, sort_values
 from planner_eval.results.score import read_stored_score, refuse_seed, score
+from planner_eval.results.system_names import free_names
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.trials import trial_figure
-from planner_eval.results.views.compare import free_names
 
 
 # ----------------------------------------------------------------------

@@ -25,8 +25,8 @@ from planner_eval.results.score import (
     scoring_job,
 )
 from planner_eval.results.scored import BREAKDOWN_FIELDS, STRUCTURE_KEYS
+from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
-from planner_eval.results.views.compare import system_names
 
 Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
 """Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""

@@ -414,15 +414,7 @@ def _refuse_unlike(first: _StoredScore, other: _StoredScore) -> None:
     """
     from planner_eval.results.runs.folder import option_texts
 
-    prefix = f"{first.run.path} and {other.run.path} cannot be compared"
-    if first.run.version != other.run.version:
-        raise InputError(f"{prefix}: they are of versions {first.run.version} and {other.run.version}")
-    golds = [
-        [(i["size"], i["digest"]) for i in scored.run.inputs if i["role"] == "gold"]
-        for scored in (first, other)
-    ]
-    if golds[0] != golds[1]:
-        raise InputError(f"{prefix}: their gold plans are not the same")
+    prefix = first.run.refuse_unlike(other.run)
     # What root causes cost is no part of a comparison.
     first_options, other_options = (
         {**scored.run.options, "about": None, "causes": None} for scored in (first, other)

@@ -33,8 +33,8 @@ from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_runn
 from planner_eval.results.runs.run import run
 from planner_eval.results.score import refuse_unknown_keys, repair_predictions, scoring_job
 from planner_eval.results.scored import BREAKDOWN_FIELDS, ScoredRow, row_of
+from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
-from planner_eval.results.views.compare import system_names
 from planner_eval.results.views.report import beside_cards, fix_sentence
 
 # ----------------------------------------------------------------------
