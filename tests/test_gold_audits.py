@@ -350,7 +350,7 @@ def _kept(rows: list[dict[str, Any]], name: str) -> str:
 def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     gold, file = _kept(GIVEN, "gold.jsonl"), _kept(RUNS["one"], "one.jsonl")
-    pe.score(Path(_kept(RUNS["two"], "two.jsonl")), Path(gold), folder="scored")
+    pe.score(Path(_kept(RUNS["two"], "two.jsonl")), Path(gold), running=pe.Running(folder="scored"))
     for name in ("three", "four"):
         options = {"dataset": "own", "setup": {}, "model": "small", "repeat": 1}
         samples = {"role": "samples", "path": gold, "size": 2, "digest": ""}

@@ -316,7 +316,7 @@ def test_what_a_model_says_is_read_strictly_and_tried(answer: str, value: Any) -
         asked.append(request)
         return answer
 
-    more: Any = {"query": "Book it", "model": ScriptedJudge(say), "least": 0}
+    more: Any = {"query": "Book it", "judge": ScriptedJudge(say), "least": 0}
     found = pe.suggest(plan(call("v2", "book_hotel")), TOOLS, **more)
     if value is None:
         assert found.faults[0].suggestions == ()

@@ -409,7 +409,7 @@ class Reward:
             return [judge_pair(pair, self.how) for pair in pairs]
         job = _RewardJob(self.how)
         try:
-            running = Running(self.jobs, self.deadline)
+            running = Running(1 if self.jobs is None else self.jobs, self.deadline)
             with run(job, pairs, running) as output, open(output.rows) as rows:
                 return [Judgement(*json.loads(line)) for line in rows]
         except (PlanevalError, OSError, RuntimeError):  # no process can be started, or no file be written

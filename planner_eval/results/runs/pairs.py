@@ -70,6 +70,10 @@ class Job(Protocol):
 
 # ----------------------------------------------------------------------
 # How the work on the pairs is done: what the verbs take as ``running``.
+DEADLINE = 60.0
+"""Seconds for a pair."""
+
+
 class Running(NamedTuple):
     """How the work on many pairs is done: by how many processes, for how long, and where it is kept.
 
@@ -89,7 +93,7 @@ class Running(NamedTuple):
     """
 
     jobs: int | None = None
-    deadline: float | None = 60.0
+    deadline: float | None = DEADLINE
     part: int | None = None
     folder: str | os.PathLike[str] | None = None
     store: str = "jsonl"
