@@ -134,7 +134,8 @@ module._PROGRESS_SECONDS = 1.0
 @click.command()
 @module.work_options
 def command(running):
-    with run(Echo(0.05), records(60, {3: "raise"}), **running.options()) as finished:
+    how = {"progress": running.progress()}
+    with run(Echo(0.05), records(60, {3: "raise"}), running.running(), **how) as finished:
         click.echo(f"{finished.pairs} pairs, {running.wanted}")
 command()
 """

@@ -16,11 +16,12 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
-from planner_eval.results.compare import make_comparison, make_contrast
+from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.views.compare import HEADS, TERMINAL_WIDTH, write_comparison
+from planner_eval.results.system_names import HEADS
+from planner_eval.results.views.compare import TERMINAL_WIDTH, write_comparison
 from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
 from tests.test_junit import checked, kind
@@ -137,7 +138,8 @@ def runs(draw: st.DrawFn) -> list[list[ScoredRow]]:
 def contrast(
     first: list[ScoredRow], second: list[ScoredRow], names: tuple[str, str] = ("A", "B")
 ) -> Contrast:
-    return make_contrast(first, second, ["exact", "calls"], names=names, made="t", by=["k"])
+    compared = make_comparison((first, second), ["exact", "calls"], names=names, made="t", by=["k"])
+    return compared.contrasts[0]
 
 
 @examples(25)

@@ -391,7 +391,7 @@ def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
 
 def test_a_run_remembers_its_cache_of_data_sets(tmp_path: Path) -> None:
     run, scored, cache = str(tmp_path / "run"), str(tmp_path / "scored"), str(ROOT / "data" / "samples")
-    pe.predict("callnavi", EMPTY, data_cache=cache, pipeline="flat", out=run)
+    pe.predict("callnavi", EMPTY, cache=cache, pipeline="flat", out=run)
     named = ("score", f"{run}/rows.jsonl", "callnavi", "--benchmark", "callnavi", "--cache", cache)
     told = (*named, "-o", f"{scored}/")
     for argv in (("score", run), told, ("compare", run, run), ("table", run), ("table", scored)):

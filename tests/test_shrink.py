@@ -308,7 +308,7 @@ def test_a_figure_of_two_scores_is_named() -> None:
             pe.shrink(answers, gold, **{**how, **more})
     with pytest.raises(InputError, match="the answers are a list, expected the path"):
         pe.shrink([], gold, **how)
-    assert pe.shrink(answers, gold, **{**how, "id": None}, record=2).shows.startswith("callnavi's solved")
+    assert pe.shrink(answers, gold, **{**how, "id": None}, number=2).shows.startswith("callnavi's solved")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if BENCHMARKS[name].gold_of])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,11 +173,11 @@ def agree(
     first: Any,
     second: Any = None,
     *,
-    positive: str | None = None,
     id_field: str | None = None,
     verdict_field: str | None = None,
-    names: tuple[str, str] | None = None,
+    positive: str | None = None,
     policy: AnyPolicy = DEFAULT_POLICY,
+    names: Sequence[str] | None = None,
 ) -> Agreement:
     """Say how far verdicts agree with a reference's: agreement, Cohen's kappa, errors of either kind.
 
@@ -187,11 +187,11 @@ def agree(
         second: The reference, a person's, likewise. When left out the first is a file of answers, with gold
             and what its run recorded of them, or a run that was scored: the verdicts are whether an answer
             is the same as gold, the reference is what was recorded.
-        positive: The class that counts as yes, all others as no.
         id_field: The field that names a record; recognised when left out.
         verdict_field: The field that holds its verdict; recognised when left out.
-        names: What the two are called; their files' names when left out.
+        positive: The class that counts as yes, all others as no.
         policy: How values compare, where the first stands alone and is no run that was scored.
+        names: What the two are called; their files' names when left out.
 
     Raises:
         InputError: a file cannot be used, or a field cannot be told; PairingError where no record has a

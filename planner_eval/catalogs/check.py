@@ -283,8 +283,8 @@ def check(
     catalog: Any = None,
     *,
     trace: Any = None,
-    ignore: Collection[str] = (),
     level: str = "info",
+    ignore: Collection[str] = (),
 ) -> tuple[Diagnostic, ...]:
     """Everything in a plan that contradicts a catalog, and what is wrong in a recorded run by itself.
 
@@ -297,8 +297,8 @@ def check(
         trace: The trace, or the conversation, that `plan` was read of, as JSON data: a plan by itself holds
             its times and failures no more. Where `plan` is no plan yet, but a text, data or a file, it is
             that.
-        ignore: Codes of findings to leave out.
         level: The least severity that is told: ``"error"``, ``"warning"`` or ``"info"``.
+        ignore: Codes of findings to leave out.
 
     Returns:
         Findings by call and argument; what the plan's own diagnostics say already is not repeated.

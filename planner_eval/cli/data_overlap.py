@@ -228,7 +228,7 @@ def duplicates_command(
     files = any(source.file is not None for source in sources)
     refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
-        *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
+        *sources, way=by, query=query, across=across, examples=examples, dialect=dialect,
         progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:

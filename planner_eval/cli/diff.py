@@ -236,7 +236,7 @@ def command(
         refuse_absent(pred)
         raise missing_argument("gold")
     pred, gold = original_names(output, pred, gold)
-    paired = pe.pair(*read_sides(pred, gold, how), reading=how, id=wanted)
+    paired = pe.pair(*read_sides(pred, gold, how), reading=how, ids=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
     shape = _OutputSettings(form, patch, many, only is not None, is_folder(output))
     named = format_of_suffix(output, formats_of(*ASPECTS))

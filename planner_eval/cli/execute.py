@@ -178,8 +178,8 @@ def command(
         settings = {"spec": spec, "seed": seed, "ids": list(wanted), **fields}
         settings |= {} if initial is None else {"initial": initial}
         how_kept = _storage_settings(how, source, output, store, (plan,), used)
-        if running.record_deadline is None:  # a plan has its own time, which is told as what it came to
-            how_kept["deadline"] = timeout + _EXTRA_SECONDS
+        # A plan has its own time, which is told as what it came to.
+        how_kept["deadline"] = timeout + _EXTRA_SECONDS
         job = job._replace(said=_deciding_settings(how, settings))
         work = run_job(job, UnpairedRecords([source.records]), running, large=True, what="plans", **how_kept)
     else:

@@ -168,19 +168,22 @@ scored_pair_options = _make_pair_options(strict_options, infer_option)
 """As :data:`pair_options`, for commands that repair predictions unless told to read strictly."""
 
 
-def work_settings(running: WorkOptions, paired: PairedFiles, **run_options: Any) -> dict[str, Any]:
+def work_settings(
+    work: WorkOptions, paired: PairedFiles, folder: str | None = None, store: str | None = None
+) -> dict[str, Any]:
     """How pairs are worked on: in this process, or in parts by several.
 
     Args:
-        running: What the user says of it.
+        work: What the user says of it.
         paired: The pairs.
-        run_options: Of a run that is kept its folder, and in what that keeps the rows.
+        folder: Where the run is kept.
+        store: In what that keeps the rows.
     """
     from planner_eval.results.runs.pairs import is_large
 
-    if running.wanted or run_options or is_large(paired.pred, paired.gold):
-        return {"jobs": 0, **run_options, **running.options()}
-    return {} if running.quiet else {"progress": make_counter()}
+    if work.wanted or folder or is_large(paired.pred, paired.gold):
+        return {"running": work.running(folder, store), "progress": work.progress()}
+    return {} if work.quiet else {"progress": make_counter()}
 
 
 def missing_argument(name: str) -> click.UsageError:

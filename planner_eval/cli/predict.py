@@ -91,9 +91,7 @@ class PredictProgress:
 
     def _words(self) -> None:
         least = "at least " if self.uncounted else ""
-        tokens_in, tokens_out = self.tokens
-        tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
-        phrases = [f"{self.what}{tokens}"]
+        phrases = [f"{self.what}{_tokens_text(self.tokens, least)}"]
         phrases += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
         now = time.monotonic()
         if waits := [w for w in self.waits if w[0] > now]:
@@ -107,6 +105,11 @@ class PredictProgress:
         if self.counter.hidden and now - self.said >= least:
             self.said = now
             note(self.counter.said)
+
+
+def _tokens_text(tokens: tuple[int, int], least: str) -> str:
+    """How many tokens were sent and received, to follow what was counted; "" for none."""
+    return f", {least}{tokens[0]:,} tokens in and {tokens[1]:,} out" if any(tokens) else ""
 
 
 def say_run(
@@ -132,9 +135,8 @@ def say_run(
     totals = run_totals(rows, progress.rates)
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
     message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
-    tokens_in, tokens_out = totals.tokens
     least = "at least " if totals.uncounted else ""
-    tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
+    tokens = _tokens_text(totals.tokens, least)
     amount = f"{totals.cost or 0:,.6f}".rstrip("0").rstrip(".")
     tokens += f", cost {least}{amount}" if totals.cost is not None else ""
     emit(
@@ -221,9 +223,14 @@ _ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
 """Options by what takes them: the samples, their prompts, the server, and the asking."""
 
 
+def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, Any]:
+    """What is prepared, as the library calls it; the cache of requests is another."""
+    return {"cache": data_cache, **options}
+
+
 @click.command("predict", cls=Command)
 @argument("samples", "DATASET|TASKS")
-@bundle_options("prepared", dict, _PREPARING_OPTIONS)
+@bundle_options("prepared", _preparing_options, _PREPARING_OPTIONS)
 @bundle_options("prompting", dict, _PROMPT_OPTIONS)
 @bundle_options("reached", dict, _ENDPOINT_OPTIONS)
 @bundle_options("asked", dict, _ASKING_OPTIONS)
@@ -346,9 +353,9 @@ def command(
             sampling=sampling,
             **asked,
             messages=not no_messages,
-            tell=progress,
+            progress=progress,
             seen=progress.seen,
-            say=note,
+            tell=note,
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command resumes from there")

@@ -17,6 +17,7 @@ from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
     BenchmarkOptions,
     benchmark_options,
+    benchmark_scopes,
     refuse_tsv,
 )
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
@@ -139,14 +140,13 @@ def command(
         systems = systems._replace(paths=(pred,), gold=gold)
     stored_benchmark = gold is None and is_benchmark_run(pred)
     refuse_idle(
-        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        *benchmark_scopes(named, judging.keys),
         (
             "plot",
             named or is_benchmark_run(pred),
             "with --benchmark NAME, whose paper's plots it draws",
         ),
         charted.applies,
-        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
         ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
             "keys",
@@ -157,11 +157,6 @@ def command(
             "only",
             named or stored_benchmark or not shows(form, "table"),
             "to other formats: --format csv has scores alone",
-        ),
-        (
-            "infer",
-            named or not {"depth", "pattern"}.isdisjoint(judging.keys),
-            "with --by depth or --by pattern: no metric counts inferred edges",
         ),
         (
             OVERRIDDEN_OPTIONS,
@@ -237,8 +232,8 @@ def command(
             shown = page_settings(failures=only_failures)
             report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
-            folder = {"folder": output, **({"store": store} if store else {})} if in_folder else {}
-            report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
+            how_worked = work_settings(running, paired, output if in_folder else None, store)
+            report = pe.score(paired, **judging.settings(), **how_worked)
     if in_folder and gold_doubts is not None:
         again = f"planeval score {output} --gold-doubts {gold_doubts}"
         note(f"{output} holds the scores of all records; {again} shows those without doubtful gold again")

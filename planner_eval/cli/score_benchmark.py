@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,10 +17,10 @@ from planner_eval.cli.benchmark_options import (
     BenchmarkOptions,
     delay_garbage_collection,
     describe_benchmarks,
+    open_rules,
     refuse_idle_options,
     refuse_tsv,
     say_judge_failures,
-    scoring_options,
 )
 from planner_eval.cli.drawing import ChartOptions, is_folder
 from planner_eval.cli.options import Threshold, emit, format_condition, note, refuse_idle
@@ -73,30 +73,31 @@ def score_benchmark(
     refuse_tsv(form, bench)
     _refuse_idle(bench, form, published)
     folder = output if is_folder(output) else None
-    with scoring_options(bench, published) as options:
-        run, judge = options["run"], options["judge"]
+    with open_rules(bench, published) as rules:
         if shows(form, "result_file"):
-            options["variants"] = ()
+            rules = rules._replace(variants=())
         unplotted = charted.plot is None
-        separate = not shows(form, "page") and _can_score_separately(bench, published, form, options)
+        separate = not shows(form, "page") and _can_score_separately(bench, published, form, rules)
         divisible = unplotted and separate and ids is None
         _refuse_parts(bench, divisible=divisible)
         if divisible and (running.wanted or folder is not None or _is_large(pred)):
-            work_options = {"jobs": 0, "folder": folder, **running.options("answers")}
-            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **work_options)
-        elif predicted is not None and not bench.several(dict(options)):
+            scored = pe.score_benchmark(
+                pred, gold, bench.name, reading=how, rules=rules,
+                running=running.running(folder), progress=running.progress("answers"),
+            )  # fmt: skip
+        elif predicted is not None and not bench.several(rules.settings):
             from planner_eval.models.predict.trials import score_repetitions
 
             def score(repetition: int | None) -> Scored:
                 return pe.score_benchmark(
-                    pred, gold, bench.name, reading=how, ids=ids, repetition=repetition, **options
+                    pred, gold, bench.name, reading=how, ids=ids, repetition=repetition, rules=rules
                 )
 
             scored = score_repetitions(predicted, score)
         else:
-            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
-        draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, run=run))
-        more = _details(scored, form, run) if published.details else ""
+            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, rules=rules)
+        draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, rules=rules))
+        more = _details(scored, form, rules.run) if published.details else ""
         if doubts is not None:
             from planner_eval.benchmarks.doubts import format_without_doubts
 
@@ -106,12 +107,12 @@ def score_benchmark(
                 )
             more += format_without_doubts(
                 scored, doubts, lambda names: pe.score_benchmark(
-                    pred, gold, bench.name, reading=how, ids=names, **options), form
+                    pred, gold, bench.name, reading=how, ids=names, rules=rules), form
             )  # fmt: skip
         writing = writing._replace(output=None if folder else output)
-        code = write_scores(scored, pred, writing, more, run=run)
+        code = write_scores(scored, pred, writing, more, run=rules.run)
         draw()
-    return max(code, say_judge_failures(judge, scored.prompts))
+    return max(code, say_judge_failures(rules.judge, scored.prompts))
 
 
 def write_page_of_results(
@@ -249,7 +250,7 @@ def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: 
 
 
 def _can_score_separately(
-    bench: Benchmark, published: BenchmarkOptions, form: str, options: Mapping[str, Any]
+    bench: Benchmark, published: BenchmarkOptions, form: str, rules: pe.BenchmarkRules
 ) -> bool:
     """Whether answers are scored one by one, and nothing is wanted that needs all of them together."""
     if (
@@ -259,8 +260,8 @@ def _can_score_separately(
         or published.tools is not None
     ):
         return False
-    settings = {name: options[name] for name in options.keys() - {"variants", "judge", "prompts", "run"}}
-    return all(bench.apart(name, bench.checked(name, settings)) is not None for name in options["variants"])
+    settings = rules.settings
+    return all(bench.apart(name, bench.checked(name, settings)) is not None for name in rules.variants)
 
 
 def _refuse_parts(bench: Benchmark, *, divisible: bool) -> None:

@@ -119,7 +119,7 @@ def command(
         else None
     )
     question = _question_reader(query, source)
-    how = {"model": judge, "most": most, "least": least, "dialect": dialect}
+    how = {"judge": judge, "most": most, "least": least, "dialect": dialect}
     many = len(source.records) != 1 or source.many
     rows = list(
         count_items(_rows(source.records, question, offered, how, patch=patch), len(source.records), "plans")

@@ -237,8 +237,8 @@ def apply(
     patch: Any,
     plan: Source,
     *,
-    id: str | None = None,
     dialect: str | None = None,
+    id: str | None = None,
     repair: bool = False,
     compute: str | None = None,
 ) -> Plan | Iterator[PatchResult]:
@@ -248,8 +248,8 @@ def apply(
         patch: A patch, a diff, or what :func:`planner_eval.read_patches` takes or gave.
         plan: The plan: itself, its text or data. Or many: the path of a file, what
             :func:`planner_eval.read` gave, or a list.
-        id: Repair only the plan of this id.
         dialect: The notation of the plans; recognised when left out.
+        id: Repair only the plan of this id.
         repair: Mend small faults of plans that cannot be read strictly.
         compute: ``"arithmetic"``: expressions of numbers become the numbers they come to.
 

@@ -146,10 +146,15 @@ class Comparison:
     seed: int = 0
     cluster: str | None = None
 
+    def of_each(self, name: str) -> tuple[Any, ...]:
+        """What contrasts have of their two systems, of each system once: the first, then the others."""
+        pairs = [getattr(contrast, name) for contrast in self.contrasts]
+        return (pairs[0][0], *(pair[1] for pair in pairs))
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the systems are called, the first before all."""
-        return (self.contrasts[0].names[0], *(contrast.names[1] for contrast in self.contrasts))
+        return self.of_each("names")
 
     @property
     def n(self) -> int:
@@ -159,15 +164,12 @@ class Comparison:
     @property
     def records(self) -> tuple[Records, ...]:
         """What became of the records of each system, the first before all."""
-        return (self.contrasts[0].records[0], *(contrast.records[1] for contrast in self.contrasts))
+        return self.of_each("records")
 
     @property
     def conversations(self) -> tuple[ConversationSums | None, ...]:
         """Turns and costs of each system, the first before all."""
-        return (
-            self.contrasts[0].conversations[0],
-            *(contrast.conversations[1] for contrast in self.contrasts),
-        )
+        return self.of_each("conversations")
 
     @property
     def unreadable(self) -> str:

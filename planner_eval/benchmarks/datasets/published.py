@@ -469,70 +469,67 @@ class ListedDataset(NamedTuple):
     there: int
 
 
-def list_datasets(*, cache: str | None = None, source: str | None = None) -> tuple[ListedDataset, ...]:
+def list_datasets(*, cache: str | None = None, folder: str | None = None) -> tuple[ListedDataset, ...]:
     """The published data sets, and which of their files are there.
 
     Args:
         cache: The cache folder, where it is not the usual one.
-        source: A folder that holds the files, instead of the cache.
+        folder: A folder that holds the files, instead of the cache.
 
     >>> [one.dataset.name for one in list_datasets()][:2]
     ['appbench', 'bfcl']
     """
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     listed = []
     for dataset in published_datasets().values():
-        folder = dataset_folder(dataset, cache=cache, source=source)
+        home = dataset_folder(dataset, cache=cache, source=folder)
         needed = [file for file in dataset.files if file.needed]
-        present = sum((folder / file.path).is_file() for file in needed)
-        listed.append(ListedDataset(dataset, folder, len(needed), present))
+        present = sum((home / file.path).is_file() for file in needed)
+        listed.append(ListedDataset(dataset, home, len(needed), present))
     return tuple(listed)
 
 
-def read_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> Iterator[Sample]:
+def read_dataset(name: str, *, cache: str | None = None, folder: str | None = None) -> Iterator[Sample]:
     """The samples of a published data set.
 
     Args:
         name: Its name, e.g. ``"nestful"``.
         cache: The cache folder, where it is not the usual one.
-        source: Its folder, one that holds it by name, or one of its files, instead of the cache.
+        folder: Its folder, one that holds it by name, or one of its files, instead of the cache.
 
     Raises:
         DatasetError: there is no data set of that name, or its files are not there or cannot be read.
 
-    >>> from planner_eval.base.resources import folder
-    >>> samples = read_dataset("nestful-v2", source=str(folder("data") / "samples"))
+    >>> samples = read_dataset("nestful-v2", folder="data/samples")
     >>> next(samples).query
     'Half of the sum of 3 and 5?'
     """
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     dataset = find_dataset(name)
-    return read(dataset, dataset_folder(dataset, cache=cache, source=source))
+    return read(dataset, dataset_folder(dataset, cache=cache, source=folder))
 
 
-def verify_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> list[FileState]:
+def verify_dataset(name: str, *, cache: str | None = None, folder: str | None = None) -> list[FileState]:
     """Compare a data set's files with the published checksums.
 
     Args:
         name: Its name.
         cache: As for :func:`read_dataset`.
-        source: Its folder, or one that holds it by name.
+        folder: Its folder, or one that holds it by name.
 
     Raises:
-        DatasetError: there is no data set of that name, `source` is a file, or no file is there.
+        DatasetError: there is no data set of that name, `folder` is a file, or no file is there.
 
-    >>> from planner_eval.base.resources import folder
-    >>> samples = str(folder("data") / "samples")
-    >>> [(state.file.path, state.state) for state in verify_dataset("nestful-v2", source=samples)]
+    >>> [(file.file.path, file.state) for file in verify_dataset("nestful-v2", folder="data/samples")]
     [('v2/nestful_data.jsonl', 'unknown')]
     """
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     dataset = find_dataset(name)
-    folder = dataset_folder(dataset, cache=cache, source=source)
-    if folder.is_file():
-        raise DatasetError(f"{source} is a file; verify compares the files of a folder")
-    refuse_absent(dataset, folder)
-    return verify(dataset, folder)
+    home = dataset_folder(dataset, cache=cache, source=folder)
+    if home.is_file():
+        raise DatasetError(f"{folder} is a file; verify compares the files of a folder")
+    refuse_absent(dataset, home)
+    return verify(dataset, home)
 
 
 def refuse_absent(dataset: Dataset, folder: Path) -> None:

@@ -154,7 +154,7 @@ def open_sources(
     turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
-    tell: Callable[[str], None] = lambda message: None,
+    tell: Callable[[str], object] | None = None,
 ) -> list[Source]:
     """The files and published data sets that some names stand for, in their order.
 
@@ -182,7 +182,8 @@ def open_sources(
     expect(NAMES, names=names)
     expect_or_none(NAME, id_field=id_field, text_field=text_field)
     expect_or_none(PATH, cache=cache, folder=folder)
-    expect(FUNCTION, tell=tell)
+    expect_or_none(FUNCTION, tell=tell)
+    tell = tell or (lambda _message: None)
     sources: list[Source] = []
     for name in (names,) if isinstance(names, str) else names:
         datasets = _named_datasets(name)

@@ -268,7 +268,9 @@ def _too_large(spec: PlanSpec) -> str:
 
 # ----------------------------------------------------------------------
 # Grammars that hold what a model writes to the plans of a catalog.
-def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8) -> Grammar:
+def grammar(
+    catalog: Any, *, dialect: str | None = None, max_calls: int = 8, to: str | None = None
+) -> Grammar:
     """A grammar of the plans that a catalog allows, for engines that decode by one.
 
     It holds names of tools and arguments, types, listed values, what is required, and references to earlier
@@ -276,10 +278,10 @@ def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max
 
     Args:
         catalog: The tools, as for :func:`planner_eval.read_catalog`.
-        dialect: The notation of the plans: ``"plan"``, ``"json"``, ``"nestful"``, ``"pythonic"`` or
-            ``"appbench"``.
-        to: The form that the engine reads: ``"json-schema"``, ``"lark"`` or ``"gbnf"``.
+        dialect: The notation of the plans: ``"plan"``, when left out, ``"json"``, ``"nestful"``,
+            ``"pythonic"`` or ``"appbench"``.
         max_calls: How many calls a plan may have.
+        to: The form that the engine reads: ``"json-schema"``, when left out, ``"lark"`` or ``"gbnf"``.
 
     Returns:
         The grammar: its ``text``, and in words where it is ``looser`` or ``narrower`` than the catalog.
@@ -293,4 +295,4 @@ def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max
     >>> print(made.text.splitlines()[-1])
     call-now-1 ::= "now(" ")"
     """
-    return make_grammar(read_catalog(catalog), dialect, to, max_calls)
+    return make_grammar(read_catalog(catalog), dialect or "plan", to or "json-schema", max_calls)

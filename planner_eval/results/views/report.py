@@ -104,11 +104,11 @@ def figure_rows(estimates: Iterable[Estimate]) -> Rows:
         rows.append(
             {
                 "metric": figure.name,
-                "value": _round_value(figure.value),
+                "value": round_value(figure.value),
                 "95 %": f"{span.low:.3f}–{span.high:.3f}" if span is not None else None,
-                "precision": _round_value(counts.precision if counts else None),
-                "recall": _round_value(counts.recall if counts else None),
-                "macro": _round_value(figure.macro),
+                "precision": round_value(counts.precision if counts else None),
+                "recall": round_value(counts.recall if counts else None),
+                "macro": round_value(figure.macro),
                 "n": figure.n,
                 "": "↓" if METRICS[figure.name].lower else "",
             }
@@ -116,7 +116,8 @@ def figure_rows(estimates: Iterable[Estimate]) -> Rows:
     return rows
 
 
-def _round_value(value: float | None) -> float | None:
+def round_value(value: float | None) -> float | None:
+    """A figure rounded for people; None where there is none."""
     return None if value is None else round_ratio(value)
 
 
@@ -392,7 +393,7 @@ def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names:
     for value, estimates in groups.items():
         row: dict[str, Any] = {head: value, "n": max((figure.n for figure in estimates), default=0)}
         rows.append(
-            row | {figure.name: _round_value(figure.value) for figure in estimates if figure.name in names}
+            row | {figure.name: round_value(figure.value) for figure in estimates if figure.name in names}
         )
     return rows
 

@@ -15,8 +15,9 @@ from planner_eval.base.formats import DEFAULT, View, shows, write_view
 from planner_eval.base.tables import table as plain_table
 from planner_eval.base.text import one_line, shorten
 from planner_eval.results.drawing.scene import text_width, visible_text
+from planner_eval.results.system_names import free_names, letter_names
 from planner_eval.results.table import Cell, ColumnHead, Table, number_text
-from planner_eval.results.views.compare import TERMINAL_WIDTH, free_names, letter_names
+from planner_eval.results.views.compare import TERMINAL_WIDTH
 
 # ----------------------------------------------------------------------
 # Tables of systems drawn: in each cell the figure, and below it where it and its interval lie.
