@@ -231,7 +231,8 @@ def test_the_selftest_is_ours_or_anothers() -> None:
     assert len(sure) == 30
     assert all(one.right for one in sure)
     assert not all(one.right for one in pe.selftest(["echo", "same"]) if not one.disputed)
-    assert {one.answer for one in pe.selftest(["echo", "Same as gold\nbut for words"])} == {True}
+    for words, verdict in (("Same as gold\nbut for words", True), ("Unequal, I fear\nbut who knows", False)):
+        assert {one.answer for one in pe.selftest(["echo", words])} == {verdict}
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
