@@ -20,10 +20,13 @@ from planner_eval.comparison.explanation.multi_call_edits import find_nearest_ca
 from planner_eval.comparison.explanation.names import (
     CallNames,
     calls_numbers,
+    computes,
     links_of,
     no_call_suffix,
+    path_name,
     value_name,
 )
+from planner_eval.comparison.explanation.partners import CALLS_PER_SHARED_CALL
 from planner_eval.comparison.explanation.prices import Proposal, choose_cheapest
 from planner_eval.comparison.explanation.sentences import format_names
 from planner_eval.comparison.matching.replaced import is_distinctive
@@ -115,7 +118,7 @@ def _make_line(
     first, key = edits[0], keys.get(group[0])
     message = first.message
     if len(edits) < len(group):
-        message += _format_unshared_arguments(diff.edits[index] for index in group if index in in_passing)
+        message += _format_unshared_arguments(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
         return EditLine(first.code, tuple(group), "", 1, message, depth)
     name, mistakes = key if isinstance(key, str) else first.code, 1
@@ -129,32 +132,50 @@ def _make_line(
         where = calls_numbers((edit.gold.call for edit in edits if edit.gold is not None), "gold's ")
     places = (edit.gold or edit.pred for edit in edits)
     names = {place.argument: None for place in places if place is not None and place.argument}
+    paths = {path_name(edit.pred.at): None for edit in edits if edit.pred is not None and edit.pred.at}
     if len(names) > 1 and all(edit.code in _ARGUMENT_CODES for edit in edits):
         where += f": {format_names(map(repr, names))}"
+    elif len(paths) > 1 and not isinstance(key, Bundle):
+        where += f": {format_names(paths)}"
     return EditLine(name, tuple(group), where, len(edits), message, depth, mistakes)
 
 
 def _find_unshared_arguments(edits: Collection[Edit]) -> set[int]:
-    """Arguments that only one of two tools takes, where they are several: the line of the tools has them."""
+    """Arguments that only one of two tools takes, where they are several, and outputs that only one has.
+
+    The line of the tools has them.
+    """
     replaced = {i for i, edit in enumerate(edits) if edit.code in ("call.replaced", "app.changed")}
     consequences: dict[int, list[int]] = {}
+    in_passing: set[int] = set()
     for index, edit in enumerate(edits) if replaced else ():
         if edit.cause in replaced and edit.code in _UNSHARED_ARGUMENT_CODES:
             consequences.setdefault(edit.cause, []).append(index)
-    return {index for indexes in consequences.values() if len(indexes) > 1 for index in indexes}
+        elif edit.cause in replaced and edit.code in _OUTPUT_CODES:
+            in_passing.add(index)
+    return in_passing.union(*(indexes for indexes in consequences.values() if len(indexes) > 1))
 
 
-def _format_unshared_arguments(edits: Iterable[Edit]) -> str:
-    """What a call lacks and has too much as a call of another tool."""
-    names: dict[str, dict[str | None, None]] = {}
+def _format_unshared_arguments(diff: Diff, edits: list[Edit]) -> str:
+    """What a call lacks, has too much and gives as a call of another tool."""
+    number = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs).their_number
+    names: dict[str, dict[str, None]] = {}
     for edit in edits:
         place = edit.gold or edit.pred
-        names.setdefault(edit.code, {})[place and place.argument] = None
+        name = repr(place and place.argument)
+        if edit.code in _OUTPUT_CODES:
+            name = f"{path_name(edit.pred_value.path)!r} for {path_name(edit.gold_value.path)!r}"
+        elif edit.code == "argument.missing":
+            name = f"{place and place.argument}={value_name(edit.gold_value, number)}"
+        names.setdefault(edit.code, {})[name] = None
     clauses = [
-        f"{format_names(map(repr, names[code]))} {'are' if len(names[code]) > 1 else 'is'} {end}"
+        f"{format_names(names[code])} {'are' if len(names[code]) > 1 else 'is'} {end}"
         for code, end in _UNSHARED_ARGUMENT_CODES.items()
         if code in names
     ]
+    outputs = dict.fromkeys(name for code in _OUTPUT_CODES for name in names.get(code, ()))
+    if outputs:
+        clauses.append(f"its output is {format_names(outputs)}")
     return f"; so {', '.join(clauses)}"
 
 
@@ -236,6 +257,9 @@ _FORM_HABITS = {
 
 _UNSHARED_ARGUMENT_CODES = {"argument.missing": "missing", "argument.extra": "not in gold"}
 """Codes of edits that follow from another tool, and what they say of arguments."""
+
+_OUTPUT_CODES = ("reference.output", "answer.output")
+"""Codes of edits that follow from another tool where its output has another name."""
 
 _ARGUMENT_CODES = (
     "argument.value", "argument.type", "argument.extra", "argument.renamed", "reference.literal",
@@ -338,14 +362,23 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
             if 0 in positions and (suffix := no_call_suffix(diff.pred, diff.gold)) not in message:
                 message += suffix  # the first edit's own sentence ends so
             code = _BUNDLE_NAMES.get(name, edits[0].code)
-            bundle = Bundle(code, message, positions, len(positions) if name == "run" else 1)
+            bundle = Bundle(code, message, positions, len(positions) if name in _CALL_BUNDLES else 1)
             bundles.update(dict.fromkeys(positions, bundle))
         remaining = [(index, edit) for index, edit in remaining if index not in bundles]
     return bundles
 
 
-_BUNDLE_NAMES = {"lookup": "lookup", "links": "missing link"}
+_BUNDLE_NAMES = {
+    "lookup": "lookup",
+    "links": "missing link",
+    "other computation": "other computation",
+    "other answer": "other answer",
+}
 """What bundles are called that have a name of their own; others go by the code of their first edit."""
+
+
+_CALL_BUNDLES = ("run", "other computation")
+"""Bundles of which each edit is a mistake to who asks whether it is another plan."""
 
 
 def _propose(name: str, group: Iterable[tuple[int, Edit]], data: Any = None) -> Proposal:
@@ -360,6 +393,14 @@ def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
     least = 2 if is_conversation(roots.diff.pred) else MIN_TRAILING_EXTRA
     if len(group) >= least and len(times) > 1:  # else their arguments are told
         yield _propose("lookup", group, times)
+
+
+def _propose_computations(roots: Roots) -> Iterator[Proposal]:
+    """Another computation, of which hardly a call has a partner."""
+    pred, gold, pairs = roots.diff.pred, roots.diff.gold, roots.diff.alignment.pairs
+    fewer = min(len(pred.calls), len(gold.calls))
+    if fewer > 1 and CALLS_PER_SHARED_CALL * len(pairs) < fewer and computes(pred, gold):
+        yield _propose("other computation", roots.edits)
 
 
 def _propose_groups(roots: Roots) -> Iterator[Proposal]:
@@ -437,6 +478,8 @@ GROUPS = (
     ("missing together",
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
     ("links", _is_missing_link, None),
+    ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
+     lambda _, group: len({edit.code for _, edit in group}) > 1),
     ("missing answer", lambda _, edit: True if edit.code == "answer.missing" else None, None),
 )  # fmt: skip
 """What edits are told together that have something in common: what they are called, what that is, and what
@@ -523,7 +566,7 @@ def _is_whole_argument(edit: Edit) -> bool:
 
 
 BUNDLES: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
-    _propose_lookups, _propose_groups, _propose_repeated_runs, _propose_tries, _propose_ends,
+    _propose_lookups, _propose_computations, _propose_groups, _propose_repeated_runs, _propose_tries, _propose_ends,
     _propose_tool_runs,
 )  # fmt: skip
 """What may be one line; of those that save as much the first is taken."""

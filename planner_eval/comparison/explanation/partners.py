@@ -13,6 +13,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, find_foreign_lookups, is_lookup
+from planner_eval.comparison.explanation.names import computes
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness
 from planner_eval.comparison.matching.order import find_misplaced
@@ -22,6 +23,9 @@ from planner_eval.plan.model import leaves
 
 MAX_COMPARED_PAIRS = 400
 """Pairs of calls in doubt up to which it is asked which share most."""
+
+MAX_PLACES = 10_000
+"""Pairs of calls of two plans up to which it is asked which stand at one place."""
 
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
@@ -53,6 +57,10 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return matching, True
     flows = bool(matching.pred.edges or matching.gold.edges)
     explained, exact = _choose_partners(pairing, flows=flows)
+    if matching.pred.edges and matching.gold.edges:
+        explained = _part_other_computations(explained)
+    if ALONE in explained.to_pred and len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
+        explained = _pair_by_place(_choose_nearest_equals(explained))
     if explained is pairing:
         return matching, exact
     alignment = Alignment.of(explained)
@@ -120,6 +128,124 @@ def _count_differences(pairing: Pairing) -> tuple[int, float]:
     pairs = [(pred, gold) for gold, pred in enumerate(pairing.to_pred[: len(gold_tools)]) if pred >= 0]
     replaced = sum(pred_tools[pred] != gold_tools[gold] for pred, gold in pairs)
     return replaced, pairing.total(range(len(pairing.to_pred)))
+
+
+# ----------------------------------------------------------------------
+# Another computation: no call of the one is a call of the other, but by chance.
+MIN_COMPUTED_CALLS, MIN_COMPARED_CALLS = 2, 5
+"""So many calls either plan has, and both together, or they are compared call by call whatever they compute."""
+
+CALLS_PER_SHARED_CALL = 4
+"""Of two computations fewer than one call of so many has a value in common with its partner."""
+
+
+def _part_other_computations(pairing: Pairing) -> Pairing:
+    """The pairing without the partners that share a tool or a link and no value, where hardly any shares one.
+
+    Both plans compute with numbers; half of gold's calls or more have no partner, and most of the
+    prediction's are less than half right.
+    """
+    pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+    counts = len(pred_tools), len(gold_tools)
+    pairs = [(pred, gold) for gold, pred in enumerate(pairing.to_pred[: counts[1]]) if pred >= 0]
+    if min(counts) < MIN_COMPUTED_CALLS or sum(counts) < MIN_COMPARED_CALLS or not pairs:
+        return pairing
+    same_tool = [pair for pair in pairs if pred_tools[pair[0]] == gold_tools[pair[1]]]
+    if 2 * (sum(counts) - 2 * len(same_tool)) < counts[1] or not computes(pairing.pred.numbered.plan, pairing.gold.numbered.plan):
+        return pairing
+    right = sum(2 * len(pairing.final(*pair)) <= len(pairing.gold.arguments(pair[1])) for pair in same_tool)
+    shared = {pair for pair in pairs if _shares_value(pairing, *pair)}
+    if 2 * right >= counts[0] or CALLS_PER_SHARED_CALL * len(shared) >= counts[1]:
+        return pairing
+    parted = pairing.copy()
+    for pair in pairs:
+        if pair not in shared:
+            parted.release(pair[:1], pair[1:], ALONE)
+    return parted
+
+
+def _shares_value(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls have a literal in common that says something, or all of them."""
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    literals = [
+        arg[0] == gold_args[name][0]
+        for name, arg in pred_args.items()
+        if name in gold_args and not arg[1] and (is_distinctive(arg[2]) or not pairing.final(pred, gold))
+    ]
+    return any(literals)
+
+
+# ----------------------------------------------------------------------
+# Places: of equal calls the one that stands there, and another tool in the place of gold's.
+def _choose_nearest_equals(pairing: Pairing) -> Pairing:
+    """The pairing with those of gold's equal calls as partners that stand where the prediction's do."""
+    numbers = pairing.gold.numbered.numbers
+    groups: dict[int, list[int]] = {}
+    for gold in range(len(pairing.gold.tools)):
+        number = numbers[gold]
+        if number is not None and not pairing.gold.users[gold]:
+            groups.setdefault(number, []).append(gold)
+    nearest = pairing
+    for golds in groups.values():
+        preds = [pairing.to_pred[gold] for gold in golds if pairing.to_pred[gold] >= 0]
+        if not 0 < len(preds) < len(golds):
+            continue
+        others = [
+            (pred, gold) for pred, gold in enumerate(pairing.to_gold) if gold >= 0 and gold not in golds
+        ]
+
+        def distance(pred: int, gold: int, others: Sequence[tuple[int, int]] = others) -> float:
+            crossed = sum((pred < other) != (gold < image) for other, image in others)
+            return crossed + abs(pred - gold) / MAX_PLACES
+
+        preds.sort()
+        chosen = [(preds[row], golds[column])
+                  for row, column in assign([[distance(pred, gold) for gold in golds] for pred in preds])]
+        if nearest is pairing:
+            nearest = pairing.copy()
+        nearest.release(preds, golds, ALONE)
+        for pair in chosen:
+            nearest.pair(*pair)
+    return pairing if nearest.to_gold == pairing.to_gold else nearest
+
+
+def _pair_by_place(pairing: Pairing) -> Pairing:
+    """The pairing with calls of two tools as partners that stand at one place and have a value in common.
+
+    At one place are as many calls without a partner in a row, between the same partners or the plans' ends.
+    """
+    to_pred, to_gold = pairing.to_pred[: len(pairing.gold.tools)], pairing.to_gold[: len(pairing.pred.tools)]
+    placed = pairing
+    gold = 0
+    while gold < len(to_pred):
+        start = gold
+        while gold < len(to_pred) and to_pred[gold] < 0:
+            gold += 1
+        first = to_pred[start - 1] + 1 if start else 0
+        end = to_pred[gold] if gold < len(to_pred) else len(to_gold)
+        if 0 < gold - start == end - first and all(image < 0 for image in to_gold[first:end]):
+            for pair in zip(range(first, end), range(start, gold), strict=True):
+                if _is_alike_at_place(pairing, *pair):
+                    placed = pairing.copy() if placed is pairing else placed
+                    placed.pair(*pair)
+        gold += 1
+    return placed
+
+
+def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
+    pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    if pred_tool == gold_tool or not gold_args:
+        return False
+    alike = [
+        name
+        for name, arg in pred_args.items()
+        if name in gold_args and (arg[0] == gold_args[name][0] or likeness(arg[2], gold_args[name][2]))
+    ]
+    if is_related_name(pred_tool.name, gold_tool.name):
+        return bool(alike)
+    return pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args)
 
 
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:

@@ -12,7 +12,7 @@ from planner_eval.base.formats import DEFAULT, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.comparison.explanation.causes import find_positions_in_pred
+from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_lookup
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.names import (
@@ -218,6 +218,8 @@ def _count_recognised(diff: Diff) -> int:
 def _other_plan_note(diff: Diff, causes: int) -> str:
     """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
     calls = len(diff.gold.calls)
+    if calls and diff.pred.calls and not diff.alignment.pairs and not all(map(is_lookup, diff.pred.calls)):
+        return ", another plan (no call in common)"
     if (
         not diff.pred.calls
         or calls < MIN_GOLD_CALLS
