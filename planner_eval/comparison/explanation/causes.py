@@ -60,13 +60,12 @@ def order_by_cause(
 
 
 MIN_LOOKUPS = 2
-"""So many calls that only look things up are told after what acts; one of an agent whose gold
-lists nothing but what acts."""
+"""So many calls that only look things up are told after what acts; of a conversation each."""
 
 LOOKUP_VERBS = frozenset({
-    "browse", "calc", "calculate", "cat", "check", "compute", "count", "describe", "display", "fetch", "find",
-    "get", "list", "look", "lookup", "ls", "pwd", "query", "read", "retrieve", "search", "show", "think",
-    "verify", "view",
+    "browse", "calc", "calculate", "cat", "check", "compute", "count", "describe", "display", "du", "fetch",
+    "find", "get", "grep", "head", "list", "look", "lookup", "ls", "pwd", "query", "read", "retrieve",
+    "search", "show", "tail", "think", "verify", "view", "wc",
 })  # fmt: skip
 """The first words of tools that change nothing: agents call them, and their gold lists what acts."""
 
@@ -96,7 +95,7 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
         if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
     }
     talks = is_conversation(pred)
-    least = 1 if talks and not any(map(is_lookup, gold.calls)) else MIN_LOOKUPS
+    least = 1 if talks else MIN_LOOKUPS
     if len(extra) < least:
         return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
@@ -105,13 +104,11 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
     lookups = {
         call
         for call in extra
-        if call in foreign
-        or (is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+        if call in foreign or (is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
     }
-    looked_up = all(is_lookup(pred.calls[call]) for call in extra)
-    if gold.calls and looked_up and all(map(is_lookup, gold.calls)):
+    if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
         return frozenset()
-    if not (looked_up or talks) and len(extra) == len(pred.calls):  # another plan, of which no call is right
+    if not talks and len(extra) == len(pred.calls):  # another plan, of which no call is right
         return frozenset()
     for _, value in pred.answer or ():
         lookups.difference_update(producers_of(value))
@@ -134,7 +131,7 @@ def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call])
 
 
 def is_lookup(call: Call) -> bool:
-    """Whether a call's tool, by its first word or by a ``get`` after it, looks up or thinks, and changes nothing.
+    """Whether a call's tool, by its first word or a ``get`` after it, looks up or thinks and changes nothing.
 
     >>> [is_lookup(Call("a", name)) for name in ("searchFlights", "ticket_get_status", "book_trip")]
     [True, True, False]

@@ -58,8 +58,7 @@ class LineWording:
 
     def _items(self, edits: list[Edit], data: None) -> str:
         messages = [edit.own or edit.message for edit in edits[1:]]
-        more = [f"{len(messages) - MAX_LISTED + 1} more"] if len(messages) >= MAX_LISTED else []
-        return "; ".join([edits[0].message, *messages[: MAX_LISTED - 1], *more])
+        return "; ".join(cut_list([edits[0].message, *messages]))
 
     def _same_value(self, edits: list[Edit], data: None) -> str:
         value = value_name(edits[0].pred_value, self.names.our_number)
@@ -149,11 +148,10 @@ class LineWording:
         return f"the answer lacks {names}"
 
     SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str]]] = {
-        "lookup": _lookups, "other computation": _computation, "items": _items, "item": _items, "same value": _same_value,
-        "copied value": _copied_value, "missing throughout": _missing_argument,
-        "missing together": _items,
-        "other answer": _other_answer, "missing answer": _missing_answer, "links": _links, "repeated run": _repeated_run,
-        "tries": _tries, "end": _end, "run": _run,
+        "lookup": _lookups, "other computation": _computation, "items": _items, "item": _items,
+        "same value": _same_value, "copied value": _copied_value, "missing throughout": _missing_argument,
+        "missing together": _items, "other answer": _other_answer, "missing answer": _missing_answer,
+        "links": _links, "repeated run": _repeated_run, "tries": _tries, "end": _end, "run": _run,
     }  # fmt: skip
     """The sentence of each line by its name."""
 
@@ -180,4 +178,6 @@ def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]
         details = "; ".join(cut_list([text or "nothing" for text in call_texts]))
     details = f", with {details}" if varying else ""
     shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
+    if len(calls) == 1:
+        return f" with {shared_text}" if shared else ""
     return details + (f", each time with {shared_text}" if shared else "")
