@@ -188,6 +188,51 @@ def call_name(call: Call) -> str:
     return f"{tool_label(call)}({arguments_text})"
 
 
+# ----------------------------------------------------------------------
+# Plans that compute with numbers, as what they compute.
+_OPERATORS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
+"""Signs of tools that compute, and how close they bind."""
+
+
+def computes(*plans: Plan) -> bool:
+    """Whether the calls of plans are given numbers and results of calls, and nothing else.
+
+    >>> computes(Plan((Call("a", "add", (("x", 1), ("y", 2))),))), computes(Plan((Call("a", "f"),)))
+    (True, False)
+    """
+    return all(
+        any(call.name in _OPERATORS for call in plan.calls)
+        and all(isinstance(value, (int, float, Ref)) for call in plan.calls for _, value in call.arguments)
+        for plan in plans
+    )
+
+
+def computation_name(plan: Plan) -> str:
+    """What a plan computes with numbers; of several results those that no call uses.
+
+    >>> calls = Call("a", "add", (("x", 4), ("y", 1))), Call("b", "multiply", (("x", Ref(0)), ("y", 5)))
+    >>> computation_name(Plan((*calls, Call("c", "root", (("x", Ref(1)),)))))
+    'root((4 + 1) * 5)'
+    """
+    terms: list[tuple[str, int]] = []
+    for position, call in enumerate(plan.calls):
+        known = [
+            terms[value.call] if type(value) is Ref and value.call < position else (value_name(value), 3)
+            for _, value in call.arguments
+        ]
+        sign, binding = _OPERATORS.get(call.name, ("", 3))
+        if sign and len(known) == 2:
+            texts = [
+                f"({text})" if inner < binding + index else text for index, (text, inner) in enumerate(known)
+            ]
+            term = f" {sign} ".join(texts), binding
+        else:
+            term = f"{tool_label(call)}({', '.join(text for text, _ in known)})", 3
+        terms.append(term if len(term[0]) <= 2 * MAX_VALUE_LENGTH else (f"‹call {position + 1}›", 3))
+    used = {value.call for call in plan.calls for _, value in call.arguments if type(value) is Ref}
+    return " and ".join(term for position, (term, _) in enumerate(terms) if position not in used)
+
+
 def path_name(path: Path) -> str:
     """A path as one writes it: ``tone.len``, ``rows[0].id``.
 

@@ -100,7 +100,10 @@ class Wording:
         """The values of a compound edit by the names of their places; any other value as it is."""
         if type(value) is not dict or not any(type(key) is Place for key in value):
             return value
-        return {self.place(place): item for place, item in value.items()}
+        return {
+            self.names.ours(place.call) if place.argument is None else self.place(place): item
+            for place, item in value.items()
+        }
 
     def pred(self, value: Value) -> str:
         """A value of the prediction."""
@@ -362,6 +365,12 @@ class Wording:
         gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
         return f"{names[0]} comes {after}, expected {gold_after}"
 
+    def _swapped_tools(self, draft: Draft) -> str:
+        calls = format_list(self.names.ours(pred.call) for pred, _ in draft.places if pred is not None)
+        golds = sorted(gold.call or 0 for _, gold in draft.places if gold is not None)
+        tools = " → ".join(tool_label(self.names.gold.calls[gold]) for gold in golds)
+        return f"{calls} are in the wrong order, expected {tools}"
+
     def _swapped_results(self, draft: Draft) -> str:
         calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
         places = {pred.call: None for pred, _ in draft.places if pred is not None}
@@ -389,7 +398,8 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "steps": _steps, "results swapped": _swapped_results, "values swapped": _swapped_values,
+        "steps": _steps, "tools swapped": _swapped_tools,
+        "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
 
