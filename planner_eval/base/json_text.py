@@ -347,6 +347,22 @@ def check_depth(text: str, limits: Limits) -> None:
             depth -= 1
 
 
+def decode_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
+    """The object that a text is, empty for ``null``; None for any other text, and for one past the limits.
+
+    >>> decode_object('{"a": 1}'), decode_object("null"), decode_object("[1]"), decode_object("{")
+    ({'a': 1}, {}, None, None)
+    """
+    if len(text) > limits.chars:
+        return None
+    try:
+        check_depth(text, limits)
+        value = json.loads(text)
+    except (ValueError, RecursionError, ParseError):
+        return None
+    return {} if value is None else value if isinstance(value, dict) else None
+
+
 def _is_surely_shallow(text: str, most: int) -> bool:
     """Whether brackets outside of strings surely nest no deeper, far sooner than where they do is known."""
     if "\\" in text:

@@ -15,7 +15,8 @@ from planner_eval.base.errors import NAME, InputError, ParseError, expect_or_non
 from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Report, SampleScore
+from planner_eval.benchmarks.layouts import figure_share
+from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored, figure_value, is_same_value
@@ -117,17 +118,11 @@ def _share_figures(reports: Sequence[Report]) -> dict[str, bool]:
     plain: dict[str, bool] = {}
     for report in reports:
         for figure in (figure for row in report.rows for figure in row.figures):
-            share, counts = _figure_share(figure), figure.denominator is not None
+            share, counts = figure_share(figure), figure.denominator is not None
             if share is not None:
                 fits[figure.name] = fits.get(figure.name, True) and (counts or 0 <= share.part <= 1)
                 plain[figure.name] = plain.get(figure.name, True) and not counts
     return {name: plain[name] for name, fit in fits.items() if fit and not name.startswith(_NOTE_FIGURES)}
-
-
-def _figure_share(figure: Figure) -> Share | None:
-    if figure.numerator is not None and figure.denominator is not None:
-        return Share(figure.numerator, figure.denominator)
-    return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
 
 
 def _row_share(row: SampleScore, name: str, plain: bool) -> Share | None:
@@ -136,7 +131,7 @@ def _row_share(row: SampleScore, name: str, plain: bool) -> Share | None:
     Without it an answer that cannot be scored would count in no figure, and to leave out the hard ones
     would pay.
     """
-    share = next((_figure_share(figure) for figure in row.figures if figure.name == name), None)
+    share = next((figure_share(figure) for figure in row.figures if figure.name == name), None)
     return Share(0, 1) if share is None and plain and row.error else share
 
 

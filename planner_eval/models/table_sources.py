@@ -460,7 +460,7 @@ class OwnSource:
         """What does not count in these figures."""
         notes = [*self.said]
         if self.unjudged:
-            notes.append(f"{self.unjudged:,} without a gold plan , not counted")
+            notes.append(f"{self.unjudged:,} without a gold plan, not counted")
         return notes
 
     def _chosen(self, column: LayoutColumn, ids: Collection[str] | None) -> Iterator[rows.ScoredRow]:

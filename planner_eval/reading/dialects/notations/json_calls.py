@@ -79,6 +79,14 @@ def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
     )
 
 
+def bind_label(call: RawCall, label: str) -> RawCall:
+    """A call whose result a label names."""
+    return RawCall(
+        call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
+        call.span, call.spans, call.result, call.has_result,
+    )  # fmt: skip
+
+
 def read_call(
     item: dict[str, Any],
     position: int,
