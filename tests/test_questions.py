@@ -430,7 +430,7 @@ def test_reasons_are_said_once_a_code(server: ModelServer, tmp_path: Path) -> No
     lines = done.stderr.splitlines()
     assert lines[0].startswith("6 questions asked for: 3 written, 2 question.short, 1 transport; ")
     assert lines[1].startswith("transport: to Oslo: ")
-    assert lines[2].startswith("question.short: to Bern: none of 2 tries passed; of the last, 'Trains?'")
+    assert lines[2].startswith("question.short: to Bern: none of 2 attempts passed; the last failed: 'Trains?'")
     assert lines[3] == "the same command asks for 1 question again"
     server.script, before = served, len(server.bodies)
     assert run(*argv, "--attempts", "2").return_value == 1

@@ -102,7 +102,7 @@ def layout_of(
         )
     figures = _known_figures(sources, settings)
     if unknown := [metric for metric in metrics if metric not in figures]:
-        hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
+        hint = did_you_mean(unknown[0], figures, f"expected one of {', '.join(figures)}")
         raise InputError(f"{form} has no metric {unknown[0]!r}: {hint}")
     main = next(iter(published.values())).columns if published else ()
     usual = [c.figure for c in main if not c.settings and c.figure in figures]
@@ -220,7 +220,7 @@ def table(  # noqa: PLR0913 - the options of a public function
     expect_or_none(FUNCTION, run=run)
     expect(NAMES, metrics=metrics)
     if variant not in VARIANTS:
-        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+        raise InputError(f"there is no variant {variant!r}; expected {' or '.join(VARIANTS)}")
     named = named_runs(runs)
     all_runs = [r for _, r in named]
     form = form_of(all_runs)
@@ -487,7 +487,7 @@ def chart(
                 raise InputError(f"{chosen.name} is made of answers that are scored with --set {key}={value}")
         return chosen.make(chart_systems)
     if variant not in VARIANTS:
-        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+        raise InputError(f"there is no variant {variant!r}; expected {' or '.join(VARIANTS)}")
     named = named_runs(systems)
     form = form_of([r for _, r in named])
     if form is None:
