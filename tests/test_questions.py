@@ -196,7 +196,7 @@ CIRCLE = Plan(ROUND, (Edge(0, 1, "a"), Edge(1, 0, "a")))
 
 
 @pytest.mark.parametrize(("plan", "said"), [
-    (Plan(), "calls nothing"), (CIRCLE, "refers to itself or to a later"),
+    (Plan(), "calls no tool"), (CIRCLE, "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call returns"),
     (parse(f"[f(a='{'x' * MAX_PLAN_CHARACTERS}')]"), "")

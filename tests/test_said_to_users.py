@@ -36,7 +36,7 @@ def test_the_folder_of_a_run_stands_for_no_plans(run: str, tmp_path: Path) -> No
     for command in ("parse", "convert", "check", "render", "stats", "execute"):
         said = planeval(command, run, *more.get(command, []))
         assert (said.returncode, said.stdout) == (2, "")
-        wanted = "is the folder of a run, expected files of plans: planeval score"
+        wanted = "is the folder of a run, expected files of plans: to show it again, use planeval score"
         assert f"{run} {wanted} {run}" in said.stderr
     shutil.copytree(run, other)
     (Path(run) / "run.json").unlink()
