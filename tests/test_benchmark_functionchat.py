@@ -334,7 +334,7 @@ def test_a_result_file_is_of_one_part_and_of_one_benchmark() -> None:
     for argv, said in (
         (
             (ANSWERS, str(GOLD)),
-            "give one of FunctionChat-Singlecall.jsonl, FunctionChat-Dialog.jsonl as the gold",
+            "pass one of FunctionChat-Singlecall.jsonl, FunctionChat-Dialog.jsonl as GOLD",
         ),
         ((ANSWERS, single, "--corrected"), "--corrected applies only to other formats"),
         (

@@ -74,7 +74,7 @@ def test_ids_of_other_data_are_told_and_positions_can_be_asked_for(callnavi: Pat
     numbered = [{"id": k, "prediction": right(k)} for k in range(3)]
     for records, said in (
         ([*map(right, range(2))], "2 answers for 3 samples, matched by position"),
-        ([{"id": "hr0", "prediction": "x"}, {"prediction": "y"}], "1 of 2 answers name no sample, the first"),
+        ([{"id": "hr0", "prediction": "x"}, {"prediction": "y"}], "1 of 2 answers have no id \\(first"),
         (numbered, "no answer's id is a sample's id: answers have '0', '1'"),
     ):
         file = write(tmp_path / "p.jsonl", records)
@@ -179,7 +179,7 @@ def test_gold_is_read_and_scored_through_the_registry(name: str, variant: str) -
 
 
 def test_wrong_names_and_options_are_told() -> None:
-    for wrong, said in (("CallNavy", "did you mean callnavi"), ("zzz", "there are appbench")):
+    for wrong, said in (("CallNavy", "did you mean callnavi"), ("zzz", "expected one of appbench")):
         with pytest.raises(InputError, match=said):
             benchmark(wrong)
     for name, variant, options, said in TABLES["wrong_names_and_options_are_told"]:

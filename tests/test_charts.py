@@ -109,7 +109,7 @@ def test_two_ways_to_prompt_are_told_apart(tmp_path: Path) -> None:
     assert {"m, flat", "m, hierarchical"} <= words((tmp_path / "5.svg").read_text(encoding="utf-8"))
     alone = planeval("table", runs[0], *argv)
     assert alone.returncode == 2
-    assert "needs runs of planeval predict with --pipeline flat and hierarchical, and has" in alone.stderr
+    assert "needs runs of planeval predict with --pipeline flat and hierarchical, found" in alone.stderr
     runs[1] = predicted(tmp_path / "large", "appbench", "large", {"ss-own-1", "mm-own-1"}, **how)
     done = planeval("table", *runs, "--plot", str(tmp_path / "6.svg"), "--figure", "appbench-6")
     assert done.returncode == 0, done.stderr
@@ -133,11 +133,11 @@ OF_CALLNAVI = (str(ANSWERS / "callnavi.jsonl"), gold("callnavi"), "--benchmark",
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    ((*OF_APPBENCH, "--figure", "appbench-5"), "compares two ways to prompt"),
+    ((*OF_APPBENCH, "--figure", "appbench-5"), "compares two pipelines"),
     ((*OF_APPBENCH, "--figure", "appbench-44"), "has no metric 'appbench-44': did you mean"),
-    ((*OF_APPBENCH, "--figure", "zzz"), "there are appbench-4, appbench-5, appbench-6"),
-    ((*OF_APPBENCH, "--official"), "the published code has no exact match of arguments"),
-    (OF_NESTFUL, "--run tools=nestful runs them"), (OF_CALLNAVI, "scored with --set task=stability"),
+    ((*OF_APPBENCH, "--figure", "zzz"), "expected one of appbench-4, appbench-5, appbench-6"),
+    ((*OF_APPBENCH, "--official"), "which the published code does not compute"),
+    (OF_NESTFUL, "add --run tools=nestful"), (OF_CALLNAVI, "scored with --set task=stability"),
     ((*OF_CALLNAVI, "--set", "task=stability"), "no question has two"),
     ((*OF_APPBENCH[:-2], "--run", "figure=appbench-4"), "--run figure applies only with --plot FILE"),
     (("data/demo/pred.jsonl", "data/demo/gold.jsonl", "--plot", "OUT"), "--plot applies only with --bench"),

@@ -195,7 +195,10 @@ def test_published_files_from_a_server(reference: Path, folder: Path, tmp_path: 
             assert {s.state for s in verify(known, folder / name)} <= {"ok"}
     for name in ("appbench", "callnavi", "functionchat", "mathqa", "nestful-v1"):
         assert sum(1 for _ in read(find_dataset(name), folder / name)) == find_dataset(name).records
-    for name, said in (("nestful", "did you mean nestful-v1 or nestful-v2"), ("zzz", "there are appbench")):
+    for name, said in (
+        ("nestful", "did you mean nestful-v1 or nestful-v2"),
+        ("zzz", "expected one of appbench"),
+    ):
         with pytest.raises(DatasetError, match=said):
             find_dataset(name)
 
@@ -225,9 +228,9 @@ def test_a_server_that_drips_is_given_up(files: Files, folder: Path, monkeypatch
 
 
 @pytest.mark.parametrize(("said", "how", "why"), [
-    ("HTTP/1.1 100 Continue\r\n\r\n", "endless", "head of the server's answer is longer than 262,144"),
+    ("HTTP/1.1 100 Continue\r\n\r\n", "endless", "header of the server's answer is longer than 262,144"),
     ("HTTP/1.1 302 Found\r\nLocation: ?a\r\n\r\nmore", "endless", "answer is longer than 262,144 bytes"),
-    ("HTTP/1.1 200 OK\r\n" + "X-A: 1\r\n" * 50, "drip", r"in 0.2 seconds, and not the whole head"),
+    ("HTTP/1.1 200 OK\r\n" + "X-A: 1\r\n" * 50, "drip", r"in 0.2 seconds without completing its header"),
     ("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n", "keep", "unknown url type")
 ])  # fmt: skip
 def test_a_server_without_a_body_is_given_up(

@@ -150,7 +150,7 @@ def test_words_are_no_plan_and_alike_to_none() -> None:
     assert [(one.records, one.tools) for one in found.groups] == [(("3", "4"), ())]
     (said,) = found.notes
     assert said.startswith("plans: 3 of 6 gold plans are prose without calls and do not count as a plan; ")
-    assert said.endswith("; --field text names another field")
+    assert said.endswith("; choose another field with --field text=NAME")
 
 
 def test_clusters_feed_score(tmp_path: Path) -> None:

@@ -536,7 +536,7 @@ def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:
     assert [call.value for call in run(f"recorded:{path}", *[("next", {})] * 3)] == [1, 1, 1]
     path.write_text("\n".join(json.dumps({**line, "value": n}) for n in range(2)))
     (other,) = run(f"recorded:{path}", ("next", {}))
-    said = "the outputs of 'next' with these arguments differ, and none names its plan"
+    said = "the recorded outputs of 'next' with these arguments differ, and none names its plan"
     assert said in str(other.error)
 
 
@@ -551,7 +551,7 @@ NONE = "no recorded call: "
     ('{"tool": "f", "arguments": [], "value": 1}', f"line 3: {NONE}arguments are an object, found []"),
     ('{"tool": "f", "arguments": {}, "error": "x"}', f'{NONE}an error is [kind, message], found "x"'),
     ('{"tool": "x", "arguments": {}, "value": 1} {}', "not JSON"),
-    ('{"tool": "x", "arguments": {"a": 1, "a": 2}}', 'column 37: an object gives the key "a" twice'),
+    ('{"tool": "x", "arguments": {"a": 1, "a": 2}}', 'column 37: an object has the key "a" twice'),
     ('{"tool": "x", "arguments": {}, "value": ' + "[" * 5000, "the text nests"),
 ])  # fmt: skip
 def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:

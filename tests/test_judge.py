@@ -292,7 +292,7 @@ def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -
     assert done.stderr.count("\n") == 1
     done = planeval(*asking("functionchat"), "--judge", "m", "--run", "prompts=nowhere")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "nowhere is not a folder, expected one of prompts" in done.stderr
+    assert "nowhere is not a folder; expected a folder of prompts" in done.stderr
     with pytest.raises(InputError, match="add --judge"):
         score_benchmark(*asking("functionchat")[:2], "functionchat", prompts="nowhere")
 

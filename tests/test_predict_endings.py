@@ -153,7 +153,7 @@ def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tm
     record["gold"] = calls("Rome")
     done = planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "task 'a': its conversation shows its 'gold': get_weather" in done.stderr
+    assert "task 'a': the prompt would show the gold call of get_weather ('gold')" in done.stderr
     record["gold"] = calls("Rome", "get_time")
     assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
 
@@ -183,7 +183,7 @@ def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Pa
     predicted(server, str(path), other)
     done = planeval("compare", str(other), str(run))
     assert done.returncode == 2
-    assert "1 of their questions differ, that of 't1' first" in done.stderr
+    assert "1 of their questions differ, first that of 't1'" in done.stderr
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -262,7 +262,7 @@ def test_a_part_asked_again(server: ModelServer, tmp_path: Path, count: int, mor
     before = {name: (run / name).read_bytes() for name in ("rows.jsonl", "report.json", "run.json")}
     done = predicted(server, file, run, *repeat, *more)
     assert f"{3 * count} samples asked with flat: {3 * count} answered" in done.stdout
-    assert f"{2 * count} samples of these were asked before" in done.stderr
+    assert f"{2 * count} samples of these were asked in an earlier run" in done.stderr
     assert {name: (run / name).read_bytes() for name in before} == before
     assert len(server.bodies) == 3 * count
     assert figure(str(run)) == (1.0, {"same": 3 * count})

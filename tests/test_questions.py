@@ -196,7 +196,7 @@ CIRCLE = Plan(ROUND, (Edge(0, 1, "a"), Edge(1, 0, "a")))
 
 
 @pytest.mark.parametrize(("plan", "said"), [
-    (Plan(), "calls nothing"), (CIRCLE, "refers to itself or to a later"),
+    (Plan(), "calls no tool"), (CIRCLE, "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call returns"),
     (parse(f"[f(a='{'x' * MAX_PLAN_CHARACTERS}')]"), "")
@@ -430,7 +430,9 @@ def test_reasons_are_said_once_a_code(server: ModelServer, tmp_path: Path) -> No
     lines = done.stderr.splitlines()
     assert lines[0].startswith("6 questions asked for: 3 written, 2 question.short, 1 transport; ")
     assert lines[1].startswith("transport: to Oslo: ")
-    assert lines[2].startswith("question.short: to Bern: none of 2 tries passed; of the last, 'Trains?'")
+    assert lines[2].startswith(
+        "question.short: to Bern: none of 2 attempts passed; the last failed: 'Trains?'"
+    )
     assert lines[3] == "the same command asks for 1 question again"
     server.script, before = served, len(server.bodies)
     assert run(*argv, "--attempts", "2").return_value == 1

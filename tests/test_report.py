@@ -317,7 +317,7 @@ def test_the_pages_own_script_reads_the_same(tmp_path: Path, planted: Path) -> N
 def test_usage() -> None:
     for argv, said in (
         (("report", DEMO[0]), "Missing option '--gold'"),
-        (("report", "a", "b", "c"), "a page shows one system or two, and these are 3"),
+        (("report", "a", "b", "c"), "a page shows one system or two, not 3"),
         (("report", DEMO[0], "--gold", DEMO[1], "-o", "x.svg"), "suffix of svg"),
         (("report", DEMO[0], "--gold", DEMO[1], "--limit", "0"), "0 is not in the range"),
     ):

@@ -304,7 +304,7 @@ def decoding_error(error: Exception, what: str, start: int) -> ParseError:
         start: The place of the line's beginning.
     """
     if isinstance(error, RecursionError):
-        return LimitError(f"{what}: it nests too deeply")
+        return LimitError(f"{what}: the data nests too deeply")
     position = getattr(error, "pos", None)
     if position is None:  # an integer of more digits than Python converts
         return LimitError(f"{what}: a number has too many digits")

@@ -214,7 +214,7 @@ def _rows(
         repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
         yield rows.ScoredRow(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
     for name in scored.matched.unknown:
-        yield rows.ScoredRow(name, "gold_absent", reason="no sample asked for this answer", file=file)
+        yield rows.ScoredRow(name, "gold_absent", reason="no sample belongs to this answer", file=file)
 
 
 class _Reading(NamedTuple):

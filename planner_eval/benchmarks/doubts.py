@@ -35,8 +35,8 @@ def format_without_doubts(
     unknown = read.records.difference(samples)
     if read.records and len(unknown) == len(read.records):
         raise InputError(
-            f"{read.name}: no id of its records is the id of a sample: {min(unknown)!r}; "
-            f"the samples are {min(samples)!r}, …"
+            f"{read.name}: its records and the samples share no id: records have {min(unknown)!r}, samples "
+            f"{min(samples)!r}, …"
         )
     if not others:
         raise InputError(f"{read.name}: gold is doubtful in all {len(samples)} samples: no score is left")

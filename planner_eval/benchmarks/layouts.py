@@ -267,10 +267,10 @@ def find_chart(bench: Benchmark, name: str | None) -> ChartSpec:
     """
     charts = bench.charts() if bench.charts else {}
     if not charts:
-        raise InputError(f"{bench.title} has no figures to draw")
+        raise InputError(f"{bench.title} has no plots")
     name = next(iter(charts)) if name is None else name
     if name not in charts:
-        hint = did_you_mean(name, charts, f"there are {', '.join(charts)}")
+        hint = did_you_mean(name, charts, f"expected one of {', '.join(charts)}")
         raise InputError(f"{bench.title} has no metric {name!r}: {hint}")
     return charts[name]._replace(name=name)
 

@@ -62,7 +62,7 @@ def check_rules(rules: Any) -> None:
     expect(NAMES, variants=rules.variants)
     for variant in rules.variants:
         if variant not in VARIANTS:
-            raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+            raise InputError(f"there is no variant {variant!r}; expected {' or '.join(VARIANTS)}")
     expect_or_none(PATH, prompts=rules.prompts)
     expect_or_none(FUNCTION, run=rules.run)
     expect(MAPPING, settings=rules.settings)

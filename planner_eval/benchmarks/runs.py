@@ -145,7 +145,9 @@ def _match_answers(
         raise InputError(f"{file.name} is empty: there are no answers")
     positions = {sample.id: -1 for sample in samples}
     if len(positions) < len(samples):
-        raise InputError("two samples of the gold data have one id: their answers are scored by one process")
+        raise InputError(
+            "two samples of the gold data have the same id: all answers are scored by one process"
+        )
     unmatched: array[int] = array("q")
     repeated, named = [], False
     lone: list[int] = []
@@ -162,7 +164,7 @@ def _match_answers(
                 repeated += [position] if record.id in positions else []
     if by == "position" or (by is None and not named):
         if many:
-            raise InputError("answers whose field is named and that have no ids are scored by one process")
+            raise InputError("answers without ids whose field is named are scored by one process")
         if len(file.records) != len(samples):
             raise unequal_counts_error(len(file.records), len(samples))
         indices = array("q", range(len(samples)))
@@ -217,7 +219,9 @@ def read_stored_benchmark(path: str) -> StoredScores:
         scored = _make_scored(job, sums, SampleIds(stored.rows, job.about["samples"]))
         return StoredScores(scored, job.about["file"])
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
-        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+        raise InputError(
+            f"{path}: the run's files are damaged; repeat its command in another folder"
+        ) from None
 
 
 def score_run_again(path: str) -> StoredScores:
@@ -240,8 +244,8 @@ def score_run_again(path: str) -> StoredScores:
     for name, role in ((pred, "answers"), (gold, "gold")):
         if os.path.dirname(name) and not name.startswith(DATASET_PREFIX) and not os.path.lexists(name):
             raise InputError(
-                f"{path} was made from {name} ({role}), which no longer exists: it was moved or removed, "
-                "or this folder is not the one of the command"
+                f"{path} was made from {name} ({role}), which does not exist here: restore it, or work in "
+                "the folder where the run was made"
             )
     file = read_answer_file(pred, reading.id_field, reading.text_field, bench)
     now = [*inputs_of("pred", file), *_gold_inputs(_gold_files(bench, gold, reading.cache))]

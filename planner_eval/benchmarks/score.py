@@ -87,7 +87,7 @@ def apply_prompts(
     if not folders:
         return JudgeSetup(judge, OWN_PROMPTS_NOTE)
     if not folders[0].is_dir():
-        raise InputError(f"{folders[0]} is not a folder, expected one of prompts")
+        raise InputError(f"{folders[0]} is not a folder; expected a folder of prompts")
     templates = read_templates(folders[0], file_names)
     return JudgeSetup(PromptedJudge(judge, templates), _describe_prompts(benchmark, folders[0], templates))
 
@@ -224,7 +224,7 @@ def describe_asked(samples: Sequence[Sample], answered: Collection[str]) -> tupl
     """What is to be said of the samples that count where some were answered."""
     if not answered:
         return ()
-    return (f"{len(samples):,} samples, of parts of which some were answered; other parts do not count",)
+    return (f"{len(samples):,} samples of the parts that have answers; other parts do not count",)
 
 
 def _select_asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sample], tuple[str, ...]]:
@@ -357,7 +357,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         yield scored.mark
     for what, ids in (
         ("samples without an answer, counted as wrong", matched.missing),
-        ("answers that no sample asked for, not counted", matched.unknown),
+        ("answers that belong to no sample, not counted", matched.unknown),
         ("further answers to a sample that has one, not counted", matched.repeated),
         ("answers that cannot be read from the file, counted as wrong", matched.broken),
         ("samples on which the published code itself fails, in no score", scored.lost),

@@ -81,7 +81,7 @@ benchmark_options = bundle_options(
     option("--tools SPEC", "With --benchmark nestful: run answers with these tools, e.g. nestful."),
     option("--isolation LEVEL", "With --tools: isolation: strict, process or inline."),
     option("--judge MODEL", "With --benchmark: the model that judges."),
-    option("--judge-url URL", "Its OpenAI-compatible server."),
+    option("--judge-url URL", "The judge's OpenAI-compatible server."),
     option(
         "--judge-cache FILE",
         "A file that stores every exchange with the judge.",

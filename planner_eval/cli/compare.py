@@ -104,7 +104,7 @@ def command(
     """
     if len(systems) < 2:
         raise click.UsageError(
-            f"{systems[0]} cannot be compared with nothing: name two or more files of predictions"
+            f"there is nothing to compare {systems[0]} with: name two or more files of predictions"
         )
     compared = open_systems(systems, gold, how, published.benchmark)
     names, runs, gold = _short_names(systems), compared.runs, compared.gold
@@ -174,9 +174,7 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
         ("benchmark", systems.benchmark is None, "to other formats than html"),
     )
     if len(systems.paths) > 2:
-        raise click.UsageError(
-            f"a page shows two systems, and these are {len(systems.paths)}: name two of them"
-        )
+        raise click.UsageError(f"a page shows two systems, not {len(systems.paths)}: name two of them")
     view = page_settings()
     if systems.gold is None:
         return finish_page(
@@ -196,13 +194,12 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
         refuse_incomplete_run(file)
     if not files:
         return click.UsageError(
-            f"--gold {gold} is for files of predictions, and {runs[0]} is a run, which has been scored: "
-            f"planeval compare {' '.join(runs)}"
+            f"--gold {gold} applies only to files of predictions; {runs[0]} is a scored run, which names "
+            f"its gold: planeval compare {' '.join(runs)}"
         )
     return click.UsageError(
-        f"{runs[0]} is a run and {files[0]} is not: score {files[0]} into a folder of its own, "
-        f"planeval score {files[0]} {gold or 'GOLD'} -o DIR/, and compare the two, "
-        f"planeval compare {runs[0]} DIR/"
+        f"{runs[0]} is a run and {files[0]} is not: score {files[0]} into a folder (planeval score "
+        f"{files[0]} {gold or 'GOLD'} -o DIR/), then compare the two (planeval compare {runs[0]} DIR/)"
     )
 
 

@@ -373,5 +373,6 @@ def _say_omissions(check: DatasetCheck) -> None:
         counts = ", ".join(f"{count:,} {name}" for name, count in sorted(check.unsure.items(), reverse=True))
         least = "low" if "low" in check.unsure else "medium"
         note(
-            f"{format_count(total, 'less sure finding')} left out ({counts}): --confidence {least} shows them"
+            f"{format_count(total, 'finding of lower confidence')} left out ({counts}): --confidence "
+            f"{least} shows them"
         )

@@ -141,7 +141,7 @@ def effects_of(
         except (InputError, ParseError) as error:
             return {**unknown, "said": f"unknown: {error}"}
         if initial_states[0] is not None and initial_states[1] not in (None, initial_states[0]):
-            return {**unknown, "said": "unknown: the two records begin in different states"}
+            return {**unknown, "said": "unknown: the two records start from different states"}
         started = initial_states[0] if initial_states[0] is not None else initial_states[1]
         outcome = pe.compare_effects(row.pred, row.gold, tools, initial=started)
         return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
@@ -415,7 +415,7 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
             "to output in a file, not to a run's directory, nor to --format html",
         ),
         ("initial", is_option_passed("execute"), "with --execute SPEC"),
-        ("store", run, "to a run that is kept: -o DIR/"),
+        ("store", run, "with -o DIR/, which stores the run"),
         (
             "each",
             plain and not (patch or run),
@@ -469,8 +469,8 @@ def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised:
             note(f"{whose} calls that are repeated further on and counted once (planeval parse shows where)")
         if many and (turns := sums.counts[f"{role} turns"]):
             note(
-                f"{role}: {turns:,} with calls of several turns, all of which were read (choose one with "
-                f"--turn)"
+                f"{role}: {turns:,} with calls of several turns of the assistant, all of which were read "
+                "(choose one with --turn)"
             )
     if sums.wholes:
         note(

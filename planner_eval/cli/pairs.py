@@ -252,7 +252,9 @@ class Systems(NamedTuple):
                 from planner_eval.benchmarks.benchmark import result_files
 
                 patterns = ", ".join(result_files().values())
-                raise InputError(f"{path} holds no results that name their gold ({patterns}): name the gold")
+                raise InputError(
+                    f"{path} holds no results that name their gold plans ({patterns}): pass GOLD too"
+                )
         raise missing_argument("gold")
 
     def read(self) -> tuple[list[PlanFile], PlanFile]:
@@ -345,7 +347,7 @@ def open_systems(
     predicted = tuple(_read_predicted(path, repeated=repeated) for path in named if is_predicted(path))
     if predicted and len(predicted) < len(named):
         raise InputError(
-            f"{predicted[0].folder} is a run of predict, and others are not: name its answers, "
+            f"{predicted[0].folder} is a run of predict, but others are not: pass its answers, "
             f"{predicted[0].rows}, with --gold"
         )
     if predicted:
@@ -411,12 +413,12 @@ def _refuse_other_samples(runs: Sequence[PredictedRun]) -> None:
             lacking = other if min(unshared) in first.ids else first
             raise InputError(
                 f"{problem}: {lacking.folder} was not asked {min(unshared)!r}, and {len(unshared) - 1:,} "
-                "more samples are in one of them alone; ask both the same, with --id or --limit"
+                "more samples are in only one of the runs; ask both the same samples, with --id or --limit"
             )
         unlike = [id for id, task in first.tasks.items() if other.tasks.get(id, task) != task]
         if unlike:
             raise InputError(
-                f"{problem}: {len(unlike):,} of their questions differ, that of {unlike[0]!r} first"
+                f"{problem}: {len(unlike):,} of their questions differ, first that of {unlike[0]!r}"
             )
 
 

@@ -144,7 +144,10 @@ def say_run(
         None,
     )
     if before := totals.samples - requested:
-        note(f"{format_count(before, 'sample')} of these {'was' if before == 1 else 'were'} asked before")
+        note(
+            f"{format_count(before, 'sample')} of these {'was' if before == 1 else 'were'} asked in an "
+            "earlier run"
+        )
     for code, reason in totals.reasons.items():
         note(f"{code}: {reason}")
     if totals.cost is not None and totals.uncounted:
@@ -235,7 +238,7 @@ def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, A
 @bundle_options("reached", dict, _ENDPOINT_OPTIONS)
 @bundle_options("asked", dict, _ASKING_OPTIONS)
 @option("--model NAME", "The model's name on its server.")
-@option("--url URL", "Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
+@option("--url URL", "The model's OpenAI-compatible server (default: OPENAI_BASE_URL).")
 @option("--pipeline NAME", "How to ask (default: the data set's usual pipeline).")
 @option("--benchmark NAME", "The benchmark whose data DATASET is, if it is a folder or file.")
 @option("--catalog FILE", "The tools to offer, if the samples have none.")
@@ -248,23 +251,27 @@ def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, A
 @dialect_option("--dialect", "With flat, the notation to ask for, for tasks of your own: json …")
 @option("--constrain [schema|grammar]", "Have the server constrain answers to plans of the offered tools.")
 @option("--server NAME", "The engine that takes the grammar: vllm (default), llama.cpp, sglang …")
-@option("--max-calls N", "The most calls of such a plan (default: 8).", type=click.IntRange(1, 64))
+@option(
+    "--max-calls N", "With --constrain: the most calls of a plan (default: 8).", type=click.IntRange(1, 64)
+)
 @option("--list-form FORM", "The format of the tool list: json, docstring, yaml …", "listing")
 @option("--official", "Reproduce quirks of the published code that change scores.")
 @option("--explain-references", "Explain in the prompt how to refer to earlier results.")
 @option("--today DATE", "The current date in AppBench's instructions.")
 @option("--history [gold|own]", "With dialog: whose earlier turns (default: gold's).")
 @option("--shots K", "Show K demonstrations.", type=COUNT)
-@option("--demos FILE", "Take them from this source: data of the same benchmark, or tasks with answers.")
+@option(
+    "--demos FILE", "Take demonstrations from this source: data of the same benchmark, or tasks with answers."
+)
 @option(
     "--demo-by [query|structure|random|first|gold-apps]",
     "Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
 )
 @option("--near-duplicates", "Allow demonstrations that repeat the sample's question up to values.", "near")
-@option("--distractors N", "Offer gold's tools and N others.", type=WHOLE)
+@option("--distractors N", "Offer gold's tools and N other tools.", type=WHOLE)
 @option(
     "--closeness [random|close|same-signature]",
-    "Which others: any, or those with words or parameters in common with gold's.",
+    "Which other tools to offer: any, or those with words or parameters in common with gold's.",
 )
 @option("--budget TOKENS", "Offer only as many other tools as fit.", type=COUNT)
 @option("--seed N", "The random seed (default: 0).", type=WHOLE)

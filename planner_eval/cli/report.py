@@ -111,14 +111,14 @@ def command(
     if ruled or (opened.benchmark is not None and not opened.predicted):
         return _write_benchmark_page(opened, look, output)
     if len(systems) > 2:
-        raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
+        raise click.UsageError(f"a page shows one system or two, not {len(systems)}")
     runs, view = opened.runs, page_settings_of(look)
     if runs and (gold is not None or len(runs) < len(systems)):
         raise click.UsageError(
-            f"{runs[0]} is a run, which knows its files: name runs only, without files and --gold"
+            f"{runs[0]} is a run, which names its own files: pass runs only, without files and --gold"
         )
     refuse_idle(
-        (READING_OPTIONS, not runs, "to files of plans: a run says how it was read"),
+        (READING_OPTIONS, not runs, "to files of plans: a run stores how it was read"),
         ("metrics causes", not _is_diff_run(runs), "to files of plans and runs of score"),
     )
     if runs:
@@ -138,7 +138,7 @@ def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | Non
     rules = "without --benchmark, which has its own notation and questions"
     refuse_idle(
         ((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
-        ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"),
+        ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run stores how it was scored"),
     )
     shown = page_settings_of(look)
     if benchmark is not None:

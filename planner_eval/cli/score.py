@@ -164,7 +164,7 @@ def command(
             "without --benchmark: a benchmark has its own notation and metrics"
             if wanted is not None
             else f"to other answers: these are of {published.benchmark}, which has its own notation and "
-            "figures",
+            "metrics",
         ),
         (
             "every cluster",
@@ -191,12 +191,16 @@ def command(
             shows(form, "document", "data") and not stored_benchmark,
             format_condition(form, "document", "data", more=", and to runs without a benchmark")[1],
         ),
-        ("store", in_folder and not named, "to a run that is kept: -o DIR/"),
-        ("output", not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),
+        ("store", in_folder and not named, "with -o DIR/, which stores the run"),
+        (
+            "output",
+            not in_folder or gold is not None,
+            "with the name of a file here: the run has its folder already",
+        ),
     )
     if shows(form, "page") and in_folder:
         raise click.UsageError(
-            "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
+            "a stored run has no page of its own: drop --format html, then make one with planeval report DIR/"
         )
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)

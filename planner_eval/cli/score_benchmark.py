@@ -268,8 +268,7 @@ def _refuse_parts(bench: Benchmark, *, divisible: bool) -> None:
     """Refuse options of work in parts where it is not done in parts."""
     condition = (
         f"where {bench.title} scores answers one by one: not with --judge, --tools, --details, "
-        "--format tsv or --plot, nor some samples of a predict run, and not where it needs several answers "
-        "together"
+        "--format tsv or --plot, not for a part of a predict run, and not if a score needs several answers"
     )
     refuse_idle(("jobs record_deadline part engine address quiet", divisible, condition))
     if not divisible and is_folder(click.get_current_context().params.get("output")):
@@ -324,7 +323,9 @@ def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> lis
         cases.append(Case(row.id, state, code, message, row.error or "", file, group=group))
     for what, ids in (("unknown", scored.matched.unknown), ("repeated", scored.matched.repeated)):
         message = (
-            "no sample asked for this answer" if what == "unknown" else "its sample has an answer already"
+            "no sample belongs to this answer"
+            if what == "unknown"
+            else "another answer to this sample came first"
         )
         cases += [
             Case(name, "error", what, f"{message}; it does not count", "", file, group=group) for name in ids
@@ -363,7 +364,7 @@ def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
     column, _, name = limit.name.partition(".")
     named = column in VARIANTS and bool(name)
     if named and column not in scored.reports:
-        raise InputError(f"--fail-under {limit.name}: there are no {column} figures here")
+        raise InputError(f"--fail-under {limit.name}: there are no {column} scores here")
     variant = column if named else list(scored.reports)[-1]
     name = name if named else limit.name
     report = scored.reports[variant]
@@ -390,4 +391,4 @@ def _say_column(scored: Scored, name: str, variant: str) -> None:
         if other == variant or name not in figures:
             continue
         if not is_same_figure(figures[name], scored.reports[variant].figure(name)):
-            note(f"--fail-under {name} applies to the {variant} figure; {other}.{name} names the other")
+            note(f"--fail-under {name} applies to the {variant} score; {other}.{name} names the other")

@@ -76,7 +76,7 @@ def command(
     Exit code: 0 made, 1 runs have different samples, 2 usage error, 3 no figure could be made.
     """
     refuse_idle(
-        ("by metrics", layout is None, "without --layout, which says what is shown"),
+        ("by metrics", layout is None, "without --layout, which sets what is shown"),
         charted.applies,
         ("bare", *format_condition(form, "document", "paper")),
     )

@@ -437,7 +437,7 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
             f"unknown kind of duplicates {way!r}; {did_you_mean(way, CRITERIA, ', '.join(CRITERIA))}"
         )
     if across is not None and b is not None:
-        raise InputError("--across counts groups of one set: drop the other set")
+        raise InputError("--across counts groups within one set: drop the second set")
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     sources = [set_of(s, fields) for s in (a, *(() if b is None else (b,)))]
     titles = short_names([source.name for source in sources])

@@ -101,7 +101,7 @@ def layout_of(
         )
     figures = _known_figures(sources, settings)
     if unknown := [metric for metric in metrics if metric not in figures]:
-        hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
+        hint = did_you_mean(unknown[0], figures, f"expected one of {', '.join(figures)}")
         raise InputError(f"{form} has no metric {unknown[0]!r}: {hint}")
     main = next(iter(published.values())).columns if published else ()
     usual = [c.figure for c in main if not c.settings and c.figure in figures]

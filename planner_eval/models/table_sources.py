@@ -105,7 +105,9 @@ def read_table_run(path: str) -> TableRun:
     try:
         return _make_table_run(path, data)
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+        raise InputError(
+            f"{path}: the run's files are damaged; repeat its command in another folder"
+        ) from None
 
 
 def _make_table_run(path: str, data: Mapping[str, Any]) -> TableRun:
@@ -293,7 +295,9 @@ class BenchmarkSource:
         except KeyError:
             return empty._replace(why=f"there is no metric {column.figure} here, {self.variant}")
         if isinstance(figure.value, str) or figure.value is None:
-            absent = "there is nothing to count" if figure.value is None else "it was not asked for"
+            absent = (
+                "there is nothing to count" if figure.value is None else "the model was not asked for this"
+            )
             return empty._replace(why=figure.error or figure.note or absent)
         value = figure.value / (100 if self.variant in column.percent_in else 1)
         tallies = self._tallies(report, column, column_ids, value)
@@ -313,7 +317,7 @@ class BenchmarkSource:
             for count, what in (
                 (len(matched.missing), "sample{} without an answer, counted as wrong"),
                 (len(matched.repeated), "further answer{} to a sample that has one, not counted"),
-                (len(matched.unknown), "answer{} that no sample asked for, not counted"),
+                (len(matched.unknown), "answer{} without a sample, not counted"),
                 (len(scored.lost), "sample{} with an internal error, not counted"),
             ):
                 notes |= {f"{count:,} {what.format('s' * (count != 1))}": None} if count else {}

@@ -343,7 +343,7 @@ def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
     line = next((candidate for candidate in contrast.lines if candidate.name == allowed.metric), None)
     if line is None:
         names = [candidate.name for candidate in contrast.lines]
-        hint = did_you_mean(allowed.metric, names, f"it has {', '.join(names)}")
+        hint = did_you_mean(allowed.metric, names, f"expected one of {', '.join(names)}")
         raise InputError(f"the comparison has no metric {allowed.metric!r}; {hint}")
     first, second = contrast.names
     gap = line.difference
@@ -393,14 +393,14 @@ def check_threshold(name: str, value: Any, least: float, *, lower: bool = False)
     >>> check_threshold("exact", 0.899999, 0.9)
     ThresholdResult(met=False, said='exact is 0.899999, expected at least 0.9')
     >>> check_threshold("exact", 0.95, 90).said
-    'exact is 0.9500, expected at least 90; figures go up to 1: 90 % is 0.9'
+    'exact is 0.9500, expected at least 90; scores go up to 1: write 90 % as 0.9'
     """
     expectation = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):
         return ThresholdResult(False, f"{name} is undefined, {expectation}")
     met = value <= least if lower else value >= least
     if not lower and 0 <= value <= 1 < least <= _PERCENT:
-        expectation += f"; figures go up to 1: {least:g} % is {least / _PERCENT:g}"
+        expectation += f"; scores go up to 1: write {least:g} % as {least / _PERCENT:g}"
     value_text = f"{value:.4f}"
     if value != least and float(value_text) == least:  # rounded it would say that it is the threshold
         value_text = repr(value)

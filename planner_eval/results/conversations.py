@@ -210,7 +210,9 @@ def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> 
         everything, wrong_turns, follow, late = (sums.counts[f"{unit} {kind}"] for kind in KINDS)
         clauses = [f"{unit}s: {wrong_turns} of {everything} wrong"] if wrong_turns else []
         clauses += [f"{follow} of them follow from the first wrong one"] if follow else []
-        clauses += [f"{format_count(late, 'right call')} made in another {unit} than gold's"] if late else []
+        clauses += (
+            [f"{format_count(late, 'right call')} made in a different {unit} than in gold"] if late else []
+        )
         if clauses:
             yield ", ".join(clauses)
 

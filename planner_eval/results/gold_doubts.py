@@ -164,7 +164,7 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
     unknown = tuple(sorted(read.records - samples))
     if read.records and len(unknown) == len(read.records):
         raise InputError(
-            f"{read.name}: no id of its records is the id of a sample: {unknown[0]!r}; the samples are "
+            f"{read.name}: its records and the samples share no id: records have {unknown[0]!r}, samples "
             f"{min(samples, default='none')!r}, …"
         )
     rest: Report | Comparison

@@ -180,7 +180,7 @@ class Report:
                     return figure.tally.precision if aspect == "precision" else figure.tally.recall
         names = [*(figure.name for figure in self.figures), *of_trials]
         few = " (a task's trials are records of one id)" if trial_figure(name) and not of_trials else ""
-        raise InputError(f"there is no metric {name!r}; it has {', '.join(names)}{few}")
+        raise InputError(f"there is no metric {name!r}; expected one of {', '.join(names)}{few}")
 
 
 def signature(policy: str, *, version: str = __version__, **fields: str) -> str:

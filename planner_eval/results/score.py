@@ -339,7 +339,9 @@ def _read_score(path: str) -> _StoredScore:
         totals = stored.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
         policy = str(options["policy"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+        raise InputError(
+            f"{path}: the run's files are damaged; repeat its command in another folder"
+        ) from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(
             f"{path}: the run has the metric {unknown[0]!r}, which this version does not "

@@ -185,7 +185,7 @@ def table4(outcomes: Iterable[Outcome], category: str) -> list[Cell]:
         cells.append(_percent_cell(category, column, published, (hits, c.samples), note))
     for column, hits in zip(_TABLE_4_COLUMNS, of_arguments, strict=False):
         cells.append(
-            _percent_cell(category, f"{column}, of arguments", None, (hits, c.gold), "as the text has it")
+            _percent_cell(category, f"{column}, of arguments", None, (hits, c.gold), "as stated in the text")
         )
     for column, published, hits in zip(
         _TABLE_4_COLUMNS[4:], _TABLE_4[category][4:], (c.time, c.place), strict=True
@@ -395,7 +395,8 @@ def _heat_map(system: System) -> HeatMap:
     for (sample, _), row in system.rows():
         if (share := own_figure(row, "argu.em")) is None:
             raise InputError(
-                f"{system.name}: the published code has no exact match of arguments: --corrected has it"
+                f"{system.name} shows the exact match of arguments, which the published code does not "
+                "compute: use --corrected"
             )
         try:
             plan = parse(sample.gold, dialect="appbench")
@@ -414,8 +415,8 @@ def figure5(systems: Sequence[System]) -> Chart:
     pipelines = {system.asked.get("pipeline") for system in systems}
     if not {"flat", "hierarchical"} <= pipelines:
         raise InputError(
-            "appbench-5 compares two ways to prompt: it needs runs of planeval predict with --pipeline flat "
-            f"and hierarchical, and has {', '.join(sorted(map(str, pipelines - {None}))) or 'neither'}"
+            "appbench-5 compares two pipelines: it needs runs of planeval predict with --pipeline flat and "
+            f"hierarchical, found {', '.join(sorted(map(str, pipelines - {None}))) or 'neither'}"
         )
     with_suffix = [(system, f", {system.asked['pipeline']}") for system in systems]
     renamed = [
@@ -431,7 +432,9 @@ def figure6(systems: Sequence[System]) -> Chart:
         category for category in _PART_TITLES if any(category in groups for groups in by_system.values())
     ]
     if not present:
-        raise InputError("appbench-6 shows SS, SM, MS and MM, and no sample says which of these it is")
+        raise InputError(
+            "appbench-6 compares samples of the kinds SS, SM, MS and MM, but no sample has a kind"
+        )
     panels = []
     for figure, head in _FIGURE_TITLES.items():
         series = {

@@ -84,7 +84,7 @@ class ExpressionParser:
 
     def __init__(self, text: str) -> None:
         if len(text) > MAX_CHARS:
-            raise ValueError(f"the text has {len(text):,} characters, of at most {MAX_CHARS:,}")
+            raise ValueError(f"the text has {len(text):,} characters, more than the limit of {MAX_CHARS:,}")
         self.text, self.depth = text, 0
         self.tokens = self._tokens()
         self.position = 0

@@ -161,7 +161,7 @@ def judge_calls(
     return tuple(judgements[position] for position in sorted(judgements))
 
 
-_UNREADABLE_MESSAGE = "The arguments are no JSON object."
+_UNREADABLE_MESSAGE = "The arguments are not a JSON object."
 _SUPERFLUOUS_MESSAGE = "No gold call is left for this call."
 
 
@@ -362,9 +362,7 @@ def _error_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
     ]
 
 
-_SELF_CORRECTION_NOTE = (
-    "wrong calls, each answered by an error message, after which a later turn makes the right one"
-)
+_SELF_CORRECTION_NOTE = "wrong calls that got an error message and were put right in a later turn"
 
 
 def _self_correction_figure(judged: Sequence[JudgedRecord]) -> Figure:

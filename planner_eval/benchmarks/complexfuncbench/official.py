@@ -151,8 +151,8 @@ NO_VALUE_CHECK_NOTE = (
 )
 
 REPLAY_NOTE = (
-    "recorded observations stand in for the API that the published code asks; "
-    "a conversation at which it ends counts as a failure"
+    "recorded observations replace the API that the published code calls; a conversation on "
+    "which that code stops counts as a failure"
 )
 
 

@@ -135,7 +135,7 @@ def _copy_file(
             return FetchResult(file, "absent")
         raise DatasetError(f"{origin}: there is no such file")
     if target.exists() and target.samefile(origin):
-        raise DatasetError(f"{options.source} is the folder to copy to; name another with --cache")
+        raise DatasetError(f"{options.source} is also the folder to copy to: name another with --cache")
     target.parent.mkdir(parents=True, exist_ok=True)
     partial_file = _partial_path(target)
     try:
@@ -364,13 +364,13 @@ class _PacedStream(io.RawIOBase):
             )
             count: int = self.inner.readinto(buffer)
         except TimeoutError:
-            what = "" if self.most is None else ", and not the whole head of its answer"
+            what = "" if self.most is None else " without completing its header"
             raise SlowServer(
                 f"the server sent {self.came:,} bytes in {self.seconds:g} seconds{what}"
             ) from None
         self.came += count
         if self.most is not None and self.came > self.most:
-            raise SlowServer(f"the head of the server's answer is longer than {self.most:,} bytes")
+            raise SlowServer(f"the header of the server's answer is longer than {self.most:,} bytes")
         return count
 
     def close(self) -> None:

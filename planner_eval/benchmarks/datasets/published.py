@@ -288,7 +288,8 @@ def find_dataset(name: str) -> Dataset:
         return published_datasets()[name]
     matching = [other for other in published_datasets() if other.startswith(name)]
     close = matching or close_names(name, published_datasets())
-    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(published_datasets())}"
+    names = ", ".join(published_datasets())
+    hint = f"did you mean {' or '.join(close)}?" if close else f"expected one of {names}"
     raise DatasetError(f"there is no data set {name!r}; {hint}")
 
 

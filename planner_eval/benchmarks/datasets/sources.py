@@ -306,7 +306,7 @@ def _read_datasets(
     sources, missing = [], []
     if len(datasets) > 1 and folder is not None and Path(folder).is_file():
         choices = " or ".join(dataset.name for dataset in datasets)
-        raise InputError(f"{folder} is one file: say whether it is {choices}")
+        raise InputError(f"{folder} is one file: name one data set, {choices}")
     for dataset in datasets:
         where = dataset_folder(dataset, cache=cache, source=folder)
         try:

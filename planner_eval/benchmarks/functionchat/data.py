@@ -47,7 +47,7 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
         DatasetError: there is none of the files, a file cannot be read, or a record has another shape.
     """
     if part is not None and part not in FILES:
-        raise DatasetError(f"FunctionChat-Bench has no part {part!r}; it has {', '.join(FILES)}")
+        raise DatasetError(f"FunctionChat-Bench has no part {part!r}; expected one of {', '.join(FILES)}")
     names = [part] if part else [name for name in FILES if (folder / FILES[name]).is_file()]
     if not names:
         raise DatasetError(f"{folder}: no file named {', '.join(FILES.values())}")

@@ -259,7 +259,7 @@ def _structure_rows(structure: Structure) -> dict[str, Mapping[Any, float]]:
         "Data dependencies": {"": structure.dependencies},
         "Avg. data dependencies": {"": structure.dependencies / n},
         "Calls that use {} others": structure.producers,
-        "Calls that serve {} others": structure.consumers,
+        "Calls used by {} others": structure.consumers,
         "Chains A→B→C": {"": structure.chains},
         "Avg. components": {"": structure.components / n},
         "Avg. calls of a component": {"": structure.calls / (structure.components or 1)},
@@ -299,11 +299,11 @@ def structure_chart(systems: Sequence[System]) -> Chart:
 
 def _win_shares(system: System) -> list[WinShare]:
     if system.run is None:
-        raise InputError("nestful-6 shows win rates, for which answers are run: --tools=nestful runs them")
+        raise InputError("nestful-6 shows win rates, which need the answers to be run: add --tools=nestful")
     records = [record for record, _ in system.rows()]
     shares = figure6(outcomes(records, run=system.run, **system.scored.options))
     if not shares:
-        raise InputError(f"{system.name}: nestful-6 shows win rates, and no gold plan of these can be run")
+        raise InputError(f"{system.name}: nestful-6 shows win rates, but none of these gold plans can be run")
     return shares
 
 
@@ -358,9 +358,9 @@ class Challenge:
 
 _CHALLENGE_NOTES = {
     "data types": "values and outputs that do not fit the parameter",
-    "variable assignments": "labels given twice, references to nothing",
+    "variable assignments": "duplicate labels, references to nothing",
     "output parameters": "outputs that the tool does not have",
-    IMPLICIT: "functions of gold not called, nor named by the query",
+    IMPLICIT: "gold functions neither called nor named in the query",
 }
 
 

@@ -35,7 +35,7 @@ MAX_CALLS = 64
 _FORWARD_REFERENCES = "a reference may point to a later call or to its own, and a label may repeat"
 _OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
 _UNUSED = "unused results are allowed"
-_LAYOUT = "arguments stand in the catalog's order, in one layout"
+_LAYOUT = "arguments come in the catalog's order, in one layout"
 _NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
 _DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
 _USED_BEFORE_RETURN = "a name may be used before a call returns it"
@@ -157,7 +157,7 @@ def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
         raise InputError(f"unknown grammar form {to!r}; expected one of {', '.join(TARGETS)}")
     if dialect not in DIALECTS:
         raise InputError(
-            f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}"
+            f"there is no grammar for the dialect {dialect!r}; grammars exist for {', '.join(DIALECTS)}"
         )
     if to == "json-schema" and dialect not in JSON_DIALECTS:
         raise InputError(
@@ -211,7 +211,7 @@ def _notation_limits(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
         "appbench": [
             (_USED_BEFORE_RETURN, ("reference.", "plan.cycle", "check.output_type", "check.unknown_output")),
             unused,
-            ("numbers may stand without quotes", ("argument.bare_number",)),
+            ("numbers may be without quotes", ("argument.bare_number",)),
         ],
     }
     return limits[dialect]

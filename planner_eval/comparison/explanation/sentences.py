@@ -190,10 +190,16 @@ class Wording:
         pred, gold, listed = draft.data
         if listed.merged:
             calls = calls_numbers((gold, *listed.parts))
-            return f"{self.names.ours(pred)} has in {listed.pred_name!r} what gold asks for in its {calls}"
+            return (
+                f"{self.names.ours(pred)} asks in one call, with {listed.pred_name!r}, for what gold "
+                f"asks for in {calls}"
+            )
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        return f"{tool} ({calls}) asks one by one for what {call_name} asks for in {listed.gold_name!r}"
+        return (
+            f"{tool} ({calls}) asks in several calls for what {call_name} asks for in one, with "
+            f"{listed.gold_name!r}"
+        )
 
     def _early_call(self, draft: Draft) -> str:
         producer = self.names.ours(draft.data)

@@ -279,7 +279,7 @@ def choose_metrics(names: Iterable[str]) -> tuple[str, ...]:
         elif name in groups or name == "all":
             chosen.update(dict.fromkeys(n for n, m in METRICS.items() if name in (m.group, "all")))
         else:
-            hint = did_you_mean(name, [*METRICS, *groups], f"known are {', '.join(METRICS)}")
+            hint = did_you_mean(name, [*METRICS, *groups], f"expected one of {', '.join(METRICS)}")
             raise InputError(f"unknown metric {name!r}; {hint}")
     return tuple(chosen) or DEFAULT_METRICS
 

@@ -134,7 +134,7 @@ def _read_policy_file(path: Path, extending: tuple[Path, ...] = (), *, settings:
     data, where = _read_checked(path, settings=settings or path.name in _PROJECT_FILES)
     if path.resolve() in (file.resolve() for file in extending):
         route = " → ".join(map(str, (*extending, path)))
-        raise PolicyError(f"{path}: extends leads back to the file: {route}; expected a preset or another")
+        raise PolicyError(f"{path}: extends leads back to this file: {route}; name a preset or another file")
     return _make_policy(data, path.stem, where, path.parent, (*extending, path))
 
 
@@ -338,7 +338,7 @@ def _read_aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
         path = folder("data") / "policies" / "tables" / f"{data}.toml"
         if not path.is_file():
             names = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
-            raise PolicyError(f"there is no table of aliases {data!r}; known are {names}")
+            raise PolicyError(f"there is no table of aliases {data!r}; expected one of {names}")
         data = _parse_toml(_read_text(path), path)
     return {casefold(alias): name for alias, name in data.items()}
 

@@ -165,7 +165,7 @@ def intern_policy(policy: Policy) -> Policy:
 
 def format_unknown_name(name: str, choices: Mapping[str, object]) -> str:
     """What to say of a name that no rule has."""
-    hint = did_you_mean(name, choices, f"known are {', '.join(choices)}")
+    hint = did_you_mean(name, choices, f"expected one of {', '.join(choices)}")
     return f"there is no rule {name!r}; {hint}"
 
 

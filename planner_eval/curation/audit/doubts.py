@@ -218,7 +218,8 @@ def read_baseline(source: Any) -> Baseline:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise InputError(
-            f"{name}: not as --write-baseline writes it ({type(problem).__name__}: {problem}); write it again"
+            f"{name}: not in the form that --write-baseline writes ({type(problem).__name__}: {problem}); "
+            "write the file again"
         ) from None
 
 

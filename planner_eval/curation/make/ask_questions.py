@@ -247,7 +247,7 @@ def write_question(task: Made, settings: QuestionSettings) -> Steps:
         retry_prompt = settings.texts.fill("again", reasons=reasons)
         talk += [assistant_message(attempt["text"] or "\u2026"), user_message(retry_prompt)]
     last_reasons = "; ".join(lack.message for lack in shortcomings)
-    message = f"none of {format_count(len(tried), 'try')} passed; of the last, {last_reasons}"
+    message = f"none of {format_count(len(tried), 'attempt')} passed; the last failed: {last_reasons}"
     return Outcome(
         "",
         {"tries": tried},

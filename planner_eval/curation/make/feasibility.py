@@ -88,7 +88,7 @@ def _format_type_limits(tool: Tool, parameter: Parameter) -> str:
         return f"a minimum of {kind.minimum} above a maximum of {kind.maximum}"
     if (kind.length[0] or 0) > MAX_TEXT_CHARACTERS:
         return f"a text of {kind.length[0]:,} characters or more; at most {MAX_TEXT_CHARACTERS:,} are made"
-    return f"what its type says ({shorten(str(parameter.type), 60)}): it says too little, or refers to itself"
+    return f"its type ({shorten(str(parameter.type), 60)}), which is too vague or refers to itself"
 
 
 def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:

@@ -210,7 +210,7 @@ def search(
             break
         if mode == (False, False):
             raise AbsentError(
-                f"{shows.asked} is not reproducible: for the original pair it said yes, then no"
+                f"{shows.asked} is not reproducible: two tests of the original pair gave different results"
             )
         used += 1
 
@@ -228,7 +228,9 @@ def search(
         try:
             if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(CONFIRMATIONS)):
                 ended = "wavers"
-                notes.append(f"{shows.asked} is not reproducible: for this pair it said yes, then no")
+                notes.append(
+                    f"{shows.asked} is not reproducible: two tests of this pair gave different results"
+                )
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
     return Shrunk(
@@ -316,7 +318,7 @@ class _Sides:
             why = (
                 f"it holds no readable plan ({record.error})"
                 if record.plan is None
-                else "rewritten, it no longer shows it"
+                else "after rewriting, the pair no longer fails in this way"
             )
             notes.append(f"{name} is {'cut as a text' if record.cut else 'unchanged'}: {why}")
         return notes
@@ -427,7 +429,7 @@ def shrink(  # noqa: PLR0913 - the options of a public function
         else:
             assert shows is not None
             if not shows(pred_record.text, gold_record.text):
-                raise AbsentError("the original pair does not show it")
+                raise AbsentError("the original pair does not fail in this way")
             what = Goal(shows, "what was asked for", asked="the function")
     return search(pred_record, gold_record, what, chosen, Limits(tries or MAX_TRIES, deadline), progress)
 

@@ -579,6 +579,7 @@ def pooling_warnings(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
             name_counts = Counter((tool.app, tool.name) for tool in catalog.tools)
             differ = sum(count > 1 for count in name_counts.values())
             yield (
-                f"{name}: the tools of {brings:,} records are merged, although no record may offer them all; "
-                f"{differ:,} of the same name differ, the one that a call violates least counts"
+                f"{name}: the tools of {brings:,} records are merged, although no record may offer them "
+                f"all; {differ:,} of the same name differ: a call is checked against the one it violates "
+                "least"
             )

@@ -282,7 +282,7 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
     {'name': 'now', 'arguments': '{}'}
     """
     if to not in EXPORT_FORMATS:
-        raise InputError(f"there is no form {to!r}; there are {' and '.join(EXPORT_FORMATS)}")
+        raise InputError(f"there is no form {to!r}; expected {' or '.join(EXPORT_FORMATS)}")
     if shots is not None and to != "chat-jsonl":
         raise InputError("demonstrations are shown in prompts: with chat-jsonl")
     ready = prepare_run(

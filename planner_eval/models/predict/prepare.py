@@ -464,7 +464,9 @@ def _of_categories(samples: Sequence[Sample], patterns: Sequence[str]) -> Sequen
     for pattern in patterns:
         if not any(fnmatchcase(category, pattern) for category in categories):
             known = ", ".join(filter(None, categories))
-            hint = did_you_mean(pattern, categories, f"there are {known}" if known else "samples have none")
+            hint = did_you_mean(
+                pattern, categories, f"expected one of {known}" if known else "samples have none"
+            )
             raise InputError(f"no sample has the category {pattern!r}: {hint}")
     wanted = {name for name in categories if any(fnmatchcase(name, pattern) for pattern in patterns)}
     return [sample for sample in samples if sample.category in wanted] if patterns else samples

@@ -496,9 +496,9 @@ def ambiguity_error(data: Any) -> ParseError | None:
                 _is_parameter_schema(parameters[key]) or _is_type_name(parameters[key]) for key in names
             ):
                 return ParseError(
-                    f"found {format_value(inner.get('name'))} with a description, as a tool's "
-                    "definition has it, "
-                    "and values as its parameters, as a call has them; expected a call: a name and arguments",
+                    f"found {format_value(inner.get('name'))} with a description, as in a tool's "
+                    "definition, and with values as its parameters, as in a call; expected a call: a name "
+                    "and arguments",
                     code="parse.shape",
                 )
     return None

@@ -128,7 +128,9 @@ def prove(row: Wrapper, source: str) -> None:
     if isinstance(row.call, str) and row.call and not has_usual_template(row):
         add_call_form(row.name, lambda item: count_matching_keys(row, item) > 0)
     if not plan.calls:
-        raise InputError(f"{where}: its example calls no tool as the row says; expected at least one call")
+        raise InputError(
+            f"{where}: read as the row says, its example calls no tool; expected at least one call"
+        )
     ignored = next((note.message for note in plan.diagnostics if note.code == "shape.ignored"), None)
     if ignored:
         raise InputError(f"{where}: its example has text that the row does not read: {ignored}")

@@ -76,7 +76,7 @@ class AcceptedValuesForm(NamedTuple):
         elif self.listing and self.broken:
             yield (
                 f"{self.listing:,} of {self.listing + self.broken:,} records give a list for each argument "
-                f"in {field!r}, as BFCL lists accepted values, the others do not: all are read as written"
+                f"in {field!r}, as BFCL lists accepted values, but the others do not: all are read as written"
             )
 
 

@@ -457,7 +457,7 @@ def _pair_systems(
     if isinstance(pred, Mapping):
         names, pred = (tuple(pred) if names is None else names), list(pred.values())
     if len(pred) > 2:
-        raise InputError(f"a page shows one system or two, and these are {len(pred)}")
+        raise InputError(f"a page shows one system or two, not {len(pred)}")
     called = system_names(pred, names)
     if all(isinstance(p, PairedFiles) for p in pred):
         return [repair_predictions(p) for p in pred], called

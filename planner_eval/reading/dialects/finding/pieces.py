@@ -594,6 +594,6 @@ def _find_quoted_offset(text: str, error: ParseError) -> int:
 def _note_texts_without_calls(texts: list[str]) -> Diagnostic:
     """That texts of a list call nothing, although others do: each may be a plan of its own, or words."""
     count = len(texts)
-    start = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
+    start = "1 text of the list calls" if count == 1 else f"{count:,} texts of the list call"
     samples = ", ".join(repr(shorten(text, 40)) for text in texts[:3])
     return Diagnostic("find.text", f"{start} no tool, although others do: {samples}")

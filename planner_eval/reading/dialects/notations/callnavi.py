@@ -74,7 +74,11 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -
         )
         notes.append(Diagnostic("shape.length", message, "warning"))
     if len(parameters) > len(names):
-        raise ParseError(f"{message}, more would be lost", code="parse.shape", dialect="callnavi")
+        raise ParseError(
+            f"{len(names)} names but {len(parameters)} parameter objects; each object needs a name",
+            code="parse.shape",
+            dialect="callnavi",
+        )
     calls = []
     for i, name in enumerate(names):
         entry = parameters[i] if i < len(parameters) else {}
