@@ -376,7 +376,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         yield from _failure_lines(variant, report.rows)
         errors = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
         for error, count in errors.most_common(_MAX_SHOWN):
-            yield f"{variant}: scores where the published code ends with {error}: {count:,}"
+            yield f"{variant}: scores where the published code raises {error}: {count:,}"
 
 
 def _failure_lines(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:

@@ -113,7 +113,7 @@ _EXTRA_SECONDS = 60.0
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
+@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
 def command(
     plan: str,
     spec: str,

@@ -318,7 +318,7 @@ class Command(click.Command):
         if not whole:
             codes = text.rpartition("Exit code")
             end = f"\n\n{' '.join((codes[1] + codes[2]).split())}" if codes[1] else ""
-            text = text.partition("\n\n")[0] + end
+            text = " ".join(text.partition("\n\n")[0].split()) + end
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(inspect.cleandoc(text))

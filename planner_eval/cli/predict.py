@@ -265,7 +265,8 @@ def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, A
 )
 @option(
     "--demo-by [query|structure|random|first|gold-apps]",
-    "Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
+    "Choose demonstrations by similar questions (query), one of each structure, at random, the first, or "
+    "by gold's apps, which leaks gold.",
 )
 @option("--near-duplicates", "Allow demonstrations that repeat the sample's question up to values.", "near")
 @option("--distractors N", "Offer gold's tools and N other tools.", type=WHOLE)

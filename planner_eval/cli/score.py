@@ -67,12 +67,13 @@ if TYPE_CHECKING:
 @argument("gold", "GOLD|DATASET", required=False)
 @scored_pair_options
 @judging_options(
-    "Break scores down by the gold plan's number of calls, depth, pattern or scope (one or several apps and "
-    "calls), or by a field of the gold record.",
-    metric="A metric or a group (plan, calls, arguments, references, order, structure, published: other "
-    "benchmarks' metrics, all); repeatable (default: the main ones in text, else all except published).",
-    causes="Show what each root cause costs, by code, tool, argument, call and generation, and which fixes "
-    "would gain most.",
+    "Break scores down by calls, depth, pattern or scope (AppBench's SS, SM, MS, MM) of the gold plan, or by "
+    "a field of the gold record.",
+    metric="A metric or a group: plan, calls, arguments, references, order, structure, published (those of "
+    "other benchmarks) or all; repeatable (default: the main ones with --format text, else all but "
+    "published).",
+    causes="Show what each root cause costs, by code, tool, argument, call and depth, and which fixes would "
+    "gain most.",
 )
 @option(
     "--fail-under METRIC=X...",
@@ -93,9 +94,9 @@ if TYPE_CHECKING:
     "annotations",
     "result_file",
     "page",
-    help="Output format; tsv is the benchmark's own result file.",
+    help="Output format; tsv, with --benchmark functionchat, is its result file.",
 )
-@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
+@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
 def command(
     pred: str,
     gold: str | None,
@@ -109,12 +110,13 @@ def command(
     store: str | None,
     writing: Writing,
 ) -> int:
-    """Score predictions against gold plans: a table of scores with confidence intervals.
+    """Score predictions against gold plans: a table of scores with confidence intervals. RUN is a folder
+    written with -o DIR/ by planeval predict or score, and needs no GOLD; DATASET is a name from planeval
+    data show.
 
     PRED and GOLD are files of plans or records, paired by id, or by position if neither has ids; or
     directories or quoted patterns of files, paired by name. GOLD is not needed if the records of PRED hold
-    gold too. RUN is a folder written with -o DIR/ by planeval predict, which knows its gold, or score.
-    DATASET is a name from planeval data show.
+    gold too.
 
     A missing or unreadable prediction is wrong in every metric, so every metric counts all readable gold
     plans. Small syntax errors are repaired and reported; --strict counts them as wrong. Large files are
@@ -122,7 +124,7 @@ def command(
     DIR shows it.
     Exit code: 0 scored; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
     error; 3 nothing scored.
-    """
+    """  # noqa: D205
     form, output, limits, only_failures, gold_doubts = writing
     stability = "task=stability" in published.settings
     wanted = published.benchmark

@@ -90,11 +90,11 @@ class PageRun(NamedTuple):
             )
         if self.cluster != other.cluster:
             own_cluster, other_cluster = (
-                f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
+                f"one is clustered by {r.cluster}" if r.cluster else "one has no clusters"
+                for r in (self, other)
             )
             raise InputError(
-                f"{prefix}: their pairs have different clusters, {own_cluster} and {other_cluster}: "
-                "score both with the same --cluster"
+                f"{prefix}: {own_cluster} and {other_cluster}: score both with the same --cluster"
             )
 
 

@@ -124,7 +124,7 @@ class Row(Described):
     hints: Items[str] = optional_key(
         "Words, one of which occurs in every text of the notation: no other text is tried."
     )
-    tool: str = optional_key("The name of a call that no other notation makes.")
+    tool: str = optional_key("A tool name that occurs only in this notation.")
     line_start: bool = optional_key(
         "True if the opening tokens are ordinary words, which count only at the start of a line."
     )

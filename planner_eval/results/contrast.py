@@ -215,7 +215,7 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
     if not (contrast.lost or contrast.won or any(line.gain for line in lines)):
         value = ratio_text(main.first.value or 0.0)
         return f"{first} and {second} have the same scores: n = {contrast.n}, {main.name} {value}"
-    over = f" after Holm's correction for {contrast.family} metrics" if contrast.family > 1 else ""
+    over = f" after Holm's correction for {contrast.family} tests" if contrast.family > 1 else ""
     other_sure = [line for line in lines if line.sure and line is not main]
     probability = f"{_p_text(main)}{over}"
     figures = f"{values_text(main)}, {probability}"
@@ -246,10 +246,10 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
             clauses.append(f"{count} of {name}'s {format_count(contrast.n, 'answer')} {verb} {kind}{more}")
     why = "mostly because " if _is_lead_from_unread(contrast, main, read) else ""
     both = "one record" if read.n == 1 else format_count(read.n, "record")
-    over_both = f"over the {both} that both answer readably"
+    over_both = f"over the {both} where both answers are readable"
     line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
     if not read.n:
-        over_both = "no record is answered readably by both"
+        over_both = "no record has a readable answer from both"
     elif line is None or line.gain is None:
         over_both += f", {main.name} is undefined"
     else:

@@ -220,7 +220,7 @@ def count_clusters(columns: Mapping[str, Column]) -> int:
 def no_cluster_error(key: str, name: str) -> InputError:
     """That a sample lies in no cluster: left out of them all it would count in no interval."""
     return InputError(
-        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, nor is it one of "
+        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, and it is not one of "
         f"{', '.join(STRUCTURE_KEYS)}; every sample needs a cluster"
     )
 

@@ -335,7 +335,7 @@ _Attributes = dict[str, str]
 class RoleEntry(Described):
     """How the calls and references of one role look."""
 
-    sign: str = optional_key("One character before a label; empty if it needs no attention.")
+    sign: str = optional_key("The sign before labels of this role, one character; empty for none.")
     word: str = optional_key("The role's name in the legend.")
     meaning: str = optional_key("What it means, in the legend.")
     text: str = Field(description="Text colour.")

@@ -264,7 +264,7 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
             if key == "scope":
                 raise InputError("--by 'scope': no gold plan names an app, so none has a scope")
             names = ", ".join(STRUCTURE_KEYS)
-            raise InputError(f"--by {key!r}: no gold record has that field, nor is it one of {names}")
+            raise InputError(f"--by {key!r}: expected a field of the gold records, or one of {names}")
 
 
 # ----------------------------------------------------------------------

@@ -329,7 +329,9 @@ def _read_formats(data: Path) -> Iterator[Sample]:
                 name = f"format_sensitivity_{number}:{config}:{sample.id}"
                 visible = sample.extra["visible"]._replace(config=config)
                 extra = {**sample.extra, "config": config, "visible": visible, "diagnostics": ()}
-                extra["no_plan"] = f"a question of {sample.id} in another prompt format, counted there"
+                extra["no_plan"] = (
+                    f"the question of {sample.id} in another prompt format; its plan is counted there"
+                )
                 # Without a dialect: statistics of right plans count the question where it is asked first.
                 yield Sample(name, sample.query, sample.tools, sample.gold, "", "format_sensitivity", extra)
                 number += 1

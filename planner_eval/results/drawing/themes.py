@@ -21,7 +21,7 @@ class Role:
     """How the calls and references of one role look.
 
     Args:
-        sign: One character before a label; empty if it needs no attention.
+        sign: The sign before labels of this role, one character; empty for none.
         word: The role's name in the legend.
         meaning: What it means, in the legend.
         text: Text colour.

@@ -359,10 +359,7 @@ def _method_lines(comparison: Comparison) -> list[str]:
     family = comparison.contrasts[0].family
     if not family:
         return [comparison.contrasts[0].signature]
-    what = f"metrics{' of all systems' * (len(comparison.contrasts) > 1)}"
-    correction = (
-        f"with Holm's correction for {family} {what}" if family > 1 else "one metric, so no correction"
-    )
+    correction = f"with Holm's correction for {family} tests" if family > 1 else "one test, so no correction"
     groups = (
         "; in a breakdown, with Holm's correction for all its scores"
         if comparison.contrasts[0].breakdown
@@ -422,7 +419,7 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
     for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
         listed = f": {', '.join(one_line(sample_id, 60) for sample_id in ids[:flips])}{more}" if ids else ""
-        lines.append(f"{format_count(len(ids), 'record')} that {name} alone gets right{listed}")
+        lines.append(f"{format_count(len(ids), 'record')} that only {name} gets right{listed}")
     return lines
 
 

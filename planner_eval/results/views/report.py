@@ -466,7 +466,7 @@ def causes_text(causes: Causes, style: Style = TEXT) -> str:
     lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
     losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
     over = f"(means over {format_count(causes.pairs, 'pair')})"
-    head = f"root causes lower exact by {losses[0]} and similarity by {losses[1]} {over}"
+    head = f"root causes lower exact by {losses[0]} and similarity (macro) by {losses[1]} {over}"
     return style.join([head, style.table(rows), "\n".join(lines)])
 
 

@@ -316,8 +316,8 @@ class _Program(Assignments):
             self.again += end - start
             if self.again > MAX_REREAD_CHARS:
                 reason = (
-                    f"functions call one another: more than {MAX_REREAD_CHARS:,} characters would be "
-                    "read again"
+                    f"functions call each other so often that more than {MAX_REREAD_CHARS:,} "
+                    "characters would be read again; write the calls out"
                 )
                 raise LimitError(reason, text=self.text, offset=call.span[0])
         self.unread.pop(position, None)

@@ -391,9 +391,8 @@ def write_program(plan: Plan, dialect: str) -> str:
 
         def reference(ref: Ref, i: int = i) -> str:
             if ref.call >= i:
-                raise WriteError(
-                    f"call {i + 1} refers to the later call {ref.call + 1}, which {dialect!r} cannot express"
-                )
+                target = "itself" if ref.call == i else f"the later call {ref.call + 1}"
+                raise WriteError(f"call {i + 1} refers to {target}, which {dialect!r} cannot express")
             return names[ref.call] + _format_path(ref.path)
 
         text = call_text(call, reference, dialect)
