@@ -114,7 +114,7 @@ def test_check_lists_what_gold_has_wrong(cache: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("argv", "said"), [
-    (("check", "nestful"), "fetches it; or name its folder with --source"),
+    (("check", "nestful"), "or name its folder with --source"),
     (("check", "mathqa"), "planeval data fetch mathqa"),
     (("show", "mathqa", "--verify", "--source", "/nowhere"), "no such folder or file"),
     (("show", "mathqa", "--verify", "--source", str(ROOT / "README.md")), "is a file"),

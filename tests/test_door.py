@@ -97,7 +97,7 @@ def test_gold_is_no_answer_where_the_benchmark_keeps_it_in_such_a_field(tmp_path
     for name, gold in (("nestful", NESTFUL), ("appbench", APPBENCH)):
         done = planeval("score", gold, gold, "--benchmark", name)
         assert done.returncode == 2
-        assert "name the field of the answers with --field text, be it 'output'" in done.stderr
+        assert "name the field of the answers with --field text=NAME, even if it is 'output'" in done.stderr
         assert planeval("score", gold, gold, "--benchmark", name, "--field", "text=output").returncode == 0
     records = [json.loads(line) for line in (COMPLEX / "ComplexFuncBench.jsonl").read_text().splitlines()]
     refusal = {"model_convs": [{"role": "assistant", "content": "I cannot."}]}

@@ -279,7 +279,8 @@ def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> 
 
 @pytest.mark.parametrize(("change", "said"), [
     (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
-    (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks the placeholder {ground_truth}"),
+    (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "the placeholder "
+    "{ground_truth}"),
     (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is not UTF-8 text"),
     (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than")
 ])  # fmt: skip

@@ -304,7 +304,7 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
 
 
 @pytest.mark.parametrize(("wanted", "said"), [
-    (QuestionSettings(threshold=0), "the least score is 0"), (QuestionSettings(threshold=11), "from 1 to 10"),
+    (QuestionSettings(threshold=0), "the lowest score is 0"), (QuestionSettings(threshold=11), "from 1 to 10"),
     (QuestionSettings(tries=0), "attempts must be 1 or more"),
     (QuestionSettings(language="  "), "is not the name of a language, such as English"),
     (QuestionSettings(language="\x1b[2J"), r"'\\x1b\[2J' is not the name of a language"),

@@ -476,7 +476,7 @@ def _read_cached(
     if not samples:
         fetch = " ".join(dataset.name for dataset in sets)
         raise DatasetError(
-            f"{'; '.join(missing)}\n'planeval data fetch {fetch}' fetches it; or name its folder"
+            f"{'; '.join(missing)}\nfetch it with planeval data fetch {fetch}, or name its folder"
         )
     return samples
 

@@ -148,7 +148,7 @@ question_options = bundle_options(
     option("--language NAME", "The language of questions (default: English)."),
     option(
         "--quality N",
-        "Keep questions with at least this score out of 10 (default: 6, as AppBench).",
+        "Keep questions with at least this score out of 10 (default: 6, as in AppBench).",
         type=click.IntRange(1, 10),
     ),
     option("--attempts N", "Attempts at each question (default: 3).", type=COUNT),

@@ -433,7 +433,7 @@ def figure6(systems: Sequence[System]) -> Chart:
     ]
     if not present:
         raise InputError(
-            "appbench-6 compares samples of the kinds SS, SM, MS and MM, but no sample has a kind"
+            "appbench-6 compares samples of the kinds SS, SM, MS and MM, but these samples have no kind"
         )
     panels = []
     for figure, head in _FIGURE_TITLES.items():

@@ -27,7 +27,7 @@ DOTTED = "a tool is called by its documented name"
 EMBEDDED = "the calls are in a code fence or within prose"
 NUMBERS = "texts that are different numbers are the same without their punctuation"
 TRUTH_VALUES = "true or false stands for 1 or 0"
-NOT_OFFERED = "the tool that is called is not on offer"
+NOT_OFFERED = "the tool that is called is not offered"
 
 Reasons: TypeAlias = frozenset[str]
 """Why the published check sees it otherwise; none where it does not."""

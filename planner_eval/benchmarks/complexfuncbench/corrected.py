@@ -310,9 +310,9 @@ def _read_turns(text: str) -> tuple[list[Turn], str | None]:
 
 
 _SUCCESS_NOTE = (
-    "share of the samples with an answer whose annotated calls were all made and answered; not percent"
+    "share (0 to 1) of the samples with an answer in which all annotated calls were made and answered"
 )
-_ACCURACY_NOTE = "share of the annotated calls that were made, each once; not percent"
+_ACCURACY_NOTE = "share (0 to 1) of the annotated calls that were made; each counts once"
 
 
 def _rate_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:

@@ -542,5 +542,5 @@ def refuse_absent(dataset: Dataset, folder: Path) -> None:
     if not folder.is_file() and not any((folder / file.path).is_file() for file in dataset.files):
         raise DatasetError(
             f"{folder}: no file of {dataset.name} is here; "
-            f"'planeval data fetch {dataset.name}' fetches them, or name their folder with --source"
+            f"fetch them with planeval data fetch {dataset.name}, or name their folder with --source"
         )

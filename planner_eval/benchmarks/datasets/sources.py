@@ -318,7 +318,7 @@ def _read_datasets(
     if not sources:
         fetch = f"planeval data fetch {' '.join(dataset.name for dataset in datasets)}"
         reasons = "; ".join(missing)
-        raise DatasetError(f"{reasons}\n'{fetch}' fetches it; or name its folder with --source")
+        raise DatasetError(f"{reasons}\nfetch it with {fetch}, or name its folder with --source")
     return sources, missing
 
 

@@ -291,7 +291,7 @@ def _free_reads(catalog: str | None, reads: Collection[str], where: KeyPathForma
     """
     if reads:
         return [ToolCount(name, "never") for name in sorted(reads)]
-    problem = "needs a catalog, which says which tools only read"
+    problem = "needs a catalog that marks read-only tools"
     if catalog is not None:
         problem = f"{catalog} marks no tool as read-only; name them in [[tool]]"
     raise PolicyError(f"{where(('reads',))}: reads: {problem}")

@@ -29,7 +29,7 @@ ORDERS = {
     "data": "only a call before one whose output it needs is an error",
     "free": "order does not matter at all",
     "written": "calls must come in gold's written order",
-    "flat": "`written` where gold has no references, for nothing else shows dependencies; else `data`",
+    "flat": "`written` if gold has no references, because nothing else shows dependencies then; else `data`",
 }
 
 

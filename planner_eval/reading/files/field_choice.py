@@ -294,7 +294,7 @@ def decide_fields(
     """
     id_field, text_field = named
     if _are_stream_pieces(islice(items, HEAD_SIZE)):
-        raise InputError(f"{name}: each of its records is a piece of a stream, not an answer: {JOIN_ADVICE}")
+        raise InputError(f"{name}: its records are pieces of a stream, not answers: {JOIN_ADVICE}")
     if id_field and not any(has_field(item.data, id_field) for item in items):
         raise InputError(f"{name}: no record has the field {id_field!r} (--field id)")
     if text_field and not any(has_field(record, text_field) for record in _plan_holding_records(items)):

@@ -282,7 +282,7 @@ def _format_arguments(arguments: Arguments, labels: list[str]) -> Any:
         if isinstance(value, (Ref, Unresolved)):
             return _format_reference(value, labels)
         if isinstance(value, str) and "$" in value and not isinstance(_read_text(value), str):
-            raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
+            raise WriteError(f"the text {value!r} would be read as a reference in the dialect 'nestful'")
         return value
 
     def text(pieces: tuple[Any, ...]) -> str:
