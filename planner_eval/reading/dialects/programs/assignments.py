@@ -95,7 +95,7 @@ class Assignments(Machine):
             holder = self.found(base)
             key = constant_step(target)
             if type(holder) is dict and type(key) is str and isinstance(target, ast.Subscript):
-                is_sure = not (self.control or self.ways.open)
+                is_sure = not (self.control or self.ways.open or isinstance(value, Unknown))
                 if is_sure and self.changes.follow(holder, "update", [{key: value}], {}):
                     return
             elif isinstance(holder, RawRef) and key is not None:
