@@ -377,7 +377,7 @@ def _write_page(
     """Write a page of all pairs."""
     from planner_eval.cli.report import diff_command, finish_page, page_settings
 
-    view = page_settings(failures=only, command=diff_command(pred, gold, paired, policy))
+    view = page_settings(only=only, command=diff_command(pred, gold, paired, policy))
     ran: list[str] = []
 
     def counted(*pair: Any) -> Mapping[str, Any]:

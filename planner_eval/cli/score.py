@@ -235,7 +235,7 @@ def command(
         if shows(form, "page"):
             from planner_eval.cli.report import page_of_systems, page_settings, write_page
 
-            shown = page_settings(failures=only_failures)
+            shown = page_settings(only=only_failures)
             report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
             how_worked = work_settings(running, paired, output if in_folder else None, store)
@@ -302,7 +302,7 @@ def _report_of_run(run: str, writing: Writing, cluster: str | None) -> Report:
     if shows(writing.form, "page"):
         from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
-        shown = page_settings(failures=writing.failures)
+        shown = page_settings(only=writing.failures)
         write_page(page_of_runs([run], shown, Judging(cluster=cluster)), writing.output)
     for message in report.about.notes:
         note(message)

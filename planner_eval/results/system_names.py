@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from planner_eval.base.errors import NAMES, InputError, expect_or_none
+from planner_eval.base.text import one_line
 
 HEADS = (
     "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
@@ -59,3 +60,9 @@ def letter_names(count: int) -> list[str]:
     ['Z', 'S27']
     """
     return [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(count)]
+
+
+def letter_legend(names: Sequence[str]) -> str:
+    """Which letter stands for which system, a line each."""
+    letters = letter_names(len(names))
+    return "\n".join(f"{a}: {one_line(name, 90)}" for a, name in zip(letters, names, strict=True))

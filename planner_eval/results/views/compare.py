@@ -26,7 +26,7 @@ from planner_eval.results.conversations import (
 from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.system_names import HEADS, letter_names
+from planner_eval.results.system_names import HEADS, letter_legend, letter_names
 from planner_eval.results.totals import Records, record_rows
 from planner_eval.results.views.junit import Case
 from planner_eval.results.views.report import left_out_lines, round_value
@@ -271,8 +271,7 @@ def write_comparison(
         text = _text(comparison, selected, names, flips, without)
         if max(map(len, text.tables.splitlines()), default=0) > TERMINAL_WIDTH:
             letters = letter_names(len(names))
-            legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, names, strict=True))
-            yield f"{legend}\n\n"
+            yield f"{letter_legend(names)}\n\n"
             text = _text(comparison, selected, letters, flips, without)
         yield text.whole
 

@@ -25,6 +25,7 @@ from planner_eval.results.conversations import (
     cost_rows,
     turn_lines,
 )
+from planner_eval.results.intervals import span_text
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_blocks, trial_data, trial_lines, trial_rows
@@ -100,12 +101,11 @@ def figure_rows(estimates: Iterable[Estimate]) -> Rows:
     rows = []
     for figure in estimates:
         counts = figure.tally if isinstance(figure.tally, Counts) else None
-        span = figure.interval
         rows.append(
             {
                 "metric": figure.name,
                 "value": round_value(figure.value),
-                "95 %": f"{span.low:.3f}–{span.high:.3f}" if span is not None else None,
+                "95 %": span_text(figure.interval),
                 "precision": round_value(counts.precision if counts else None),
                 "recall": round_value(counts.recall if counts else None),
                 "macro": round_value(figure.macro),
