@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from planner_eval.base.errors import (
@@ -16,6 +15,7 @@ from planner_eval.base.errors import (
     WriteError,
     strip_traceback,
 )
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import (
     LARK_CHARS,
     Decoded,
@@ -35,7 +35,7 @@ from planner_eval.reading.dialects.conversations.recorded_answers import resolve
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
-    read_plain_calls,
+    read_plain_text,
     read_whole_text,
     refuse_too_many_calls,
 )
@@ -284,10 +284,10 @@ def _read(
             values = loads_if_json(source, limits) if is_json and values is None else values
             if is_json and values is None:
                 values, is_json = [], False
-                whole_read = read_plain_calls(source, limits)
+                whole_read = read_plain_text(source, limits)
             else:
                 whole_read = read_whole_text(source, limits, values) or (
-                    None if is_json else read_plain_calls(source, limits)
+                    None if is_json else read_plain_text(source, limits)
                 )
             if whole_read is not None:
                 return whole_read

@@ -7,11 +7,11 @@ import keyword
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import (
     JSON_WHITESPACE,
     LARK_CHARS,
@@ -61,6 +61,7 @@ from planner_eval.reading.dialects.finding.segments import (
 from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
+from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_long import are_expressions
@@ -406,6 +407,11 @@ class PieceReader(ABC):
             ParseError: it is neither.
         """
         text = view.text
+        plain = (
+            None if self.held or self.bound else read_plain_calls(text, self.limits, self.defined, self.taken)
+        )
+        if plain is not None:
+            return ReadCalls("pythonic", view.place(plain), "Python calls", span_of(view))
         if _may_be_json(text):
             values = self._values(text)
             if values is None:
