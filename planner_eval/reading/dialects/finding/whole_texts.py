@@ -73,7 +73,9 @@ def _appbench_reader() -> Callable[[str, Limits], RawPlan | None]:
 _CALL_NAME = r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+"
 _PLAIN_TEXT = r"[^'\"\\\[\]{}<>`#\n\r\x1b]*+"
 _PLAIN_SCALAR = rf"(?:'{_PLAIN_TEXT}'|\"{_PLAIN_TEXT}\"|-?\d{{1,15}}+(?:\.\d{{1,15}}+)?+|True|False|None)"
-_PLAIN_ARGUMENT = rf"\w++=(?:{_PLAIN_SCALAR}|\[(?:{_PLAIN_SCALAR}(?:, ?)?+)*+\])"
+_PLAIN_FIELD = rf"(?:'\w++'|\"\w++\"): ?{_PLAIN_SCALAR}"
+_PLAIN_VALUE = rf"(?:{_PLAIN_SCALAR}|\[(?:{_PLAIN_SCALAR}(?:, ?)?+)*+\]|\{{(?:{_PLAIN_FIELD}(?:, ?)?+)*+\}})"
+_PLAIN_ARGUMENT = rf"\w++={_PLAIN_VALUE}"
 _PLAIN_CALL = rf"{_CALL_NAME}\((?:{_PLAIN_ARGUMENT}(?:, ?)?+)*+\)"
 _PLAIN_CALLS = lazy_pattern(
     rf"\s*+(?:\[(?:{_PLAIN_CALL}(?:, ?)?+)++\]|{_PLAIN_CALL}(?:(?:; ?|\n){_PLAIN_CALL})*+)\s*+"
