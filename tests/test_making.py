@@ -299,7 +299,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
     ({"preset": "functionchat"}, "preset 'functionchat' has no tools of its own"),
     ({"preset": "complexfuncbench", "tools": "nestful"}, "name them with --like FILE"),
     ({}, "name the tools to make plans from"), ({"tools": "recorded:x.jsonl"}, "add --catalog"),
-    ({"tools": "nestful", "fill": "nosuch.json"}, "nosuch.json: cannot be read"),
+    ({"tools": "nestful", "fill": "nosuch.json"}, "nosuch.json: no such file"),
     ({"tools": "nestful", "fill": {"tools": []}}, "fill: "),
     ({"tools": "nestful", "fill": 3}, "fill: expected an object"),
     ({"tools": "nestful", "to": "appbench"}, "need tools of apps, and those of nestful.json have none"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.text import format_count, shorten
 from planner_eval.comparison.rows import JUDGED_STATES
@@ -107,13 +107,7 @@ def read_gold_doubts(source: Any) -> GoldDoubts:
 
 
 def _read_rows(name: str) -> list[Any]:
-    try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"there is no file {name}") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"{name}: cannot be read: {reason}") from None
+    text = read_text(name)
     if not text.strip():  # --fix writes nothing where nothing is to be mended
         return []
     try:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import PATH, DatasetError, InputError, ParseError, expect_or_none
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import JsonLine, read_json, read_json_lines
 from planner_eval.base.resources import read as read_resource
 from planner_eval.base.text import close_names, shorten
@@ -134,6 +135,9 @@ def gold_plan(sample: Sample, *, infer: Signatures | bool = False) -> Plan | Non
 
 # ----------------------------------------------------------------------
 # Opening the files of data sets: JSON and JSON lines, with errors that say file and place.
+_FETCH_ADVICE = "fetch the data set, or name the folder that holds it"
+
+
 def load_json(path: Path) -> Any:
     """The data of a JSON file.
 
@@ -141,7 +145,7 @@ def load_json(path: Path) -> Any:
         DatasetError: the file is missing, is a folder, is not UTF-8 or not JSON.
     """
     try:
-        return read_json(_read_text(path))
+        return read_json(read_text(path, advice=_FETCH_ADVICE, error=DatasetError))
     except ParseError as problem:
         raise DatasetError(f"{path}: {problem.brief}") from None
 
@@ -164,25 +168,10 @@ def load_jsonl(path: Path) -> Iterator[JsonLine]:
     Raises:
         DatasetError: the file is missing, is a folder, is not UTF-8, or a line is not JSON.
     """
-    for line in read_json_lines(_read_text(path)):
+    for line in read_json_lines(read_text(path, advice=_FETCH_ADVICE, error=DatasetError)):
         if line.error is not None:
             raise DatasetError(f"{path}: {line.error.brief}")
         yield line
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise DatasetError(
-            f"{path}: no such file; fetch the data set, or name the folder that holds it"
-        ) from None
-    except IsADirectoryError:
-        raise DatasetError(f"{path}: is a folder; a file was expected") from None
-    except UnicodeDecodeError as problem:
-        raise DatasetError(f"{path}: not UTF-8 text at byte {problem.start}") from None
-    except OSError as problem:
-        raise DatasetError(f"{path}: {problem.strerror}") from None
 
 
 # ----------------------------------------------------------------------

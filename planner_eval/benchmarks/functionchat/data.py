@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import DatasetError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.check import alternative_findings
 from planner_eval.benchmarks.datasets.published import Sample, load_jsonl
@@ -81,7 +82,7 @@ def _system_prompt(folder: Path) -> list[dict[str, str]]:
     path = folder / "system_prompt.txt"
     if not path.is_file():
         return []
-    return [{"role": "system", "content": path.read_text(encoding="utf-8").strip()}]
+    return [{"role": "system", "content": read_text(path, error=DatasetError).strip()}]
 
 
 def _read_singlecall(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:
