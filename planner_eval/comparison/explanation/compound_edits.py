@@ -45,7 +45,7 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
         names: How calls are called, and which are partners.
     """
     if [edit.code for edit in edits].count("call.replaced") > 1:
-        edits = _merge_tools(edits)
+        edits = _merge_tools(edits, names)
     wrong = [*_find_wrong_values(edits, names)]
     if not 2 <= len(wrong) <= MAX_EDITS:
         return edits
@@ -58,8 +58,8 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
     return [edit for edit in remaining if edit is not None]
 
 
-def _merge_tools(edits: list[Draft]) -> list[Draft]:
-    """The edits with calls that have one another's tools, and nothing else wrong, as one edit of order."""
+def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
+    """The edits with calls that have one another's tools, and nothing else wrong, as one edit."""
     touched = Counter(place.call for edit in edits for _, place in edit.places if place is not None)
     replaced = [
         edit for edit in edits
@@ -70,9 +70,11 @@ def _merge_tools(edits: list[Draft]) -> list[Draft]:
     ):
         return edits
     first, *others = replaced
+    golds = {edit.gold.call for edit in replaced if edit.gold is not None}
+    is_chain = all(any(call in edge[:2] for edge in names.gold.edges) for call in golds)
     swapped = first._replace(
-        name="tools swapped",
-        code="order.steps",
+        name="tools in another order" if is_chain else "tools swapped",
+        code="order.steps" if is_chain else "call.replaced",
         pred_value={edit.pred: edit.pred_value for edit in replaced},
         gold_value={edit.pred: edit.gold_value for edit in replaced},
         also=tuple((edit.pred, edit.gold) for edit in others),

@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.explanation.names import (
+    MAX_LISTED,
     CallNames,
     calls_numbers,
     computation_name,
+    cut_list,
+    format_list,
     links_of,
     tool_label,
     value_name,
 )
 from planner_eval.comparison.explanation.sentences import (
-    MAX_LISTED,
     argument_name,
     argument_path_name,
-    cut_list,
-    format_list,
     narrow_difference,
 )
 from planner_eval.plan.model import Plan

@@ -259,6 +259,7 @@ _HABIT_NAMES = {
     "name.spelling": "name.spelling",
     "argument.object": "argument.object",
     "reference.literal": "literal for result",
+    "reference.unwanted": "result for literal",
 }
 """Codes of edits that are one habit whatever they are about, and what it is called."""
 
@@ -292,7 +293,7 @@ _OUTPUT_CODES = ("reference.output", "answer.output")
 
 _ARGUMENT_CODES = (
     "argument.value", "argument.type", "argument.extra", "argument.renamed", "reference.literal",
-    "reference.producer",
+    "reference.producer", "reference.unwanted",
 )  # fmt: skip
 """Codes of edits of which one habit may concern arguments of several names."""
 

@@ -19,6 +19,22 @@ MAX_VALUE_LENGTH = 80
 """The longest value that a sentence shows in full."""
 
 
+MAX_LISTED = 4
+"""So many values, calls or names are told one by one."""
+
+
+def cut_list(texts: list[str]) -> list[str]:
+    """The first of many, and how many more there are."""
+    more = len(texts) - MAX_LISTED
+    return [*texts[:MAX_LISTED], f"{more} more"] if more > 1 else texts
+
+
+def format_list(texts: Iterable[str]) -> str:
+    """Things in a row: ``a, b, c, d and 2 more``."""
+    *first, last = cut_list([*texts])
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def call_number(pred: int | None, gold: int | None) -> str:
     """A call's place among the prediction's calls, and among gold's where that is another.
 
@@ -230,7 +246,9 @@ def computation_name(plan: Plan) -> str:
             term = f"{tool_label(call)}({', '.join(text for text, _ in known)})", 3
         terms.append(term if len(term[0]) <= 2 * MAX_VALUE_LENGTH else (f"‹call {position + 1}›", 3))
     used = {value.call for call in plan.calls for _, value in call.arguments if type(value) is Ref}
-    return " and ".join(term for position, (term, _) in enumerate(terms) if position not in used)
+    return format_list(
+        dict.fromkeys(term for position, (term, _) in enumerate(terms) if position not in used)
+    )
 
 
 def path_name(path: Path) -> str:

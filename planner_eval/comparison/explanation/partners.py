@@ -8,6 +8,7 @@ other is extra.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,18 +65,24 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return matching, True
     flows = bool(matching.pred.edges or matching.gold.edges)
     explained, exact = _choose_partners(pairing, flows=flows)
-    if matching.pred.edges and matching.gold.edges:
-        explained = _part_other_computations(explained)
+    parted = _part_other_computations(explained) if flows else explained
+    if parted is not explained:
+        return _with_partners(matching, parted), exact
     alone = ALONE in explained.to_pred, ALONE in explained.to_gold
     if any(alone) and len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
         explained = _choose_nearest_equals(explained)
         explained = _pair_by_place(explained) if all(alone) else explained
-    if explained is pairing:
-        return matching, exact
+    return _with_partners(matching, explained), exact
+
+
+def _with_partners(matching: Matching, explained: Pairing) -> Matching:
+    """A matching with other partners, and what figures count beside it where they differ."""
+    if explained is matching.pairing:
+        return matching
     alignment = Alignment.of(explained)
     misplaced = find_misplaced(alignment.pairs, matching.numbered, matching.policy, matching.terms)
     explained_matching = matching._replace(alignment=alignment, pairing=explained, misplaced=misplaced)
-    return explained_matching._replace(by_name=matching), exact
+    return explained_matching._replace(by_name=matching)
 
 
 def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
@@ -148,11 +155,14 @@ CALLS_PER_SHARED_CALL = 4
 """Of two computations fewer than one call of so many has a value in common with its partner."""
 
 
+MIN_SHARED_NUMBERS = 3
+"""So many numbers, and half of gold's, two computations do not have in common by chance."""
+
+
 def _part_other_computations(pairing: Pairing) -> Pairing:
     """The pairing without the partners that share a tool or a link and no value, where hardly any shares one.
 
-    Both plans compute with numbers; half of gold's calls or more have no partner, and most of the
-    prediction's are less than half right.
+    Both plans compute with numbers, and most of the prediction's calls are less than half right.
     """
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
     counts = len(pred_tools), len(gold_tools)
@@ -160,13 +170,14 @@ def _part_other_computations(pairing: Pairing) -> Pairing:
     if min(counts) < MIN_COMPUTED_CALLS or sum(counts) < MIN_COMPARED_CALLS or not pairs:
         return pairing
     same_tool = [pair for pair in pairs if pred_tools[pair[0]] == gold_tools[pair[1]]]
-    if 2 * (sum(counts) - 2 * len(same_tool)) < counts[1] or not computes(
-        pairing.pred.numbered.plan, pairing.gold.numbered.plan
-    ):
+    if not computes(pairing.pred.numbered.plan, pairing.gold.numbered.plan):
         return pairing
     right = sum(2 * len(pairing.final(*pair)) <= len(pairing.gold.arguments(pair[1])) for pair in same_tool)
     shared = {pair for pair in pairs if _shares_value(pairing, *pair)}
     if 2 * right >= counts[0] or CALLS_PER_SHARED_CALL * len(shared) >= counts[1]:
+        return pairing
+    same, numbers = _count_shared_numbers(pairing)
+    if same >= MIN_SHARED_NUMBERS and 2 * same >= numbers:
         return pairing
     parted = pairing.copy()
     for pair in pairs:
@@ -177,13 +188,26 @@ def _part_other_computations(pairing: Pairing) -> Pairing:
 
 def _shares_value(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls have a literal in common that says something, or all of them."""
-    pred_args, gold_args = pairing.arguments(pred, gold)
-    literals = [
-        arg[0] == gold_args[name][0]
-        for name, arg in pred_args.items()
-        if name in gold_args and not arg[1] and (is_distinctive(arg[2]) or not pairing.final(pred, gold))
-    ]
-    return any(literals)
+    pred_literals, gold_literals = (
+        [shape for shape, producers, _ in plan_calls.arguments(call).values() if not producers]
+        for plan_calls, call in ((pairing.pred, pred), (pairing.gold, gold))
+    )
+    shared = [literal for literal in pred_literals if literal in gold_literals]
+    return any(map(is_distinctive, shared)) or (bool(shared) and not pairing.final(pred, gold))
+
+
+def _count_shared_numbers(pairing: Pairing) -> tuple[int, int]:
+    """How many of gold's numbers the prediction computes with, too, and how many gold has."""
+    pred_numbers, gold_numbers = (
+        Counter(
+            shape
+            for call in range(len(plan_calls.tools))
+            for shape, producers, _ in plan_calls.arguments(call).values()
+            if not producers
+        )
+        for plan_calls in (pairing.pred, pairing.gold)
+    )
+    return (pred_numbers & gold_numbers).total(), gold_numbers.total()
 
 
 # ----------------------------------------------------------------------
@@ -194,9 +218,13 @@ def _choose_nearest_equals(pairing: Pairing) -> Pairing:
         (pairing.gold, pairing.pred, True),
         (pairing.pred, pairing.gold, False),
     ):
+        numbers = plan_calls.numbered.numbers[: len(plan_calls.tools)]
+        if len({*numbers}) == len(numbers):  # as in most plans
+            continue
         groups: dict[int, list[int]] = {}
-        for position, number in enumerate(plan_calls.numbered.numbers[: len(plan_calls.tools)]):
-            if number is not None and not plan_calls.users[position]:
+        for position, number in enumerate(numbers):
+            linked = plan_calls.users[position] or plan_calls.numbered.producers(position)
+            if number is not None and not linked:
                 groups.setdefault(number, []).append(position)
         for group in groups.values():
             partner = pairing.to_pred if of_gold else pairing.to_gold
@@ -227,9 +255,10 @@ def _place(pairing: Pairing, group: list[int], images: list[int], *, of_gold: bo
 
 
 def _pair_by_place(pairing: Pairing) -> Pairing:
-    """The pairing with calls of two tools as partners that stand at one place and have a value in common.
+    """The pairing with calls of two tools as partners that stand at one place and have arguments in common.
 
-    At one place are as many calls without a partner in a row, between the same partners or the plans' ends.
+    At one place are calls without a partner in a row, between the same partners or the plans' ends: of as
+    many each and the one that stands where it does, else those that are like no other.
     """
     to_pred, to_gold = pairing.to_pred[: len(pairing.gold.tools)], pairing.to_gold[: len(pairing.pred.tools)]
     placed = pairing
@@ -239,13 +268,21 @@ def _pair_by_place(pairing: Pairing) -> Pairing:
         while gold < len(to_pred) and to_pred[gold] < 0:
             gold += 1
         first = to_pred[start - 1] + 1 if start else 0
-        end = to_pred[gold] if gold < len(to_pred) else len(to_gold)
-        if 0 < gold - start == end - first and all(image < 0 for image in to_gold[first:end]):
-            for pair in zip(range(first, end), range(start, gold), strict=True):
-                if _is_alike_at_place(pairing, *pair):
-                    placed = pairing.copy() if placed is pairing else placed
-                    placed.pair(*pair)
+        preds = range(first, to_pred[gold] if gold < len(to_pred) else len(to_gold))
+        golds = range(start, gold)
         gold += 1
+        if not golds or not preds or any(to_gold[pred] >= 0 for pred in preds):
+            continue
+        pairs = (
+            [*zip(preds, golds, strict=True)]
+            if len(preds) == len(golds)
+            else [(pred, gold_call) for pred in preds for gold_call in golds]
+        )
+        alike = [pair for pair in pairs if _is_alike_at_place(pairing, *pair)]
+        for pair in alike:
+            if sum(pair[0] == other[0] or pair[1] == other[1] for other in alike) == 1:
+                placed = pairing.copy() if placed is pairing else placed
+                placed.pair(*pair)
     return placed
 
 
@@ -253,12 +290,14 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
     pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
     pred_args, gold_args = pairing.arguments(pred, gold)
-    if pred_tool == gold_tool or not gold_args:
+    if pred_tool == gold_tool or not gold_args or find_nearest_call(pairing, pred) is not None:
         return False
     alike = [
         name
         for name, arg in pred_args.items()
-        if name in gold_args and (arg[0] == gold_args[name][0] or likeness(arg[2], gold_args[name][2]))
+        if name in gold_args
+        and not arg[1]
+        and (arg[0] == gold_args[name][0] or likeness(arg[2], gold_args[name][2]))
     ]
     calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
     related = is_related_name(pred_tool.name, gold_tool.name)
@@ -329,16 +368,16 @@ class _CommonGround:
             return -1.0
         is_own = pred_tool in pairing.gold.tools or gold_tool in pairing.pred.tools  # and first of all that
         same = not pairing.cost(pred, gold, strict=True) and bool(pairing.gold.arguments(gold))
-        if is_own and not same and (not self.shared(pred, gold, uses=False) or self.is_try(pred)):
+        if not same and (self.is_try(pred) or (is_own and not self.shared(pred, gold, uses=False))):
             return -1.0
         return EVIDENCE * evidence
 
     def is_try(self, pred: int) -> bool:
-        """Whether a call of a tool that gold calls, too, is like another one with few other values."""
+        """Whether a call is nearly another one; of a tool that gold has not, an earlier one."""
         tools = self.pairing.pred.tools
-        same = [other for other, tool in enumerate(tools) if tool == tools[pred] and other != pred]
-        own = tools[pred] in self.pairing.gold.tools
-        return own and bool(same) and find_nearest_call(self.pairing, pred, same) is not None
+        others = range(len(tools)) if tools[pred] in self.pairing.gold.tools else range(pred)
+        same = [other for other in others if tools[other] == tools[pred] and other != pred]
+        return bool(same) and find_nearest_call(self.pairing, pred, same) is not None
 
     def shared(self, pred: int, gold: int, *, uses: bool = True) -> float:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""

@@ -19,10 +19,12 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
 )
 from planner_eval.comparison.explanation.names import (
+    MAX_LISTED,
     MAX_VALUE_LENGTH,
     CallNames,
     call_number,
     calls_numbers,
+    format_list,
     links_of,
     name_odd_character,
     output_name,
@@ -50,10 +52,6 @@ _MAX_SHOWN_VALUES = 3
 
 MAX_NAMED_CALLS = 4
 """So many calls that a mistake shows in are told by name."""
-
-
-MAX_LISTED = 4
-"""So many values, calls or names are told one by one."""
 
 
 class Wording:
@@ -373,6 +371,10 @@ class Wording:
 
     def _swapped_tools(self, draft: Draft) -> str:
         calls = format_list(self.names.ours(pred.call) for pred, _ in draft.places if pred is not None)
+        return f"{calls} have {'each other' if len(draft.places) == 2 else 'one another'}'s tools"
+
+    def _reordered_tools(self, draft: Draft) -> str:
+        calls = format_list(self.names.ours(pred.call) for pred, _ in draft.places if pred is not None)
         golds = sorted(gold.call or 0 for _, gold in draft.places if gold is not None)
         tools = " → ".join(tool_label(self.names.gold.calls[gold]) for gold in golds)
         return f"{calls} are in the wrong order, expected {tools}"
@@ -404,22 +406,10 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "steps": _steps, "tools swapped": _swapped_tools,
+        "steps": _steps, "tools swapped": _swapped_tools, "tools in another order": _reordered_tools,
         "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
-
-
-def cut_list(texts: list[str]) -> list[str]:
-    """The first of many, and how many more there are."""
-    more = len(texts) - MAX_LISTED
-    return [*texts[:MAX_LISTED], f"{more} more"] if more > 1 else texts
-
-
-def format_list(texts: Iterable[str]) -> str:
-    """Things in a row: ``a, b, c, d and 2 more``."""
-    *first, last = cut_list([*texts])
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def format_names(names: Iterable[str]) -> str:

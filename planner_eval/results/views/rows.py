@@ -21,8 +21,8 @@ from planner_eval.comparison.explanation.names import (
     call_name,
     calls_name,
     calls_numbers,
+    format_list,
 )
-from planner_eval.comparison.explanation.sentences import format_list
 from planner_eval.comparison.matching.order import find_other_order
 from planner_eval.comparison.rows import STATES, Row, Spans, causes_head, row_data, structure_lines
 from planner_eval.comparison.turns import first_wrong_text, turns_text
