@@ -510,7 +510,8 @@ GROUPS = (
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
     ("links", _is_missing_link, None),
     ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
-     lambda _, group: {edit.code for _, edit in group} != {"answer.missing"}),
+     lambda roots, group: bool(roots.diff.pred.answer and roots.diff.gold.answer)
+     and {edit.code for _, edit in group} != {"answer.missing"}),
     ("missing answer", lambda _, edit: True if edit.code == "answer.missing" else None, None),
 )  # fmt: skip
 """What edits are told together that have something in common: what they are called, what that is, and what

@@ -246,9 +246,8 @@ def computation_name(plan: Plan) -> str:
             term = f"{tool_label(call)}({', '.join(text for text, _ in known)})", 3
         terms.append(term if len(term[0]) <= 2 * MAX_VALUE_LENGTH else (f"‹call {position + 1}›", 3))
     used = {value.call for call in plan.calls for _, value in call.arguments if type(value) is Ref}
-    return format_list(
-        dict.fromkeys(term for position, (term, _) in enumerate(terms) if position not in used)
-    )
+    results = [term for position, (term, _) in enumerate(terms) if position not in used]
+    return format_list(dict.fromkeys(results or [terms[-1][0]]))  # in a circle each is used
 
 
 def path_name(path: Path) -> str:

@@ -26,7 +26,7 @@ from planner_eval.comparison.matching.likeness import assign, is_related_name, l
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import find_evidence, is_distinctive
-from planner_eval.plan.model import leaves
+from planner_eval.plan.model import Value, leaves
 
 MAX_COMPARED_PAIRS = 400
 """Pairs of calls in doubt up to which it is asked which share most."""
@@ -286,6 +286,15 @@ def _pair_by_place(pairing: Pairing) -> Pairing:
     return placed
 
 
+def _is_alike(pred_value: Value, gold_value: Value) -> bool:
+    """Whether two literals are equal, one text holds the other, or they are alike."""
+    if type(pred_value) is str and type(gold_value) is str and is_distinctive(gold_value):
+        shorter, longer = sorted((pred_value.casefold(), gold_value.casefold()), key=len)
+        if is_distinctive(shorter) and shorter in longer:
+            return True
+    return bool(pred_value == gold_value or likeness(pred_value, gold_value))
+
+
 def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
     pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
@@ -295,9 +304,7 @@ def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     alike = [
         name
         for name, arg in pred_args.items()
-        if name in gold_args
-        and not arg[1]
-        and (arg[0] == gold_args[name][0] or likeness(arg[2], gold_args[name][2]))
+        if name in gold_args and not arg[1] and _is_alike(arg[2], gold_args[name][2])
     ]
     calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
     related = is_related_name(pred_tool.name, gold_tool.name)

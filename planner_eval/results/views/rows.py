@@ -101,8 +101,8 @@ def _loop_text(plan: Plan) -> str:
 MAX_LINES = 10
 """Lines of edits that are told of one pair unless all are asked for."""
 
-MIN_GOLD_CALLS = 3
-"""Fewer calls of gold are no plan that another one is told from."""
+MIN_CALLS = 3
+"""Fewer calls, of gold, or of both where they have none in common, are no plan to tell another one from."""
 
 MIN_ORDERED_CALLS = 3
 """So many calls that act have an order that is worth telling."""
@@ -244,11 +244,11 @@ def _other_plan_note(diff: Diff) -> str:
     if not calls or not pred_calls or (is_conversation(diff.pred) and all(map(is_lookup, pred_calls))):
         return ""
     if not diff.alignment.pairs:
-        return ", another plan (no call in common)"
+        return ", another plan (no call in common)" if calls + len(pred_calls) >= MIN_CALLS else ""
     right = sum(call.role == "kept" for call in diff.calls())
     looked_up = sum(is_lookup(pred_calls[position]) for position in diff.alignment.extra)
     if (
-        calls < MIN_GOLD_CALLS
+        calls < MIN_CALLS
         or 2 * _count_recognised(diff) >= len(pred_calls) - looked_up
         or right * CALLS_PER_RIGHT_CALL > calls
     ):
