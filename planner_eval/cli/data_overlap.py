@@ -220,7 +220,7 @@ def duplicates_command(
     questions if only numbers, dates, quoted words and names differ. With a second set, records of the first
     that also occur in it are counted. FILE holds records of gold plans; DATASET is a name of 'planeval data
     show'.
-    Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage error, 3 nothing to
+    Exit code: 0 no duplicates by --by; 1 duplicates or an unreadable plan; 2 usage error; 3 nothing to
     compare.
     """
     refuse_idle(("across clusters", second is None, "to one set, but two are named"))
