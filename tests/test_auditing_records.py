@@ -149,7 +149,8 @@ def test_a_model_that_is_mostly_wrong_weighs_less() -> None:
     right = [{"id": str(n), "prediction": f"f(x={n})" if n else "g(x=1)"} for n in range(12)]
     wrong = [{"id": str(n), "prediction": f"h(x={n})"} for n in range(12)]
     runs = {"a": right, "b": right, "c": right, "d": wrong, "e": wrong}
-    check = pe.check_dataset(gold, text_field="gold", runs=runs, confidence="low", select=["gold.outvoted"])
+    how = {"reading": pe.Reading(text_field="gold"), "confidence": "low", "select": ["gold.outvoted"]}
+    check = pe.check_dataset(gold, runs=runs, **how)
     (doubt,) = check.doubts
     assert (doubt.record, doubt.found.confidence) == ("0", "medium")
     assert doubt.found.share is not None

@@ -325,9 +325,10 @@ def command(
     )
     check = pe.check_dataset(
         source,
+        reading=pe.Reading(dialect=dialect),
         catalog=named_tools.read(),
         tools=pe.tool_source(spec) if spec is not None else None,
-        isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, fixes=fix is not None,
+        isolation=isolation, timeout=timeout, allow_read=allow_read, fixes=fix is not None,
         runs=runs, progress=make_counter("gold plans"), **check_options,
     )  # fmt: skip
     if write_baseline is not None:

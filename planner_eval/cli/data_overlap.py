@@ -72,7 +72,7 @@ def coverage_command(
     sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
     coverage = pe.coverage(
         sources[0], catalog, against=sources[1] if against is not None else None, examples=examples,
-        dialect=dialect, progress=make_counter("plans"),
+        reading=pe.Reading(dialect=dialect), progress=make_counter("plans"),
     )  # fmt: skip
     if to_make is not None:
         emit(to_json(coverage.to_make(), 1), to_make, plain=True)
@@ -228,7 +228,8 @@ def duplicates_command(
     files = any(source.file is not None for source in sources)
     refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
-        *sources, way=by, query=query, across=across, examples=examples, dialect=dialect,
+        *sources, way=by, query=query, across=across, examples=examples,
+        reading=pe.Reading(dialect=dialect),
         progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:
