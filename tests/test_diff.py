@@ -438,19 +438,19 @@ PHOTO = ("Photo Sharpening", ["lake.jpg", "less noise"])
     ], id="exchanged among three"),
     pytest.param(calls("grow(kind=['oak', 'elm', 'fir'], unit='m')"),
                  calls(*(f"grow(kind='{kind}', unit='m')" for kind in ("oak", "elm", "fir"))), [
-        "- call.merged: grow (call 1) has in 'kind' what gold asks for in its calls 1–3",
+        "- call.merged: grow (call 1) asks in one call, with 'kind', for what gold asks for in calls 1–3",
         "0 call.missing: gold's grow (gold's call 2) with kind=\"elm\", unit=\"m\" is missing",
         "0 call.missing: gold's grow (gold's call 3) with kind=\"fir\", unit=\"m\" is missing",
     ], id="one call with a list for many"),
     pytest.param(calls("tide(ports=['Brest', 'Cork'])"),
                  calls("tide(port='Cork')", "tide(port='Brest')", "tide(port='Faro')"), [
-        "- call.merged: tide (call 1) has in 'ports' what gold asks for in its calls 1, 2",
+        "- call.merged: tide (call 1) asks in one call, with 'ports', for what gold asks for in calls 1, 2",
         "0 call.missing: gold's tide (gold's call 2) with port=\"Brest\" is missing",
         "- call.missing: gold's tide (gold's call 3) with port=\"Faro\" is missing",
     ], id="a list under another name, and a call that it does not hold"),
     pytest.param(calls("stock(of=['A', 'B'])", "stock(of=['C'])"), calls("stock(of=['A', 'B', 'C'])"), [
-        "- call.split: stock (calls 1, 2) asks one by one for what gold's stock (gold's call 1) asks for "
-        "in 'of'",
+        "- call.split: stock (calls 1, 2) asks in several calls for what gold's stock (gold's call 1) "
+            "asks for in one, with 'of'",
         '0 call.extra: stock (call 2) with of=["C"] is not in gold',
     ], id="many calls for one with a list"),
 ])  # fmt: skip
