@@ -139,7 +139,7 @@ def test_what_models_may_write_otherwise(gold: str, answer: str, found: list[tup
     record = {"id": "q", "question": "Add it", "gold": gold, "tools": ADD}
     runs = {name: [{"id": "q", "prediction": answer}] for name in "abc"}
     check = pe.check_dataset(
-        [record], text_field="gold", runs=runs, confidence="low", select=["gold.outvoted"]
+        [record], reading=pe.Reading(text_field="gold"), runs=runs, confidence="low", select=["gold.outvoted"]
     )
     assert [[doubt.found.code, doubt.found.confidence] for doubt in check.doubts] == found
 
