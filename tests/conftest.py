@@ -9,6 +9,7 @@ draws eighty times as many, other ones each time, and marks every law as ``long`
 usual ones and does not make a failing one smaller.
 """
 
+import gc
 import json
 import os
 import signal
@@ -71,6 +72,12 @@ def pytest_configure() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    gc.set_threshold(50_000, 20, 20)  # as the command does
+
+
+def pytest_collection_finish() -> None:
+    """Have what is collected, ten thousand tests and all that they import, not looked through for garbage."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
