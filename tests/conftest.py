@@ -13,6 +13,7 @@ import gc
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -128,6 +129,14 @@ def tabled(names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:
         return pytest.mark.parametrize(names, rows, **options)(test)
 
     return mark
+
+
+def until(true: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for a condition, on a busy machine for long."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 AsKept: TypeAlias = Callable[[Path, Iterable[Any]], None]

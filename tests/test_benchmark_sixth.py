@@ -12,7 +12,9 @@ import pytest
 
 from planner_eval.benchmarks import benchmark
 from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES, Benchmark
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
+
+TABLES = tables(__file__)
 
 PACKAGE = ROOT / "planner_eval"
 SAMPLES = ROOT / "data" / "samples"
@@ -68,11 +70,7 @@ BENCHMARK = Benchmark(
     catalog=lambda data, name: Catalog(tuple(Tool(each["sums"]) for each in data), name),
 )
 '''
-GOLD = [
-    {"id": "a", "sum": "1+1", "total": 2, "kind": "small"},
-    {"id": "b", "sum": "9-9", "total": 0, "kind": "small"},
-    {"id": "c", "sum": "50+50", "total": 100, "kind": "large"},
-]
+GOLD = TABLES["GOLD"]
 WHOLE = {"is": 100}
 ANSWERS = [{"id": "a", "total": 2, "prediction": "2 apples"}, {"id": "c", "total": 100, "prediction": WHOLE}]
 

@@ -26,11 +26,7 @@ SEARCHED = {
     "board": {"enum": ["none", "half", "full"]}, "from": {"type": "string", "format": "date"},
     "guests": {"type": "array", "maxItems": 2, "items": GUESTS},
 }  # fmt: skip
-FOUND = {
-    "id": {"type": "integer"}, "name": {"type": "string"},
-    "rooms": {"type": "array", "items": {"type": "number"}},
-    "place": {"type": "object", "properties": {"lat": {"type": "number"}}},
-}  # fmt: skip
+FOUND = TABLES["FOUND"]
 BOOKED = {"id": {"type": "integer"}, "note": {"type": "string"}, "nights": {}}
 
 

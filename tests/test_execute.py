@@ -33,7 +33,7 @@ from tests.inside import planeval
 TABLES = tables(__file__)
 
 TOOLS = """
-import asyncio, time
+import asyncio, threading, time
 from collections import namedtuple
 
 def search(city, stars=3):
@@ -83,6 +83,9 @@ def quit_now():
 def nap(seconds):
     time.sleep(seconds)
     return seconds
+
+def meet(together=threading.Barrier(4)):
+    together.wait(30)
 
 def positions(a, /, b, *, c=0):
     return [a, b, c]
@@ -262,15 +265,13 @@ def test_calls_run_in_written_order_where_they_can() -> None:
 
 
 def test_independent_calls_run_at_once_when_asked(tools_file: str) -> None:
-    naps = plan(*[("nap", {"seconds": 0.5})] * 4, ("anything", {"x": Ref(3)}))
+    meetings = plan(*[("meet", {})] * 4, ("anything", {"x": Ref(3)}))
     for level in ("inline", "strict"):
-        started = time.monotonic()
         try:
-            found = execute_plan(naps, tools_file, isolation=level, options=Options(concurrency=4))
+            found = execute_plan(meetings, tools_file, isolation=level, options=Options(concurrency=4))
         except ExecutionError as error:
             pytest.skip(f"isolation: {error}")
         assert found.ok, found
-        assert time.monotonic() - started < 1.9
         assert [call.id for call in found] == ["c0", "c1", "c2", "c3", "c4"]
 
 
@@ -390,13 +391,7 @@ def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.Monk
     assert shop.state == ["tea", "jam"]
 
 
-@pytest.mark.parametrize(("spec", "message"), [
-    ("nowhere.py", "nowhere.py: no such file"),
-    ("no_such_module_here", "there is no module 'no_such_module_here'"),
-    ("nestful:/no/such/folder", "no such folder"), ("recorded:/no/such/file", "no such file"),
-    ("os:no_such_name", "os:no_such_name do not load: there is no 'no_such_name'"),
-    (str(Path(__file__).parent / "cli_table.toml"), "cli_table.toml is not a Python file"),
-])  # fmt: skip
+@tabled("spec, message")
 def test_tools_that_are_not_there_are_said(spec: str, message: str) -> None:
     with pytest.raises(ExecutionError, match=message):
         execute_plan(plan(("x", {})), spec, isolation="process" if spec.startswith("os") else None)

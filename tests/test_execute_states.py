@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from planner_eval.execution.tool_loading import collect_tools, execute_file, set
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.worlds.definition import CallError
 from planner_eval.execution.worlds.world import World
-from tests.conftest import tabled
+from tests.conftest import tabled, until
 from tests.inside import planeval
 from tests.pages import Page
 from tests.test_cli import planeval as started
@@ -335,9 +334,7 @@ def test_two_runs_do_not_record_into_one_file(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     argv = ["execute", plans, "--tools", str(tmp_path / "slow.py"), "--record", str(record)]
     first = subprocess.Popen([sys.executable, "-m", "planner_eval", *argv], stdout=subprocess.DEVNULL)
-    until = time.monotonic() + 20
-    while not record.exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    until(record.exists)
     second = planeval(*argv)
     assert (second.returncode, "another run is recording into it" in second.stderr) == (2, True)
     assert first.wait() == 0

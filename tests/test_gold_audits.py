@@ -291,11 +291,7 @@ def test_a_pick_from_a_recorded_answer(query: str, hotel: str, told: list[tuple[
     assert [[one.found.code, one.found.confidence] for one in found.doubts] == told
 
 
-GIVEN = [
-    {"id": "a", "query": "one?", "gold": "f(#x='1')"},
-    {"id": "b", "query": "two?", "gold": "f(#x='2')", "alternatives": ["g(#x='2')"]},
-    {"id": "c", "query": "three?", "gold": "f(#x='3')"},
-]
+GIVEN = TABLES["GIVEN"]
 
 
 def said(*plans: str) -> list[dict[str, str]]:

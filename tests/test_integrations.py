@@ -118,11 +118,7 @@ def test_no_answer_raises(answer: object) -> None:
     assert not judge(answer, GOLD).same
 
 
-NO_GOLD = [
-    None, {}, "", "  ", "The rate is 1.09", "null", "none", "[{", 5, True, {"output": None}, {"output": ""},
-    {"output": "The rate is 1.09"}, {"messages": []}, ["Paris"], "README.md",
-    {"gold": GOLD, "accepted": {"get_rate.base": ["CHF"]}}, [{"role": "user", "content": "rates?"}],
-]  # fmt: skip
+NO_GOLD = TABLES["NO_GOLD"]
 
 
 @pytest.mark.parametrize("gold", NO_GOLD, ids=repr)

@@ -29,11 +29,11 @@ needs_pygraphviz = pytest.mark.skipif(find_spec("pygraphviz") is None, reason="p
 @needs_pygraphviz
 def test_the_deadline_is_kept_and_the_batch_goes_on() -> None:
     sources, start = [GOOD, SLOW, "digraph { a -> ", GOOD, "no graph", "", SLOW, GOOD], time.monotonic()
-    found = list(draw_many(sources, "svg", deadline=0.5))
-    assert time.monotonic() - start < 6
+    found = list(draw_many(sources, "svg", deadline=1))
+    assert time.monotonic() - start < 60
     assert [bool(one.data) for one in found] == [True, False, False, True, False, False, False, True]
     assert all(one.error for one in found if not one.data)
-    assert found[1].error.startswith("no layout within the deadline of 0.5 s; ")
+    assert found[1].error.startswith("no layout within the deadline of 1 s; ")
     assert "syntax error" in found[2].error
     assert found[0].data == found[3].data == found[7].data
 
@@ -220,11 +220,11 @@ def test_the_program_dot_draws_where_only_it_exists(tmp_path: Path, monkeypatch:
     dot.write_text(f"#!{sys.executable}{DOT}")
     dot.chmod(dot.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(shutil, "which", lambda name: str(dot))
-    found = list(draw_many([GOOD, "broken", "slow", GOOD], "png", deadline=0.5))
+    found = list(draw_many([GOOD, "broken", "slow", GOOD], "png", deadline=3))
     assert [one.data for one in found] == [b"-Tpng 18\n", b"", b"", b"-Tpng 18\n"]
     assert found[0].diagnostics[0].message == "Warning: odd"
     assert found[1].error == "Graphviz: Error: syntax error"
-    assert found[2].error.startswith("no layout within the deadline of 0.5 s; ")
+    assert found[2].error.startswith("no layout within the deadline of 3 s; ")
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="the program dot is not installed")

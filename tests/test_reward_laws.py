@@ -15,7 +15,9 @@ from planner_eval.integrations.reward_parts import MAX_WRONG_REWARD, Verdicts, W
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading import dialects
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
+
+TABLES = tables(__file__)
 
 TOOLS = ("f", "g", "h")
 OTHERS = ("k", "m", "n")
@@ -90,11 +92,7 @@ def test_calls_made_again_earn_nothing(gold: Plan, pred: Plan, weights: Weights,
     assert earned(doubled, gold, reward) <= earned(pred, gold, reward) + NEAR
 
 
-PROMPTS = (
-    "You may call f(x), g(y) and h(z). Answer with one line a call.",
-    'Tools: [{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}]',
-    "Example:\nQuestion: add two numbers\nAnswer: [k(x=1), m(y=2)]\nQuestion: what is f of one?",
-)
+PROMPTS = TABLES["PROMPTS"]
 
 
 @given(plans(least=1, most=3), plans(least=1, most=3), st.sampled_from(PROMPTS))

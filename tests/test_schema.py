@@ -71,11 +71,7 @@ PATCH = TABLES["PATCH"]
 RECORD = TABLES["RECORD"]
 POLICY = TABLES["POLICY"]
 WORLD = TABLES["WORLD"]
-OWN_ROW = {
-    "name": "own", "title": "Own", "shape": "sections", "open": ["<c>"], "close": ["</c>"], "inner": "json",
-    "each": True, "rows": [99], "typed": True, "call": '{"tool": "$name", "args": "$arguments"}',
-    "example": '<c>{"tool": "f", "args": {"a": 1}}</c>',
-}  # fmt: skip
+OWN_ROW = TABLES["OWN_ROW"]
 SETTINGS = {
     **POLICY, "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
     "dialects": {"from": "json", "gold-from": "nestful", "wrappers": ["own.toml"]},
