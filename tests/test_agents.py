@@ -41,13 +41,7 @@ def answered(number: int, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": f"c{number}", "content": text}
 
 
-TALK = [
-    said("system", "Help."),
-    said("user", "Find a flight."), called("find", 1, to="Rome"), answered(1, '{"flight": "AZ9001"}'),
-    said("assistant", "AZ9001. Shall I book it?"),
-    said("user", "Yes."), called("book", 2, flight="AZ9001"), answered(2, "ok"),
-    said("user", "And a hotel."), called("hotel", 3, city="Rome"), answered(3, "ok"),
-]  # fmt: skip
+TALK = TABLES["TALK"]
 
 
 def lines(file: Path, records: list[Any]) -> Path:

@@ -538,15 +538,8 @@ def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:
 NONE = "no recorded call: "
 
 
-@pytest.mark.parametrize(("line", "said"), [
-    ("{", "line 3, column 2: not JSON"), ("[1]", f"line 3: {NONE}found [1]; expected an object with tool"),
-    ('{"answer": 1}', f"line 3: {NONE}there is no 'tool'"),
-    ('{"tool": "x"}', f"line 3: {NONE}there is no 'arguments'"),
-    ('{"tool": "f", "arguments": {}}', f"line 3: {NONE}there is no 'value'"),
-    ('{"tool": "f", "arguments": [], "value": 1}', f"line 3: {NONE}arguments are an object, found []"),
-    ('{"tool": "f", "arguments": {}, "error": "x"}', f'{NONE}an error is [kind, message], found "x"'),
-    ('{"tool": "x", "arguments": {}, "value": 1} {}', "not JSON"),
-    ('{"tool": "x", "arguments": {"a": 1, "a": 2}}', 'column 37: an object gives the key "a" twice'),
+@pytest.mark.parametrize(('line', 'said'), [
+    *TABLES["a_record_that_is_none_is_said_with_its_line"],
     ('{"tool": "x", "arguments": {}, "value": ' + "[" * 5000, "the text nests"),
 ])  # fmt: skip
 def test_a_record_that_is_none_is_said_with_its_line(tmp_path: Path, line: str, said: str) -> None:

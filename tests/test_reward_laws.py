@@ -292,17 +292,11 @@ def test_a_wrong_column_is_refused_before_anything_is_trained() -> None:
     assert pe.reward()(["f()", "g()"], gold="f()") == [1, pytest.approx(0.1)]
 
 
-@pytest.mark.parametrize(("how", "said"), [
-    ({"weights": {"call": 1}}, "'call', which is not a part of a reward; did you mean 'calls'"),
-    ({"weights": {"calls": -1}}, "the weight of calls is -1"),
-    ({"weights": dict.fromkeys(Weights._fields, 0)}, "the weights add up to 0"),
+@pytest.mark.parametrize(('how', 'said'), [
+    *TABLES["what_cannot_be_meant_is_refused"],
     ({"unreadable": float("nan")}, "unreadable is nan"),
-    ({"unreadable": 1.5}, "unreadable is 1.5, expected at most 1"),
-    ({"weights": [1]}, "the weights are [1], expected parts and numbers"),
-    ({"per_call": 3}, "per_call is 3, expected Verdicts("), ({"limits": 3}, "limits is 3, expected Limits"),
     *(({"jobs": jobs}, f"jobs is {jobs}, expected a whole number, 1 or more") for jobs in (-1, 0, 1.5)),
     *(({"deadline": at}, f"deadline is {at}, expected a number of seconds above 0") for at in (-1, 0)),
-    ({"policy": "nosuch"}, "nosuch"), ({"dialect": "nosuch"}, "nosuch")
 ])  # fmt: skip
 def test_what_cannot_be_meant_is_refused(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError) as found:

@@ -193,11 +193,7 @@ def processes_in(folder: Path) -> list[str]:
 
 
 COUNTED = "fill_a_folder_that_nobody_lists fill_unlinked_files fill_mapped_files fill_too_deep_a_folder"
-USED_UP = {
-    **dict.fromkeys(COUNTED.split(), ("OSError", "disk-limit")),
-    **dict.fromkeys(("fill_nameless_files", "twelve_thousand_files"), ("OSError", "disk-limit")),
-    "reserve_3_gb": ("OSError", "OSError"), "thousand_threads": ("RuntimeError", "task-limit"),
-}  # fmt: skip
+USED_UP = TABLES["USED_UP"]
 
 
 @pytest.mark.more

@@ -225,16 +225,11 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
     assert (wrong.returncode, "'policy', 'world'" in wrong.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(("argv", "data", "said"), [
-    (("diff", *DEMO, "--policy"), {"rule": [{}, {"argument": "x", "tolerence": 1}]},
-     "own.toml, line 1, rule 2: there is no key 'tolerence'; did you mean 'tolerance'?"),
-    (("diff", *DEMO, "--policy"), {"rule": [{"compare": "dates"}]},
-     "own.toml, line 1, rule 1: compare is 'dates', expected one of exact, typed, casefold"),
+@pytest.mark.parametrize(('argv', 'data', 'said'), [
+    *TABLES["a_wrong_key_is_named"],
     (("render", "data/demo/gold.json", "--format", "dot", "--theme"),
      changed(toml("viz/themes/default.toml"), "roles/missing/ansi", "red"),
      "own.toml, roles.missing: ansi is 'red', expected numbers such as '1;31'"),
-    (("parse", DEMO[1], "--wrappers"), {"dialect": [{**OWN_ROW, "opne": ["<c>"]}]},
-     "own.toml: dialect 'own': there is no key 'opne'; did you mean 'open'?"),
     (("execute", DEMO[1], "--tools"), changed(WORLD, "api/g/returnz", []),
      "own.toml, api.g: there is no key 'returnz'; did you mean 'returns'?"),
 ])  # fmt: skip

@@ -103,11 +103,7 @@ def test_a_doubt_is_told_wherever_a_verdict_is(tmp_path: Path) -> None:
 UNITS = TABLES["UNITS"]
 CALL = '{"name": "f", "arguments": {"a": 1}}'
 SPOKEN = '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
-MANY = (
-    ("", "f(a=1)\n", ""), ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
-    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""),
-    ('{"role": "assistant", "content": null, "tool_calls": [', f"{SPOKEN}, ", f"{SPOKEN}]}}"),
-)  # fmt: skip
+MANY = TABLES["MANY"]
 
 
 @pytest.mark.more
