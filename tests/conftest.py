@@ -121,6 +121,11 @@ def tables(module: str) -> dict[str, Any]:
     return found
 
 
+def text_case(name: str) -> str:
+    """A long text that a test writes into a file, such as a module of tools."""
+    return (ROOT / "tests" / "cases" / "texts" / name).read_text(encoding="utf-8")
+
+
 def tabled(names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:
     """Run the test for each row of the table that has its name; the names are its parameters."""
 

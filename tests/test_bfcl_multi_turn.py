@@ -12,50 +12,11 @@ import pytest
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.bfcl.data import installed_folder, read_category
 from planner_eval.benchmarks.bfcl.multi_turn import NOT_JUDGED, MultiTurnChecker, MultiTurnRecord
-from tests.conftest import tabled, tables
+from tests.conftest import tabled, tables, text_case
 
 TABLES = tables(__file__)
 
-LAMPS = """
-import os
-import time
-from copy import deepcopy
-
-from bfcl_eval.eval_checker.multi_turn_eval.func_source_code.extras import BULBS
-
-DEFAULT_STATE = {"lamps": {}}
-
-
-class LampAPI:
-    def _load_scenario(self, scenario, long_context=False):
-        self.lamps = scenario.get("lamps", deepcopy(DEFAULT_STATE)["lamps"])
-        if long_context:
-            self.lamps.update(BULBS)
-
-    def dim(self, lamp, level=3):
-        if lamp not in self.lamps:
-            raise KeyError(lamp)
-        self.lamps[lamp]["level"] = level
-        return {"level": level}
-
-    def read(self, lamp):
-        return {"lamp": lamp, **self.lamps.get(lamp, {})}
-
-    def note(self, text=""):
-        self.lamps["note"] = text
-
-    def label(self):
-        self.labelled = True
-
-    def wait(self):
-        time.sleep(60)
-
-    def end(self):
-        os._exit(3)
-
-    def write(self, path):
-        open(path, "w")
-"""
+LAMPS = text_case("test_bfcl_multi_turn-LAMPS.txt")
 STATE = {"LampAPI": {"lamps": {"hall": {"level": 0}, "attic": {"level": 0}}}}
 QUESTION = {"id": "multi_turn_base_0", "involved_classes": ["LampAPI"], "initial_config": STATE}
 

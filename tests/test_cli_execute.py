@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import until
+from tests.conftest import text_case, until
 from tests.inside import planeval
 from tests.test_cli import planeval as started
 from tests.test_compare import lines
@@ -113,34 +113,7 @@ def test_doctor_reports_each_layer() -> None:
     assert "landlock" in rows
 
 
-TALKING = """\
-import json, logging, sys
-
-logging.basicConfig(level="INFO", format="%(message)s")
-print("loading")
-
-def first(a):
-    print("got", a, "\\x1b[31m")
-    print("a warning", file=sys.stderr)
-    logging.info("logged")
-    sys.stdout.buffer.write(b"bytes\\n")
-    return a
-
-def second(b):
-    print("x" * 3000)
-    return inner(b)
-
-def inner(b):
-    return json.loads("{" * b)
-
-def loud(n):
-    for _ in range(n): print('y' * 1000)
-    return n
-
-def clear(n):
-    sys.stdout.calls.clear()
-    return n
-"""
+TALKING = text_case("test_cli_execute-TALKING.txt")
 
 
 @pytest.mark.more

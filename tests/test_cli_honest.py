@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, text_case
 from tests.inside import planeval
 from tests.test_compare import lines
 
@@ -72,15 +72,7 @@ def many(tmp_path: Path) -> tuple[str, str]:
     return lines(tmp_path / "pred.jsonl", pred), lines(tmp_path / "gold.jsonl", gold)
 
 
-TOOLS = """
-def boom(x):
-    raise KeyError(x)
-def give(x):
-    return x
-def slow(x):
-    while True:
-        pass
-"""
+TOOLS = text_case("test_cli_honest-TOOLS.txt")
 
 
 @pytest.mark.parametrize(('pred', 'gold', 'said'), [

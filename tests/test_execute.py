@@ -27,72 +27,12 @@ from planner_eval.execution.sandbox.wire import Opaque, decode, encode
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved, references
-from tests.conftest import tabled, tables
+from tests.conftest import tabled, tables, text_case
 from tests.inside import planeval
 
 TABLES = tables(__file__)
 
-TOOLS = """
-import asyncio, threading, time
-from collections import namedtuple
-
-def search(city, stars=3):
-    return {"hotels": [{"name": f"{city} Inn", "stars": stars}], "count": 1}
-
-def book(name, nights=1):
-    return f"booked {name} for {nights}"
-
-def split(text):
-    head, _, tail = text.partition(" ")
-    return head, tail
-
-class Room:
-    def __init__(self, number):
-        self.number = number
-        self._secret = "hidden"
-
-def room(number):
-    return Room(number)
-
-async def later(value):
-    await asyncio.sleep(0.01)
-    return value * 2
-
-def counting(up_to):
-    yield from range(up_to)
-
-async def counting_later(up_to):
-    for number in range(up_to):
-        yield number
-
-def for_ever():
-    number = 0
-    while True:
-        yield number
-
-def fail(text="no luck"):
-    raise ValueError(text)
-
-def change(items):
-    items.append("changed")
-    return items
-
-def quit_now():
-    raise SystemExit(3)
-
-def nap(seconds):
-    time.sleep(seconds)
-    return seconds
-
-def meet(together=threading.Barrier(4)):
-    together.wait(30)
-
-def positions(a, /, b, *, c=0):
-    return [a, b, c]
-
-def anything(*values, **named):
-    return [list(values), named]
-"""
+TOOLS = text_case("test_execute-TOOLS.txt")
 
 
 @pytest.fixture(scope="module")
@@ -356,21 +296,7 @@ def test_runs_may_be_nested_and_shared_between_threads(box: Sandbox) -> None:
         assert list(pool.map(lambda one: execute_plan(one, box).result, plans * 2)) == outer * 2
 
 
-SHAPES = """\
-from shapes.helper import twice
-class Shop:
-    def __init__(self):
-        self.sold = []
-    def sell(self, what):
-        self.sold.append(what)
-        return len(self.sold)
-    def state(self):
-        return self.sold
-def double(x):
-    return twice(x)
-TABLE = {'double': double, 'Shop': Shop()}
-LIST = [double]
-"""
+SHAPES = text_case("test_execute-SHAPES.txt")
 
 
 def test_tools_are_found_in_many_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

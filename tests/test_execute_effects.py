@@ -19,7 +19,7 @@ from planner_eval.execution.tool_loading import execute_file
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.trace import pass_k
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
-from tests.conftest import tables
+from tests.conftest import tables, text_case
 
 TABLES = tables(__file__)
 
@@ -177,19 +177,7 @@ def test_states_are_compared(tmp_path: Path) -> None:
         assert (found.same, found.results_same, found.state_same) == (same, True, same)
 
 
-COUNTER = """
-count = 0
-def up():
-    global count
-    count += 1
-    return count
-class Counter:
-    def __init__(self):
-        self.count = 0
-    def up(self):
-        self.count += 1
-        return self.count
-"""
+COUNTER = text_case("test_execute_effects-COUNTER.txt")
 
 
 @pytest.mark.parametrize("kind", ["file", "process", "object", "class", "methods", "functions", "module"])

@@ -16,50 +16,12 @@ from planner_eval.execution.tool_loading import collect_tools, execute_file, set
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.worlds.definition import CallError
 from planner_eval.execution.worlds.world import World
-from tests.conftest import tabled, until
+from tests.conftest import tabled, text_case, until
 from tests.inside import planeval
 from tests.pages import Page
 from tests.test_cli import planeval as started
 
-TOOLS = """
-class Desk:
-    def __init__(self):
-        self.rows = {}
-    def set_state(self, state):
-        if "rows" not in state:
-            raise ValueError("no rows")
-        self.rows = state["rows"]
-    def state(self):
-        return {"rows": self.rows}
-    def put(self, key, value):
-        self.rows[key] = value
-        return value
-    def get(self, key):
-        return self.rows[key]
-
-class Mail:
-    def _load_scenario(self, scenario):
-        self.sent = list(scenario.get("sent", []))
-    def send(self, text):
-        self.sent.append(text)
-        return len(self.sent)
-
-class Lamp:
-    def set_state(self, device, state):
-        return f"{device} {state}"
-
-CONTEXT = []
-def set_state(state):
-    CONTEXT[:] = state["rows"].items()
-def state():
-    return {"rows": dict(CONTEXT)}
-def put(key, value):
-    CONTEXT.append((key, value))
-    return value
-def get(key):
-    return dict(CONTEXT)[key]
-BOTH = [Desk, Mail]
-"""
+TOOLS = text_case("test_execute_states-TOOLS.txt")
 PUT, GET = "put(#key='x', #value='1')", "get(#key='y')"
 
 

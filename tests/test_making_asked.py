@@ -17,7 +17,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.curation.make.ask_questions import template_for
 from planner_eval.curation.make.descriptions import describe_plan
 from planner_eval.curation.make.record import Made
-from tests.conftest import ROOT, tables, until
+from tests.conftest import ROOT, tables, text_case, until
 from tests.inside import planeval
 from tests.modelserver import Answer, ModelServer, message
 from tests.test_questions import VERDICT
@@ -185,15 +185,7 @@ def test_only_tools_that_are_there_are_called_and_the_others_are_named(tmp_path:
     assert said.endswith(", left out: find, pay")
 
 
-LIKE = """\
-{"id": "a", "gold": "Hello, I would like to add two numbers, please."}
-{"id": "b", "gold": null}
-{"id": "c", "gold": []}
-{"id": "d", "gold": [
-{"id": "e", "gold": [{"name": "nosuch", "arguments": {"x": 3}}]}
-{"id": "f", "gold": [{"name": "add", "label": "$v1", "arguments": {"arg_0": 3, "arg_1": "$v9.result$"}}]}
-{"id": "g", "gold": [{"name": "add", "label": "$v1", "arguments": {"arg_0": 3, "arg_1": 4}}]}
-"""
+LIKE = text_case("test_making_asked-LIKE.txt")
 
 
 def test_each_kind_of_plan_that_cannot_be_followed_is_counted(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from planner_eval.base.errors import InputError, RenderError
 from planner_eval.plan.model import Call, Plan
 from planner_eval.results.drawing import layout, render, render_many
 from planner_eval.results.drawing.layout import draw_many
-from tests.conftest import ROOT
+from tests.conftest import ROOT, text_case
 from tests.render_plans import demo, dense
 
 GOOD = "digraph { a -> b }"
@@ -91,27 +91,8 @@ def test_threads_draw_side_by_side() -> None:
     assert len(_children()) <= 2, "two that are done at once may both stay"
 
 
-KEPT = """
-import os, sys, threading, time
-from planner_eval.results.drawing import layout as child, render
-from planner_eval.plan.model import Call, Plan
-plan = Plan((Call("c1", "f"),))
-drawn = render(plan)
-assert threading.active_count() == 1, "who forks may have no threads"
-print(child._idle_children[0].process.pid, flush=True)
-"""
-FORKED = """
-import warnings
-warnings.simplefilter("ignore", DeprecationWarning)
-there = os.fork()
-if not there:
-    same = render(plan) == drawn and not child._idle_children[0].process.pid == os.getppid()
-    print(child._idle_children[0].process.pid, flush=True)
-    os._exit(0 if same else 1)
-assert os.waitpid(there, 0)[1] == 0
-assert render(plan) == drawn
-print(child._idle_children[0].process.pid, flush=True)
-"""
+KEPT = text_case("test_render_layout-KEPT.txt")
+FORKED = text_case("test_render_layout-FORKED.txt")
 
 
 def _told(code: str, **more: Any) -> list[int]:

@@ -27,7 +27,7 @@ from planner_eval.execution.sandbox.namespaces import _UNSHARE
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan, Ref
-from tests.conftest import tables, until
+from tests.conftest import tables, text_case, until
 from tests.inside import planeval as inside
 from tests.sandbox.run_beside import SECONDS as BESIDE
 from tests.test_cli import planeval
@@ -268,21 +268,7 @@ def test_process_replaces_a_worker_that_a_plan_killed() -> None:
     assert [call.status for call in traces[2].calls] == ["failed", "skipped"]
 
 
-STARTER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from planner_eval.base.errors import ExecutionError
-from planner_eval.execution import Limits, Sandbox, tool_source
-from planner_eval.execution.program import compile_plan
-from planner_eval.plan.model import Call, Plan
-with Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60)) as box:
-    ticket = box._send(compile_plan(Plan((Call("c1", "sleep_forever"),))))
-    print(box._backend.pipe.process.pid, flush=True)
-    try:
-        box._collect(ticket)
-    except ExecutionError as error:
-        print(error)
-"""
+STARTER = text_case("test_sandbox-STARTER.txt")
 
 
 def begun(level: str, folder: Path) -> subprocess.Popen[str]:
