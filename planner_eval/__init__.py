@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.fetch import fetch_dataset
     from planner_eval.benchmarks.datasets.published import list_datasets, read_dataset, verify_dataset
     from planner_eval.benchmarks.datasets.sources import open_sources
+    from planner_eval.benchmarks.rules import BenchmarkRules
     from planner_eval.benchmarks.score_benchmark import score_benchmark
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.catalogs.check import check
@@ -57,11 +58,13 @@ if TYPE_CHECKING:
     from planner_eval.results.drawing import render, render_many
     from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.page.report import report
+    from planner_eval.results.runs.pairs import Running
     from planner_eval.results.score import score
     from planner_eval.results.selftest import selftest
 
 
 _WHERE = {
+    "BenchmarkRules": "benchmarks.rules",
     "Call": "plan.model",
     "Catalog": "catalogs.catalog",
     "Diff": "comparison.diff",
@@ -72,6 +75,7 @@ _WHERE = {
     "Reading": "comparison.rows",
     "Ref": "plan.model",
     "Rule": "comparison.policy.values",
+    "Running": "results.runs.pairs",
     "StructureDiff": "comparison.structure_diff",
     "Trace": "execution.trace",
     "agree": "benchmarks.agree",
@@ -127,6 +131,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "BenchmarkRules",
     "Call",
     "Catalog",
     "Diff",
@@ -137,6 +142,7 @@ __all__ = [
     "Reading",
     "Ref",
     "Rule",
+    "Running",
     "StructureDiff",
     "Trace",
     "__version__",

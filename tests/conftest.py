@@ -115,9 +115,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @cache
 def tables(module: str) -> dict[str, Any]:
-    """The tables of cases of a test module, by the name of what goes through them."""
+    """The tables of cases of a test module, by the name of what goes through them; ROOT/ is the checkout."""
     file = ROOT / "tests" / "cases" / "tables" / f"{Path(module).stem}.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8").replace("ROOT/", f"{ROOT}/"))
     return found
 
 

@@ -17,7 +17,7 @@ from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.record import Record
 from planner_eval.results.runs import worker
 from planner_eval.results.runs.folder import Input
-from planner_eval.results.runs.pairs import Pair
+from planner_eval.results.runs.pairs import Pair, Running
 from planner_eval.results.runs.run import run
 
 
@@ -131,7 +131,7 @@ def main() -> int:
     if (notations := how.pop("notations", None)) is not None:
         frameworks.add_file(notations)
     try:
-        with run(job, pairs, inputs=inputs, unchanged=unchanged, **how) as finished:
+        with run(job, pairs, Running(**how), inputs=inputs, unchanged=unchanged) as finished:
             sys.stdout.buffer.write(Path(finished.rows).read_bytes())
             print(json.dumps([finished.sums.data(), finished.failed, finished.pairs]), flush=True)
             time.sleep(after)

@@ -16,7 +16,10 @@ tests were tried. Some are equivalent: no test can tell them.
 
 Not planted, since nothing can tell: ``zip(…, strict=True)``, which states what holds; the size of a cache, a
 buffer, a block or a batch, and how often something looks at a clock: numbers that are named so change only
-when work is done, never what comes out.
+when work is done, never what comes out. A number of 1,000 or more is a limit, which one more or less changes
+for an input of just that size alone: 0 stands in its place, and where something is compared with it, or with
+a clock, ``>=`` stands for ``<``. No fault is planted twice: of whole numbers, ``x > -1`` is ``x >= 0``, which
+``x > 0`` becomes already.
 
 mutmut was weighed: it puts a call between each function and its caller, which makes the tests of pairing
 several times slower, and it leaves module tables alone.
@@ -39,7 +42,7 @@ import subprocess
 import sys
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Sequence, Set
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, islice
 from pathlib import Path
@@ -98,6 +101,18 @@ SWAPPED: dict[type, str] = {
     ast.Div: "*",
     ast.FloorDiv: "*",
 }
+
+
+NEGATED: dict[type, str] = {ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<"}
+"""What stands in the place of a comparison with a large limit."""
+
+SHIFT: dict[type, int] = {ast.Lt: 1, ast.LtE: -1, ast.Gt: -1, ast.GtE: 1}
+"""What added to the right of a comparison of whole numbers comes to the same as what is put in its place."""
+
+LARGE = 1000
+"""From which number on a limit is large."""
+
+CLOCKS = ("monotonic", "perf_counter", "process_time", "time")
 
 
 class Mutant(NamedTuple):
@@ -161,9 +176,16 @@ def _faults(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
     ]
     for table in tables:
         yield from _shorter(table)
+    large = {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign) and _is_large(node.value, ())
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
     for node in _walk(tree):
         if isinstance(node, ast.expr):
-            for new in _expressions(node):
+            for new in _expressions(node, large):
                 yield node, f"({new})", ""
         elif isinstance(node, ast.stmt):
             yield from ((node, new, "") for new in _statements(node))
@@ -175,6 +197,9 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
         return
     if isinstance(node, ast.Assign) and any(UNSEEN.search(ast.unparse(name)) for name in node.targets):
         return
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in SHIFT:
+        for side, sign in ((node.comparators[0], 1), (node.left, -1)):
+            side.planted = sign * SHIFT[type(node.ops[0])]  # type: ignore[attr-defined]
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list") or isinstance(node, ast.JoinedStr):
@@ -200,10 +225,21 @@ def _shorter(table: ast.expr) -> Iterator[tuple[ast.expr, str, str]]:
         yield table, ast.unparse(ast.fix_missing_locations(new)), ast.unparse(entry) if entry else "**"
 
 
-def _expressions(node: ast.expr) -> Iterator[str]:
+def _is_large(node: ast.expr, names: Container[str]) -> bool:
+    """Whether it is a large limit, by its number or its name, or what a clock says."""
+    match node:
+        case ast.Constant(int() | float() as value):
+            return abs(value) >= LARGE
+        case ast.Call(ast.Name(name) | ast.Attribute(_, name)):
+            return name in CLOCKS
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _expressions(node: ast.expr, large: Container[str]) -> Iterator[str]:
     match node:
         case ast.Compare(left, [op], [right]) if type(op) in SWAPPED:
-            yield f"{_in(left)} {SWAPPED[type(op)]} {_in(right)}"
+            negated = type(op) in NEGATED and (_is_large(left, large) or _is_large(right, large))
+            yield f"{_in(left)} {(NEGATED if negated else SWAPPED)[type(op)]} {_in(right)}"
         case ast.BoolOp(op, values):
             yield (" or " if isinstance(op, ast.And) else " and ").join(map(_in, values))
         case ast.UnaryOp(ast.Not(), operand):
@@ -213,7 +249,8 @@ def _expressions(node: ast.expr) -> Iterator[str]:
         case ast.Constant(bool(value)):
             yield str(not value)
         case ast.Constant(int() | float() as value):
-            yield from (repr(value + 1), repr(value - 1))
+            planted = getattr(node, "planted", 0) if isinstance(value, int) else 0
+            yield from ["0"] if _is_large(node, ()) else [repr(value + by) for by in (1, -1) if by != planted]
 
 
 def _in(node: ast.expr) -> str:

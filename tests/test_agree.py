@@ -112,7 +112,7 @@ def test_files_of_many_forms_say_the_same(tmp_path: Path) -> None:
         odd = name == "odd.jsonl"
         found = pe.agree(file, file, verdict_field="mine") if odd else pe.agree(file, verdicts)
         assert (found.cells, found.left_over) == (((2, 0), (0, 1)), 0), name
-    with pytest.raises(InputError, match="no field is known to hold a verdict; records have 'x', 'mine'"):
+    with pytest.raises(InputError, match="no field looks like a verdict \\(fields: 'x', 'mine'"):
         pe.agree(tmp_path / "odd.jsonl", verdicts)
 
 

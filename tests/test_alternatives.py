@@ -33,7 +33,7 @@ PAID = {"anyOf": [PERSON, MAYBE]}
 NONE_OF_2 = "to: fits none of 2 alternatives: "
 
 
-@pytest.mark.parametrize(('schema', 'value', 'said'), [
+@pytest.mark.parametrize(("schema", "value", "said"), [
     *TABLES["a_value_fits_one_of_the_alternatives"],
     (PAID, None, []),
     (PAID, {"iban": "X", "name": "Y"}, []),

@@ -91,7 +91,7 @@ def test_what_is_a_pick(given: Any, query: str | None, found: list[tuple[str, st
     if ["gold.candidate", "medium"] in found:
         assert (told[0].call, told[0].argument) == (1, "hotel")
         assert told[0].message == (
-            "hotel is 'h-2200', the 2nd of 3 that search answered (at data.hotels.*.id); "
+            "hotel is 'h-2200', the 2nd of 3 that search returned (at data.hotels.*.id); "
             "the question does not say which"
         )
     answer = {"hotels": [{"city": "Bonn"}, {"city": "Bonn"}, {"city": "Ulm"}]}

@@ -222,7 +222,7 @@ def test_a_result_folder_is_scored_by_categories_that_were_run(tmp_path: Path) -
     rows = {row["figure"]: row for row in csv.DictReader(done.stdout.splitlines())}
     assert (rows["simple_python"]["official of"], rows["irrelevance"]["official"]) == ("1/3", "1.0")
     assert "model that calls functions" in done.stderr
-    assert "4 samples, of parts of which some were answered; other parts do not count" in done.stderr
+    assert "4 samples of the parts that have answers; other parts do not count" in done.stderr
     shown = planeval("score", str(model), str(FOLDER), "--benchmark", "bfcl").stdout
     assert "samples without an answer, counted as wrong: 1 (simple_python_1)" in shown
     assert "answers that cannot be read from the file, counted as wrong: 2" in shown

@@ -36,6 +36,7 @@ from planner_eval.benchmarks.callnavi.tables import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
+from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import score_file
 from planner_eval.models.cache import Cache
 from planner_eval.reading.dialects.read import parse
@@ -344,7 +345,8 @@ def test_correlation_over_questions(tmp_path: Path) -> None:
     assert (printed.n, f"{printed.r:.3f}", f"{printed.p:.2e}") == (17, "0.934", "4.40e-08")
     pred, gold = SAMPLES / "answers" / "callnavi.jsonl", SAMPLES / "callnavi"
     cache = tmp_path / "judge.sqlite"
-    scored = score_file(str(pred), str(gold), "callnavi", judge=Cache(cache, ScriptedJudge(rate), model="m"))
+    rules = BenchmarkRules(judge=Cache(cache, ScriptedJudge(rate), model="m"))
+    scored = score_file(str(pred), str(gold), "callnavi", rules=rules)
     found = correlation_over_questions(scored.reports["corrected"])
     # By hand: AST 1, 0, 1 and ratings 1, 0.2, 0.6.
     assert (found.n, found.r) == (3, pytest.approx(sqrt(3) / 2))

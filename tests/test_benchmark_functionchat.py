@@ -203,7 +203,7 @@ def test_no_text_raises(text: str) -> None:
     read_last_word(text)
 
 
-@pytest.mark.parametrize(('answer', 'verdict', 'reason'), [
+@pytest.mark.parametrize(("answer", "verdict", "reason"), [
     *TABLES["calls"],
     (message(call(**WANTED)), "pass", "right"),
     (message(call(**WANTED), call(**WANTED)), "fail", "more than one call"),
@@ -238,8 +238,8 @@ def test_gold_alone_means_equal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_words(kind: str) -> None:
     assert settled(item(kind), {"content": "어디요?"}) == ("pass", "the reference")
     assert settled(item(kind), "어디로 할까요?") == (None, "words")
-    assert settled(item(kind), {"content": None}) == ("fail", "nothing said")
-    assert settled(item(kind), message(call(), content="어디요?")) == ("fail", "call instead of words")
+    assert settled(item(kind), {"content": None}) == ("fail", "empty answer")
+    assert settled(item(kind), message(call(), content="어디요?")) == ("fail", "call instead of text")
 
 
 def test_the_judge_is_asked_only_where_meaning_decides_and_until_it_has_a_verdict() -> None:
@@ -330,7 +330,7 @@ def test_a_result_file_is_of_one_part_and_of_one_benchmark() -> None:
     for argv, said in (
         (
             (ANSWERS, str(GOLD)),
-            "give one of FunctionChat-Singlecall.jsonl, FunctionChat-Dialog.jsonl as the gold",
+            "pass one of FunctionChat-Singlecall.jsonl, FunctionChat-Dialog.jsonl as GOLD",
         ),
         ((ANSWERS, single, "--corrected"), "--corrected applies only to other formats"),
         (
@@ -379,7 +379,7 @@ def test_details_count_what_does_not_pass() -> None:
     assert "why items do not pass, by the right kind of turn" in title
     rows = [line.split() for line in table.strip().splitlines()]
     assert rows[:2] == [
-        ["corrected:", "error", "call", "completion", "slot"], ["nothing", "said", "1", "1", "1"],
+        ["corrected:", "error", "call", "completion", "slot"], ["empty", "answer", "1", "1", "1"],
     ]  # fmt: skip
     assert sum(int(cell) for row in rows[1:] for cell in row if cell.isdigit()) == 5  # of seven, two pass
     assert "official: error" in scored(ANSWERS, str(GOLD), "--details", "--official").stdout

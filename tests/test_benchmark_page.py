@@ -108,7 +108,7 @@ def test_a_run_whose_files_were_moved_or_changed_has_no_page(results: Path, tmp_
     assert planeval("report", tmp_path / "run").returncode == 0
     results.rename(tmp_path / "moved")
     moved = planeval("report", tmp_path / "run")
-    for done, said in ((changed, "has changed since"), (moved, "which no longer exists")):
+    for done, said in ((changed, "has changed since"), (moved, "which does not exist here")):
         assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr
 
 
@@ -142,7 +142,7 @@ def test_what_cannot_be_read_or_is_named_otherwise_is_told(results: Path) -> Non
     done = planeval("score", results, *CACHE, "--format", "csv")
     assert done.returncode == 1
     assert "1 answer cannot be read and counts as wrong" in done.stderr
-    assert f"{file}: 1 answer to questions of simple_python, scored as such" in done.stderr
+    assert f"{file}: 1 answer to questions of simple_python, scored under" in done.stderr
     states = {pair["id"]: pair["state"] for pair in page_of("report", results, *CACHE).pairs()}
     assert (states["parallel_0"], states["simple_python_1"]) == ("unreadable", "unanswered")
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.benchmarks.answers import gold_text
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, benchmark
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
-from planner_eval.benchmarks.score import Scored, Source, figure_rows, score_file, write_score
+from planner_eval.benchmarks.score import Scored, figure_rows, score_file, write_score
 from planner_eval.execution.nestful import NestfulRunner
 from tests.conftest import ROOT, tabled, tables
 
@@ -73,13 +74,13 @@ def test_ids_of_other_data_are_told_and_positions_can_be_asked_for(callnavi: Pat
     numbered = [{"id": k, "prediction": right(k)} for k in range(3)]
     for records, said in (
         ([*map(right, range(2))], "2 answers for 3 samples, matched by position"),
-        ([{"id": "hr0", "prediction": "x"}, {"prediction": "y"}], "1 of 2 answers name no sample, the first"),
+        ([{"id": "hr0", "prediction": "x"}, {"prediction": "y"}], "1 of 2 answers have no id \\(first"),
         (numbered, "no answer's id is a sample's id: answers have '0', '1'"),
     ):
         file = write(tmp_path / "p.jsonl", records)
         with pytest.raises(InputError, match=said):
             score_file(file, str(callnavi), "callnavi")
-    scored = score_file(file, str(callnavi), "callnavi", source=Source(by="position"))
+    scored = score_file(file, str(callnavi), "callnavi", reading=pe.Reading(by="position"))
     assert scored.reports["corrected"].value("ast_overall") == 1
 
 
@@ -89,7 +90,12 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
     assert (scored.notations, scored.reports["official"].value("syntax")) == ({"appbench": 3}, 0)
     assert "answers that look like appbench, not what CallNavi asks for: 3" in text_of(scored)
     records = [{"id": f"hr{k}", "outputs": [right(k)] * 4 + [right(9)]} for k in range(3)]
-    scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi", task="stability")
+    scored = score_file(
+        write(tmp_path / "p.jsonl", records),
+        str(callnavi),
+        "callnavi",
+        rules=pe.BenchmarkRules(settings={"task": "stability"}),
+    )
     assert (scored.matched.answers, len(scored.matched.records)) == (15, 15)
     assert 0 < float(scored.reports["corrected"].value("election") or 0) < 1
     assert "denominator: 15 records, one per sample and answer" in text_of(scored)
@@ -100,7 +106,7 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
 def test_wrong_gold_is_told(tmp_path: Path, name: str, gold: str, said: str) -> None:
     write(tmp_path / "p.jsonl", [{"id": "hr0", "prediction": right(0)}])
     with chdir(tmp_path), pytest.raises(PlanevalError, match=said):
-        score_file("p.jsonl", gold, name, source=Source(cache=str(tmp_path / "cache")))
+        score_file("p.jsonl", gold, name, reading=pe.Reading(cache=str(tmp_path / "cache")))
 
 
 def test_every_form_holds_every_figure(callnavi: Path, tmp_path: Path) -> None:
@@ -117,7 +123,7 @@ def test_every_form_holds_every_figure(callnavi: Path, tmp_path: Path) -> None:
     assert len(data["reports"]["corrected"]["rows"]) == data["records"] == 3
     rows = csv.DictReader(io.StringIO(text_of(scored, form="csv", rows=True)))
     assert [(row["id"], row["corrected"]) for row in rows] == [(f"hr{k}", "True") for k in range(3)]
-    one = score_file(file, str(callnavi), "callnavi", variants=("corrected",))
+    one = score_file(file, str(callnavi), "callnavi", rules=pe.BenchmarkRules(("corrected",)))
     assert "official" not in next(iter(figure_rows(one)))
 
 
@@ -141,7 +147,9 @@ def test_each_difference_has_a_note_and_figures_stand_in_the_order_of_both(name:
 def test_details_have_the_papers_tables() -> None:
     gold = str(SAMPLES / "nestful" / "v2" / "nestful_data.jsonl")
     with NestfulRunner(level="inline") as run:
-        scored = score_file(str(SAMPLES / "answers" / "nestful.jsonl"), gold, "nestful", run=run)
+        scored = score_file(
+            str(SAMPLES / "answers" / "nestful.jsonl"), gold, "nestful", rules=pe.BenchmarkRules(run=run)
+        )
         tables = dict(details(scored, run=run))
     assert scored.reports["official"].value("win_rate") == pytest.approx(2 / 3)
     depths = [row for row in tables["Figure 6: win rate by structure"] if row["by"] == "depth"]
@@ -171,7 +179,7 @@ def test_gold_is_read_and_scored_through_the_registry(name: str, variant: str) -
 
 
 def test_wrong_names_and_options_are_told() -> None:
-    for wrong, said in (("CallNavy", "did you mean callnavi"), ("zzz", "there are appbench")):
+    for wrong, said in (("CallNavy", "did you mean callnavi"), ("zzz", "expected one of appbench")):
         with pytest.raises(InputError, match=said):
             benchmark(wrong)
     for name, variant, options, said in TABLES["wrong_names_and_options_are_told"]:

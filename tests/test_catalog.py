@@ -113,7 +113,7 @@ def test_function_objects_with_rich_annotations() -> None:
     assert as_catalog([invite, len]).tools[1].name == "len"
 
 
-@pytest.mark.parametrize(('name', 'text', 'said'), [
+@pytest.mark.parametrize(("name", "text", "said"), [
     *TABLES["a_bad_file_and_its_fault_are_named"],
     ("deep.json", "[" * 100_000, "line 1, column 201: the text nests deeper than 200 levels"),
 ])  # fmt: skip
@@ -272,7 +272,7 @@ def test_tools_of_apps_are_found_in_every_format(tmp_path: Path, format: str) ->
         done = planeval("check", "-", "--catalog", target, text=plan)
         assert (done.returncode, done.stdout) == (0, "")
     found = planeval("check", "-", "--catalog", target, text=PLAN.replace("Rates", "Post"))
-    assert "Post has no permission to call getrate; it belongs to Rates [check.permission]" in found.stdout
+    assert "Post has no permission to call getrate, a tool of Rates [check.permission]" in found.stdout
 
 
 def test_a_name_that_a_format_cannot_hold_is_said_and_found_by_both(tmp_path: Path) -> None:

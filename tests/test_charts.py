@@ -53,7 +53,8 @@ def test_figures(name: str, figure: str, more: tuple[str, ...], said: list[str],
 
 def chart(name: str, figure: str, **options: str) -> tuple[Any, Any]:
     answers = str(ANSWERS / f"{name}.jsonl")
-    found = pe.score_benchmark(answers, gold(name), name, variants=("corrected",), **options)
+    rules = pe.BenchmarkRules(("corrected",), settings=options)
+    found = pe.score_benchmark(answers, gold(name), name, rules=rules)
     return pe.chart({"mine": found}, figure), found
 
 
@@ -108,7 +109,7 @@ def test_two_ways_to_prompt_are_told_apart(tmp_path: Path) -> None:
     assert {"m, flat", "m, hierarchical"} <= words((tmp_path / "5.svg").read_text(encoding="utf-8"))
     alone = planeval("table", runs[0], *argv)
     assert alone.returncode == 2
-    assert "needs runs of planeval predict with --pipeline flat and hierarchical, and has" in alone.stderr
+    assert "needs runs of planeval predict with --pipeline flat and hierarchical, found" in alone.stderr
     runs[1] = predicted(tmp_path / "large", "appbench", "large", {"ss-own-1", "mm-own-1"}, **how)
     done = planeval("table", *runs, "--plot", str(tmp_path / "6.svg"), "--figure", "appbench-6")
     assert done.returncode == 0, done.stderr
@@ -136,7 +137,7 @@ def test_what_a_figure_lacks_is_said(argv: tuple[str, ...], said: str, tmp_path:
     out, own = tmp_path / "out.svg", str(tmp_path / "own")
     kept = scored(tmp_path / "kept", "appbench") if "KEPT" in argv else ""
     if "OWN" in argv:
-        pe.score(["f()"], ["f()"], folder=own)
+        pe.score(["f()"], ["f()"], running=pe.Running(folder=own))
     words = ({"OUT": str(out), "KEPT": kept, "OWN": own}.get(each, each) for each in argv)
     done = planeval("table" if "OWN" in argv else "score", *words)
     assert done.returncode == 2

@@ -75,7 +75,7 @@ def many(tmp_path: Path) -> tuple[str, str]:
 TOOLS = text_case("test_cli_honest-TOOLS.txt")
 
 
-@pytest.mark.parametrize(('pred', 'gold', 'said'), [
+@pytest.mark.parametrize(("pred", "gold", "said"), [
     *TABLES["a_plan_that_fails_is_the_same_as_itself"],
     pytest.param("slow 1", "slow 1", "when run: unknown: both fail at c1 (slow) with timeout",
                  marks=pytest.mark.more),

@@ -16,11 +16,12 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.metrics.facts import Counts, Share
 from planner_eval.comparison.rows import NO_ANSWER_STATES
-from planner_eval.results.compare import make_comparison, make_contrast
+from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Contrast
 from planner_eval.results.intervals import holm
 from planner_eval.results.scored import ScoredRow
-from planner_eval.results.views.compare import HEADS, TERMINAL_WIDTH, write_comparison
+from planner_eval.results.system_names import HEADS
+from planner_eval.results.views.compare import TERMINAL_WIDTH, write_comparison
 from tests.conftest import ROOT, examples, tables
 from tests.inside import planeval
 from tests.test_junit import checked, kind
@@ -75,7 +76,7 @@ def test_the_verdict_comes_first(forty: tuple[str, ...], tmp_path: Path) -> None
     argv = ("--gold", gold(tmp_path / "g.jsonl", 6), "--metric", "exact", "--metric", "calls")
     assert planeval("compare", *few, *argv).stdout.splitlines()[0] == (
         "no significant difference between 5 and 3: exact 0.83 against 0.50, n = 6, "
-        "p = 1 after Holm's correction for 2 metrics"
+        "p = 1 after Holm's correction for 2 tests"
     )
 
 
@@ -110,7 +111,7 @@ def test_the_family_is_figures_times_systems(forty: tuple[str, ...]) -> None:
     assert [one["p_holm"] for one in figures] == holm([one["p"] for one in figures])
     assert [one["sure"] for one in figures] == [True, True, False, False]
     shown = planeval(*argv).stdout
-    assert "p: with Holm's correction for 4 metrics of all systems" in shown
+    assert "p: with Holm's correction for 4 tests" in shown
     assert ["exact", "0.2500", "0.7500*", "0.2500"] in [line.split() for line in shown.splitlines()]
     assert "b against a" in shown
     picture = Path(wanted).with_name("mistaken.dot")
@@ -137,7 +138,8 @@ def runs(draw: st.DrawFn) -> list[list[ScoredRow]]:
 def contrast(
     first: list[ScoredRow], second: list[ScoredRow], names: tuple[str, str] = ("A", "B")
 ) -> Contrast:
-    return make_contrast(first, second, ["exact", "calls"], names=names, made="t", by=["k"])
+    compared = make_comparison((first, second), ["exact", "calls"], names=names, made="t", by=["k"])
+    return compared.contrasts[0]
 
 
 @examples(25)
@@ -280,7 +282,7 @@ def test_nothing_that_can_be_compared(tmp_path: Path) -> None:
     said = planeval("compare", a, a, "--gold", wanted).stdout
     assert said.startswith("a and a (2) cannot be compared: no record was scored for both")
     alone = planeval("compare", a, "--gold", wanted)
-    assert (alone.returncode, "cannot be compared with nothing" in alone.stderr) == (2, True)
+    assert (alone.returncode, "there is nothing to compare" in alone.stderr) == (2, True)
 
 
 def test_the_library_takes_two_or_many() -> None:
@@ -384,20 +386,21 @@ def test_what_cannot_be_read_stands_first_and_in_the_verdict(made: Mapping[str, 
     strict = compared(made, "--strict").splitlines()[1]
     assert strict.startswith("plain is better than quoted in exact: 0.53 against 0.19, p < 0.0001")
     assert strict.endswith(
-        "; mostly because 90 of quoted's 120 answers are unreadable; over the 30 records that both answer "
-        "readably, plain is worse: exact 0.40 against 0.77, p = 0.0074"
+        "; mostly because 90 of quoted's 120 answers are unreadable; over the 30 records where both answers "
+        "are readable, plain is worse: exact 0.40 against 0.77, p = 0.0074"
     )
     mended = compared(made).splitlines()[1]
     assert mended.startswith("plain is worse than quoted in exact: 0.53 against 0.77, p = 0.00026")
     assert (
-        "; 5 of quoted's 120 answers are unreadable; over the 115 records that both answer readably" in mended
+        "; 5 of quoted's 120 answers are unreadable; over the 115 records where both answers are "
+        "readable" in mended
     )
     assert "because" not in mended
     found = pe.compare(["f()", "g()"], ["f()", "h()"], ["f()", "g()"], metrics=["exact"])
     assert (found.both_read, "readabl" in found.verdict) == (None, False)
     nothing = pe.compare(["f("], ["g("], ["f()"], metrics=["exact"])
     said = "; 1 of A's 1 answer is cut off and 1 of B's 1 answer is cut off; "
-    assert nothing.verdict.endswith(f"{said}no record is answered readably by both")
+    assert nothing.verdict.endswith(f"{said}no record has a readable answer from both")
 
 
 def test_causes_stand_beside_one_another_the_largest_difference_first(made: Mapping[str, str]) -> None:

@@ -196,7 +196,10 @@ def test_published_files_from_a_server(reference: Path, folder: Path, tmp_path: 
             assert {s.state for s in verify(known, folder / name)} <= {"ok"}
     for name in ("appbench", "callnavi", "functionchat", "mathqa", "nestful-v1"):
         assert sum(1 for _ in read(find_dataset(name), folder / name)) == find_dataset(name).records
-    for name, said in (("nestful", "did you mean nestful-v1 or nestful-v2"), ("zzz", "there are appbench")):
+    for name, said in (
+        ("nestful", "did you mean nestful-v1 or nestful-v2"),
+        ("zzz", "expected one of appbench"),
+    ):
         with pytest.raises(DatasetError, match=said):
             find_dataset(name)
 

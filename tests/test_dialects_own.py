@@ -54,7 +54,8 @@ REFUSED = TABLES["REFUSED"]
 
 @pytest.mark.parametrize("name", [*REFUSED, "side by side"])
 def test_a_row_that_does_not_come_back_is_refused(name: str, tmp_path: Path) -> None:
-    rows, text, reason = tmp_path / "bad.toml", SIDE_BY_SIDE, "its example does not survive a round trip"
+    rows, text, reason = tmp_path / "bad.toml", SIDE_BY_SIDE, "its 'example' changes when it is read and "
+    "written again"
     if name in REFUSED:
         change, reason = REFUSED[name]
         assert change[0] in ROW

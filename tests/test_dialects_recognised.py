@@ -13,7 +13,7 @@ from planner_eval.plan.linking import link
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.finding.find import find_plan
-from planner_eval.reading.dialects.finding.whole_texts import read_call_list, read_whole_text
+from planner_eval.reading.dialects.finding.whole_texts import read_plain_text, read_whole_text
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.dialects.table import table
 from tests.conftest import ROOT, tabled, tables
@@ -38,7 +38,7 @@ def test_the_registry_names_no_dialect(name: str) -> None:
 
 def agree(text: str) -> bool:
     """Whether the short way took the text; where it did, the search must say the same."""
-    whole = read_whole_text(text, Limits()) or read_call_list(text, Limits())
+    whole = read_whole_text(text, Limits()) or read_plain_text(text, Limits())
     if whole is None:
         return False
     found = find_plan(text, Limits())

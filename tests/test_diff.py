@@ -289,7 +289,8 @@ def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     lines = make_edit_lines(diff(calls(*talk, "book(room='cellar')", "search_room(near='attic')"), gold))
     assert [(line.head, line.said) for line in lines] == [
         ("argument.value", 'book (call 6, gold\'s 2): argument \'room\' is "cellar", expected "attic"'),
-        ("lookup ×5 (calls 2–5, 7)", "gold lists none of them: get_user, get_room ×2, think, search_room"),
+        ("call.extra", 'get_user (call 2) is not in gold: it repeats call 1 with id="u2" in place of "u1"'),
+        ("lookup ×4 (calls 3–5, 7)", "gold lists none of them: get_room ×2, think, search_room"),
     ]
     # Where gold looks things up alone, or something takes the result, a lookup is a mistake as any other.
     asked = calls("get_user(id='u1')", "show_user(id='u1')")
@@ -298,7 +299,7 @@ def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
     )
     # A lookup does not do what gold does, though the two share a value.
     held = diff(calls("get_room(room='attic')", "think(thought='dear')"), calls("lock(room='attic')"))
-    assert [edit.code for edit in held.edits] == ["call.missing", "call.extra", "call.extra"]
+    assert [edit.code for edit in held.edits] == ["call.extra", "call.extra", "call.missing"]
     used = steps("a = get_room(id='r1')\nb = think(of=a)\nc = book(room=b)")
     assert diff(used, calls("book(room='attic')")).first == (used, 0)
 
@@ -307,7 +308,7 @@ def test_the_wrong_booking_of_a_published_conversation_comes_first(reference: Pa
     file = reference / "vectors/taubench/gpt-4o-airline.json.gz"
     told = planeval("diff", file, file, "--id", "3/0").stdout.splitlines()
     assert told[1].startswith(
-        "  call.extra: update_reservation_flights (call 14) is not in gold: call 15 repeats it"
+        "  call.extra ×5 (calls 14, 15, 18–20): near repeats of update_reservation_flights (call 17, "
     )
     lookups = [line for line in told if "get_" in line or "think" in line]
     assert [line.partition(": gold")[0] for line in lookups] == ["  lookup ×14 (calls 1–13, 16)"]
@@ -526,7 +527,12 @@ def first_of(found: pe.Diff) -> dict[str, int] | None:
 
 # What changes nothing is told last: names for positions, what an agent looks up between the calls that gold
 # lists. The hands of these pairs, written before, count it as the first mistake.
-HARMLESS_FIRST = {"taskbench-06": {"pred": 2}, "tau-04": {"pred": 3}}
+HARMLESS_FIRST = {
+    "taskbench-06": {"pred": 2},
+    "tau-04": {"pred": 3},
+    "tau-02": {"pred": 4},
+    "tau-06": {"pred": 8},
+}
 
 
 @pytest.mark.parametrize("pair", EXPLAINED, ids=lambda pair: pair["id"])

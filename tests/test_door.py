@@ -99,7 +99,7 @@ def test_gold_is_no_answer_where_the_benchmark_keeps_it_in_such_a_field(tmp_path
     for name, gold in (("nestful", NESTFUL), ("appbench", APPBENCH)):
         done = planeval("score", gold, gold, "--benchmark", name)
         assert done.returncode == 2
-        assert "name the field of the answers with --field text, be it 'output'" in done.stderr
+        assert "name the field of the answers with --field text=NAME, even if it is 'output'" in done.stderr
         assert planeval("score", gold, gold, "--benchmark", name, "--field", "text=output").returncode == 0
     records = [json.loads(line) for line in (COMPLEX / "ComplexFuncBench.jsonl").read_text().splitlines()]
     refusal = {"model_convs": [{"role": "assistant", "content": "I cannot."}]}
@@ -351,8 +351,8 @@ NESTED = "[" * 300 + "]" * 300
 
 @pytest.mark.parametrize(("plan", "reason"), [
     ({"arguments": '{"a": 1} {"b": 2}'}, "arguments of call 1 are a text of 2 JSON values, expected one"),
-    ({"arguments": '{"a": ' + "[" * 9000}, "of call 1 are a text past a limit: the text nests deeper than"),
-    ({"arguments": "7" * 5000}, "of call 1 are a text past a limit: found an integer of more than"),
+    ({"arguments": '{"a": ' + "[" * 9000}, "of call 1 are a text beyond a limit: the text nests deeper than"),
+    ({"arguments": "7" * 5000}, "of call 1 are a text beyond a limit: found an integer of more than"),
     ({"arguments": {}, "result": json.loads(NESTED)}, "the result of call 1 nests deeper than 200 levels"),
 ], ids=["two", "deep", "long", "result"])  # fmt: skip
 def test_arguments_and_answers_keep_the_limits(plan: dict[str, Any], reason: str) -> None:
@@ -377,7 +377,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
     said = "2 of 3 gold plans are prose without calls and do not count as a plan; the first is"
     for command in (["diff", pred, gold], ["score", pred, gold], ["compare", pred, pred, "--gold", gold]):
         done = planeval(*command)
-        assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; --field gold.text' in done.stderr
+        assert f'{gold}: {said} line 1, record 1 (id 0), "It is sunny."; choose another field' in done.stderr
     no_calls, no = ({"role": "assistant", "content": said, "tool_calls": []} for said in ("", "No."))
     steps = [{"step": "1 think", "tool": "null"}, {"step": "2 say it", "tool": "No tool required"}]
     golds: list[object] = [
@@ -398,7 +398,7 @@ def test_gold_of_words_is_told_and_is_no_plan(tmp_path: Path) -> None:
         gold_warnings(read(gold, role="gold", store=store)) for store in (DEFAULT_STORE, Store(limit=0))
     )
     said = f"{gold}: 4 of 9 gold plans are prose without calls and do not count as a plan; the first"
-    told = f'{said} is line 1, record 1 (id 0), "{{}}"; --field gold.text names another field'
+    told = f'{said} is line 1, record 1 (id 0), "{{}}"; choose another field with --field gold.text=NAME'
     assert held == stored == (told,)
 
 
@@ -435,7 +435,7 @@ def test_a_definition_with_values_is_no_silent_no_call(text: str) -> None:
     defined = {"name": "get_weather", "description": "The weather", "parameters": {"city": "Rome"}}
     code, row = parsed(text.replace("{}", json.dumps(defined)))
     assert code == 3
-    assert "with a description, as a tool's definition has it, and values as its parameters" in row["error"]
+    assert "with a description, as in a tool's definition, and with values as its parameters" in row["error"]
     for given in ({"city": {"type": "string"}}, {"type": "object", "properties": {}}, {"city": "string"}, {}):
         assert parsed(json.dumps({**defined, "parameters": given}))[0] == 0
 

@@ -139,18 +139,18 @@ def test_the_way_that_was_taken_is_said_where_none_was_named() -> None:
     plain = pe.duplicates([{"id": "a", "gold": "f()"}]).notes
     assert plain == ("duplicates by plan (plan, up to values): no record of plans has a question",)
     named = ("duplicates by template (question and plan, up to values): the default",)
-    assert (pe.duplicates(asked).notes[1:], pe.duplicates(asked, by="plan").notes[1:]) == (named, ())
+    assert (pe.duplicates(asked).notes[1:], pe.duplicates(asked, way="plan").notes[1:]) == (named, ())
 
 
 def test_words_are_no_plan_and_alike_to_none() -> None:
     golds: list[Any] = [*["I will search flights first."] * 2, "It is sunny.", [], "[]", "f(#x='1')"]
-    found = pe.duplicates([{"id": str(at), "gold": gold} for at, gold in enumerate(golds)], by="plan")
+    found = pe.duplicates([{"id": str(at), "gold": gold} for at, gold in enumerate(golds)], way="plan")
     assert (found.sets[0].plans, found.sets[0].unread) == (3, 0)
     assert found.clusters == (1, 2, 3, 4, 4, 5)
     assert [(one.records, one.tools) for one in found.groups] == [(("3", "4"), ())]
     (said,) = found.notes
     assert said.startswith("plans: 3 of 6 gold plans are prose without calls and do not count as a plan; ")
-    assert said.endswith("; --field text names another field")
+    assert said.endswith("; choose another field with --field text=NAME")
 
 
 def test_clusters_feed_score(tmp_path: Path) -> None:

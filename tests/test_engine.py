@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError
+from planner_eval.results.runs.pairs import Running
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_run, write_run
 from tests.conftest import ROOT, tabled, until
@@ -239,19 +240,19 @@ def test_a_folder_of_another_run_is_refused(other: dict[str, Any], said: str, tm
 @tabled("change, said")
 def test_a_folder_of_another_version_is_refused(change: Any, said: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)
+    run(Echo(), records(3, {}), Running(1, None, folder=folder))
     if change:
         write_run(str(folder), {**(read_run(str(folder)) or {}), **change})
     else:
         (folder / "run.json").write_text("{", encoding="utf-8")
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     with pytest.raises(InputError, match="use another folder") as caught:
-        run(Echo(), records(3, {}), folder=str(folder), jobs=1, deadline=None)
+        run(Echo(), records(3, {}), Running(1, None, folder=folder))
     assert said in str(caught.value)
     assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
     (tmp_path / "thesis.tex").write_text("x", encoding="utf-8")
     with pytest.raises(InputError, match="cannot write into"):
-        run(Echo(), records(3, {}), folder=str(tmp_path / "thesis.tex" / "run"), jobs=1, deadline=None)
+        run(Echo(), records(3, {}), Running(1, None, folder=tmp_path / "thesis.tex" / "run"))
 
 
 def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:

@@ -457,14 +457,14 @@ def test_answers_for_any_plan_hold_where_they_are_one(tmp_path: Path) -> None:
     assert [call.value for call in run(f"recorded:{path}", *[("next", {})] * 3)] == [1, 1, 1]
     path.write_text("\n".join(json.dumps({**line, "value": n}) for n in range(2)))
     (other,) = run(f"recorded:{path}", ("next", {}))
-    said = "the outputs of 'next' with these arguments differ, and none names its plan"
+    said = "the recorded outputs of 'next' with these arguments differ, and none names its plan"
     assert said in str(other.error)
 
 
 NONE = "no recorded call: "
 
 
-@pytest.mark.parametrize(('line', 'said'), [
+@pytest.mark.parametrize(("line", "said"), [
     *TABLES["a_record_that_is_none_is_said_with_its_line"],
     ('{"tool": "x", "arguments": {}, "value": ' + "[" * 5000, "the text nests"),
 ])  # fmt: skip

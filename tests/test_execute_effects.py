@@ -74,7 +74,7 @@ ACTS = ("pay", "book", "cancel")
 PAY, BOOK, CANCEL, LOOK = ("pay", {"sum": 5}), ("book", {"seat": 1}), ("cancel", {"seat": 1}), ("seats", {})
 
 
-@pytest.mark.parametrize(('pred', 'gold', 'acts', 'same'), [
+@pytest.mark.parametrize(("pred", "gold", "acts", "same"), [
     *TABLES["equal_meanings"],
     (RATES, (JPY, USD, ratio(1, 0)), (), True),
     (RATES, (JPY, USD, ratio(0, 1)), (), False),

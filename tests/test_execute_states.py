@@ -268,7 +268,7 @@ def test_records_that_begin_differently_are_not_compared(folder: Path, tools: st
     pred = lines(folder / "pred.jsonl", {"id": "a", "plan": GET, "state": {"rows": {"y": 1}}})
     gold = lines(folder / "gold.jsonl", {"id": "a", "gold": GET, "state": {"rows": {"y": 2}}})
     done = planeval("diff", pred, gold, "--execute", f"{tools}:Desk")
-    assert "when run: unknown: the two records begin in different states" in done.stdout
+    assert "when run: unknown: the two records start from different states" in done.stdout
 
 
 def test_a_recording_knows_the_state_that_a_plan_began_in(folder: Path, tools: str) -> None:

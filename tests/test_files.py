@@ -47,7 +47,7 @@ def test_each_side_takes_its_field_and_the_one_that_is_named(tmp_path: Path) -> 
     missing = read_file(path).records[1]
     unread = read_file(file(tmp_path, b"f(#a='\xff')", "odd")).records[0]
     for refused, said in (
-        (lambda: read_file(path, id_field="nokey"), "no record has the id field 'nokey'"),
+        (lambda: read_file(path, id_field="nokey"), "no record has the field 'nokey'"),
         (lambda: read_plan(missing), "the field 'output', which holds this file's plans, is missing"),
         (lambda: read_plan(unread), "column 7: the byte 0xff is not UTF-8"),
         (lambda: read_file(file(tmp_path, b"id,gold\n\xff,f()\n\xff,\n", "a.csv")), "2 of 2 records hold"),

@@ -1,5 +1,7 @@
 """Small files in the many forms in which plans come, drawn at random, and all that is read of them.
 
+Some were drawn near others until they told a planted fault that those do not tell.
+
 A line of tests/cases/formed.jsonl is a case: its files, byte by byte as Latin-1, how they are read, and what
 is read of them; ``pytest tests/test_formed.py --update-cases`` rewrites the last: review its diff like code.
 """

@@ -84,7 +84,7 @@ def test_every_code_has_a_meaning_and_every_meaning_an_audit() -> None:
     assert audited == {code for code in code_meanings() if code.startswith("gold.")}
 
 
-@pytest.mark.parametrize(('plan', 'message'), [
+@pytest.mark.parametrize(("plan", "message"), [
     *TABLES["what_arithmetic_gives_back"],
     (calls(("add", 2, 3), ("multiply", "#1", 7), ("divide", "#2", 7)), "undoes call 2 (multiply)"),
     (calls(("add", 2, 3), ("divide", "#1", 100), ("multiply", "#2", 100)), "undoes call 2 (divide)"),
@@ -342,7 +342,7 @@ def _kept(rows: list[dict[str, Any]], name: str) -> str:
 def test_runs_are_files_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     gold, file = _kept(GIVEN, "gold.jsonl"), _kept(RUNS["one"], "one.jsonl")
-    pe.score(Path(_kept(RUNS["two"], "two.jsonl")), Path(gold), folder="scored")
+    pe.score(Path(_kept(RUNS["two"], "two.jsonl")), Path(gold), running=pe.Running(folder="scored"))
     for name in ("three", "four"):
         options = {"dataset": "own", "setup": {}, "model": "small", "repeat": 1}
         samples = {"role": "samples", "path": gold, "size": 2, "digest": ""}
@@ -455,7 +455,7 @@ NO_TOOLS = "tools (none known; --catalog names them)"
 NOT_RUN = "results (no plan was run)"
 
 
-@pytest.mark.parametrize(('fields', 'plan', 'told', 'unchecked'), [
+@pytest.mark.parametrize(("fields", "plan", "told", "unchecked"), [
     *TABLES["question_and_tools"],
     ({"question": ASKED, "function": TOWN}, {"city": "Rome"}, [], [NOT_RUN]),
     ({"question": ASKED, "function": TOWN}, {"city": "Oslo"}, ["gold.ungrounded"], [NOT_RUN]),
@@ -499,7 +499,7 @@ OWN = ["appbench", "callnavi", "complexfuncbench", "functionchat", "mathqa", "ne
 
 @pytest.mark.parametrize("name", OWN)
 def test_gold_of_our_own_samples_is_sure_to_be_right(name: str) -> None:
-    found = pe.check_dataset(name, source=SAMPLES)
+    found = pe.check_dataset(name, folder=SAMPLES)
     assert found.doubts == ()
     assert found.checked.plans
 
@@ -510,5 +510,5 @@ PUBLISHED = TABLES["PUBLISHED"]
 @pytest.mark.more
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_what_is_sure_in_published_gold(name: str, reference: Path) -> None:
-    found = pe.check_dataset(name, source=str(reference / "datasets"), select=["gold"])
+    found = pe.check_dataset(name, folder=str(reference / "datasets"), select=["gold"])
     assert Counter(one.found.code for one in found.doubts) == PUBLISHED[name]

@@ -71,7 +71,7 @@ def test_a_text_that_is_no_call_beside_calls_is_told(texts: list[str]) -> None:
         plan = pe.parse(source)
         found = [note.message for note in plan.diagnostics if note.severity == "warning"]
         silent = next(text for text in texts if "(" not in text)
-        assert found == [f"a text of the list calls no tool, although others do: {silent!r}"]
+        assert found == [f"1 text of the list calls no tool, although others do: {silent!r}"]
     assert pe.diff(texts, F).pred.diagnostics == pe.parse(texts).diagnostics
     assert not pe.parse(["f(a=1)", "g(b=2)"]).diagnostics
 

@@ -279,7 +279,8 @@ def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> 
 
 @pytest.mark.parametrize(("change", "said"), [
     (lambda folder: (folder / "rubric_slot.txt").unlink(), "has no file rubric_slot.txt: expected it"),
-    (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "lacks {ground_truth}"),
+    (lambda folder: (folder / "rubric_slot.txt").write_text("{tools} {query}"), "the placeholder "
+    "{ground_truth}"),
     (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"\xff\xfe"), "is not UTF-8 text"),
     (lambda folder: (folder / "rubric_slot.txt").write_bytes(b"x" * 2**21), "larger than")
 ])  # fmt: skip
@@ -292,7 +293,7 @@ def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -
     assert done.stderr.count("\n") == 1
     done = planeval(*asking("functionchat"), "--judge", "m", "--run", "prompts=nowhere")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "nowhere is not a folder, expected one of prompts" in done.stderr
+    assert "nowhere is not a folder; expected a folder of prompts" in done.stderr
     with pytest.raises(InputError, match="add --judge"):
         score_benchmark(*asking("functionchat")[:2], "functionchat", prompts="nowhere")
 

@@ -17,7 +17,15 @@ import pytest
 import yaml
 
 import planner_eval as pe
-from planner_eval.results.findings import Finding, group_findings
+from planner_eval.reading.dialects.read import locate
+from planner_eval.reading.files.record import Record
+from planner_eval.results.findings import (
+    Finding,
+    GoldFinding,
+    finding_of_check,
+    finding_of_gold,
+    group_findings,
+)
 from planner_eval.results.views.ci import (
     MAX_ANNOTATIONS,
     MAX_SUMMARY_BYTES,
@@ -215,6 +223,15 @@ def test_annotations_are_root_causes_the_commonest_first(pairs: tuple[Path, Path
 def test_one_plan_has_line_and_column() -> None:
     done = planeval("diff", "data/demo/pred.json", "data/demo/gold.json", "--format", "github")
     assert done.stdout.startswith("::error file=data/demo/pred.json,line=15,col=13,title=argument.value in ")
+    text = "f(x=1)\ng(y=2, z=3)"
+    record, plan = Record("gold.txt", 0, "a", text), locate(pe.parse(text))
+    row = {"tool": "g", "argument": "z", "severity": "info", "record": "a", "code": "c", "message": "m",
+           "line": 2, "column": 8}  # fmt: skip
+    for many, expected in ((False, [(2, 8), (2, 1), (2, 10)]), (True, [(None, None)] * 3)):
+        doubts = [GoldFinding("c", "m", "high", 1, name) for name in (None, "z")]
+        found = [finding_of_check(row, record, many=many)]
+        found += [finding_of_gold(doubt, record, plan, "a", many=many) for doubt in doubts]
+        assert [(one.line, one.column) for one in found] == expected
 
 
 def test_at_most_ten_are_shown_those_of_the_worst_level_first() -> None:

@@ -60,7 +60,7 @@ def test_each_command_calls_its_verb(command: str, monkeypatch: pytest.MonkeyPat
     if command == "convert":
         places["PATCH"].write_text(planeval("diff", PRED, GOLD, "--patch").stdout, encoding="utf-8")
     if command == "table":
-        pe.score(PREDS, GOLDS, folder=places["RUN"])
+        pe.score(PREDS, GOLDS, running=pe.Running(folder=places["RUN"]))
     for given, verbs in CALLS[command].items():
         words = [*command.split(), *(str(places.get(part, part)) for part in given.split())]
         for verb in verbs.split():
@@ -136,7 +136,7 @@ def test_pairs_are_those_of_the_command_line() -> None:
     rows = list(pe.evaluate(pe.pair(PREDS, GOLDS), located=True))
     shown = json.loads(planeval("diff", str(PREDS), str(GOLDS), "--format", "json").stdout)
     assert [(r.id, r.state) for r in rows] == [(r["id"], r["state"]) for r in shown]
-    one = pe.pair(PREDS, GOLDS, id="trip-value")
+    one = pe.pair(PREDS, GOLDS, ids="trip-value")
     assert [row.id for row in pe.evaluate(one)] == ["trip-value"]
     told: list[tuple[int, int]] = []
     list(pe.evaluate(pe.pair(PREDS, GOLDS), progress=lambda done, total: told.append((done, total))))
@@ -231,7 +231,8 @@ def test_the_selftest_is_ours_or_anothers() -> None:
     assert len(sure) == 30
     assert all(one.right for one in sure)
     assert not all(one.right for one in pe.selftest(["echo", "same"]) if not one.disputed)
-    assert {one.answer for one in pe.selftest(["echo", "Same as gold\nbut for words"])} == {True}
+    for words, verdict in (("Same as gold\nbut for words", True), ("Unequal, I fear\nbut who knows", False)):
+        assert {one.answer for one in pe.selftest(["echo", words])} == {verdict}
 
 
 WRONG: dict[str, tuple[Callable[[], object], str]] = {
@@ -244,7 +245,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "themes": (lambda: pe.render("f()", theme=[]), r"the theme is \[\], expected"),
     "nothing": (lambda: pe.report(["f()"], ["f()"], shown=None), "shown is None, expected PageSettings"),
     "no source": (lambda: pe.open_sources("nosuch.json"), "nosuch.json"),
-    "words": (lambda: pe.selftest(command="nosuch -x"), r"expected its words: \['nosuch', '-x'\]"),
+    "words": (lambda: pe.selftest(scorer="nosuch -x"), r"expected its words: \['nosuch', '-x'\]"),
     "no plan": (lambda: pe.check(None), "the plan is None, as in a trace without tool calls"),
     "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "no gold record has that field"),
     "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "unknown metric 'callz'"),

@@ -117,7 +117,7 @@ def test_a_plan_without_a_question_keeps_its_row(refusing: ModelServer, told: li
 def test_a_layout_without_room_for_the_reason_leaves_it_out(refusing: ModelServer, told: list[Any]) -> None:
     done = asking(refusing, "--to", "nestful", "-o", "made.jsonl")
     assert done.returncode == 1
-    assert "1 plan without a query: left out, for records of nestful have no place for the r" in done.stderr
+    assert "1 plan without a query: left out, because records of nestful have no field for" in done.stderr
     found = rows(Path("made.jsonl").read_text(encoding="utf-8"))
     assert [row["input"] for row in found] == [query for _, query in told[1:]]
 

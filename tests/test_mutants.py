@@ -27,6 +27,7 @@ SOURCE = '''"""A module."""
 
 NAMES = ("a", "b")
 MAX_CACHED_NAMES = 4
+MAX_NAMES = 20_000
 
 
 def both(one: int = 1, *, other: bool = True) -> list[int]:
@@ -35,7 +36,7 @@ def both(one: int = 1, *, other: bool = True) -> list[int]:
     if not (one < 2 and other):
         found.append(one + 2)
     for _ in zip(found, found, strict=True):
-        pass
+        assert one > monotonic() or one < MAX_NAMES
     return found or [f"{one + 1}"]
 
 
@@ -49,27 +50,30 @@ def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
     assert sorted(found) == [
         (3, "'a'", "left out"),
         (3, "'b'", "left out"),
-        (7, "1", "(0)"),
-        (7, "1", "(2)"),
-        (7, "True", "(False)"),
-        (10, "2", "(1)"),
-        (10, "2", "(3)"),
-        (10, "not (one < 2 and other)", "(one < 2 and other)"),
-        (10, "one < 2", "((one) <= (2))"),
-        (10, "one < 2 and other", "((one < 2) or (other))"),
+        (5, "20_000", "(0)"),
+        (8, "1", "(0)"),
+        (8, "1", "(2)"),
+        (8, "True", "(False)"),
         (11, "2", "(1)"),
-        (11, "2", "(3)"),
-        (11, "found.append(one + 2)", "pass"),
-        (11, "one + 2", "((one) - (2))"),
-        (14, 'found or [f"{one + 1}"]', "((found) and ([f'{one + 1}']))"),
-        (14, 'return found or [f"{one + 1}"]', "return None"),
+        (11, "not (one < 2 and other)", "(one < 2 and other)"),
+        (11, "one < 2", "((one) <= (2))"),
+        (11, "one < 2 and other", "((one < 2) or (other))"),
+        (12, "2", "(1)"),
+        (12, "2", "(3)"),
+        (12, "found.append(one + 2)", "pass"),
+        (12, "one + 2", "((one) - (2))"),
+        (14, "one < MAX_NAMES", "((one) >= (MAX_NAMES))"),
+        (14, "one > monotonic()", "((one) <= (monotonic()))"),
+        (14, "one > monotonic() or one < MAX_NAMES", "((one > monotonic()) and (one < MAX_NAMES))"),
+        (15, 'found or [f"{one + 1}"]', "((found) and ([f'{one + 1}']))"),
+        (15, 'return found or [f"{one + 1}"]', "return None"),
     ]
     for mutant in mutants:
         planted = mutant.planted(SOURCE) or ""
         assert len(planted.splitlines()) == len(SOURCE.splitlines())
         assert planted != SOURCE
         assert mutant.before.replace("'", '"') in SOURCE.splitlines()[mutant.line - 1]
-        assert list(mutant.lines) == [mutant.line] * (mutant.line > 7)
+        assert list(mutant.lines) == [mutant.line] * (mutant.line > 8)
 
 
 def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:

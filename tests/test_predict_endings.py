@@ -153,7 +153,7 @@ def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tm
     record["gold"] = calls("Rome")
     done = planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "task 'a': its conversation shows its 'gold': get_weather" in done.stderr
+    assert "task 'a': the prompt would show the gold call of get_weather ('gold')" in done.stderr
     record["gold"] = calls("Rome", "get_time")
     assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
 
@@ -183,7 +183,7 @@ def test_a_question_that_changed_since_is_said(server: ModelServer, tmp_path: Pa
     predicted(server, str(path), other)
     done = planeval("compare", str(other), str(run))
     assert done.returncode == 2
-    assert "1 of their questions differ, that of 't1' first" in done.stderr
+    assert "1 of their questions differ, first that of 't1'" in done.stderr
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -262,7 +262,7 @@ def test_a_part_asked_again(server: ModelServer, tmp_path: Path, count: int, mor
     before = {name: (run / name).read_bytes() for name in ("rows.jsonl", "report.json", "run.json")}
     done = predicted(server, file, run, *repeat, *more)
     assert f"{3 * count} samples asked with flat: {3 * count} answered" in done.stdout
-    assert f"{2 * count} samples of these were asked before" in done.stderr
+    assert f"{2 * count} samples of these were asked in an earlier run" in done.stderr
     assert {name: (run / name).read_bytes() for name in before} == before
     assert len(server.bodies) == 3 * count
     assert figure(str(run)) == (1.0, {"same": 3 * count})
@@ -391,7 +391,7 @@ def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
 
 def test_a_run_remembers_its_cache_of_data_sets(tmp_path: Path) -> None:
     run, scored, cache = str(tmp_path / "run"), str(tmp_path / "scored"), str(ROOT / "data" / "samples")
-    pe.predict("callnavi", EMPTY, data_cache=cache, pipeline="flat", out=run)
+    pe.predict("callnavi", EMPTY, cache=cache, pipeline="flat", out=run)
     named = ("score", f"{run}/rows.jsonl", "callnavi", "--benchmark", "callnavi", "--cache", cache)
     told = (*named, "-o", f"{scored}/")
     for argv in (("score", run), told, ("compare", run, run), ("table", run), ("table", scored)):

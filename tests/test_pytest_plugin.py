@@ -145,7 +145,7 @@ def test_two_plans_of_one_test_need_names(tmp_path: Path) -> None:
     text = "def test_it(golden_plan):\n    golden_plan('f()')\n    golden_plan('g()')\n"
     (tmp_path / "test_trip.py").write_text(text)
     said = run(tmp_path, "--planeval-update", code=1)
-    assert "a second plan is compared with test_trip.plans/test_it.json: give each a name" in said
+    assert "a second plan is compared with test_trip.plans/test_it.json: give each plan a name" in said
     (tmp_path / "test_trip.py").write_text(text.replace("')\n", "', name='a')\n"))
     assert "give each another name, " in run(tmp_path, "--planeval-update", code=1)
 
@@ -209,7 +209,7 @@ def test_assert_scores_fails_without_pairs(empty: Any) -> None:
         pe.assert_scores([], ["[]"], {"exact": 1})
     with pytest.raises(AssertionError, match="1 pair of 2 cannot be judged"):
         pe.assert_scores(["f()", "g()"], ["f()", "g(x="], {"exact": 0.1})
-    with pytest.raises(AssertionError, match=r"expected at least 90; figures go up to 1: 90 % is 0\.9"):
+    with pytest.raises(AssertionError, match=r"expected at least 90; scores go up to 1: write 90 % as 0\.9"):
         pe.assert_scores(["f()"], ["f()"], {"exact": 90})
 
 

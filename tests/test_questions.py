@@ -189,7 +189,7 @@ CIRCLE = Plan(ROUND, (Edge(0, 1, "a"), Edge(1, 0, "a")))
 
 
 @pytest.mark.parametrize(("plan", "said"), [
-    (Plan(), "calls nothing"), (CIRCLE, "refers to itself or to a later"),
+    (Plan(), "calls no tool"), (CIRCLE, "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", Ref(0)),)),), (Edge(0, 0, "a"),)), "refers to itself or to a later"),
     (Plan((Call("1", "f", (("a", [Unresolved("x")]),)),)), "refers to what no call returns"),
     (parse(f"[f(a='{'x' * MAX_PLAN_CHARACTERS}')]"), "")
@@ -297,7 +297,7 @@ def test_a_plan_without_a_question_says_why_and_stands_in_its_place() -> None:
 
 
 @pytest.mark.parametrize(("wanted", "said"), [
-    (QuestionSettings(threshold=0), "the least score is 0"), (QuestionSettings(threshold=11), "from 1 to 10"),
+    (QuestionSettings(threshold=0), "the lowest score is 0"), (QuestionSettings(threshold=11), "from 1 to 10"),
     (QuestionSettings(tries=0), "attempts must be 1 or more"),
     (QuestionSettings(language="  "), "is not the name of a language, such as English"),
     (QuestionSettings(language="\x1b[2J"), r"'\\x1b\[2J' is not the name of a language"),
@@ -423,7 +423,9 @@ def test_reasons_are_said_once_a_code(server: ModelServer, tmp_path: Path) -> No
     lines = done.stderr.splitlines()
     assert lines[0].startswith("6 questions asked for: 3 written, 2 question.short, 1 transport; ")
     assert lines[1].startswith("transport: to Oslo: ")
-    assert lines[2].startswith("question.short: to Bern: none of 2 tries passed; of the last, 'Trains?'")
+    assert lines[2].startswith(
+        "question.short: to Bern: none of 2 attempts passed; the last failed: 'Trains?'"
+    )
     assert lines[3] == "the same command asks for 1 question again"
     server.script, before = served, len(server.bodies)
     assert run(*argv, "--attempts", "2").return_value == 1

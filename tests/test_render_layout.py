@@ -157,7 +157,7 @@ def test_formats_and_themes_that_do_not_exist() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"format": "gif"}, r"unknown format 'gif'.*svg"),
         ({"theme": "loud"}, r"unknown theme 'loud'.*default"),
-        ({"theme": "nowhere.toml"}, r"no such theme file: nowhere\.toml"),
+        ({"theme": "nowhere.toml"}, r"nowhere\.toml: no such file"),
     ]  # fmt: skip
     for how, said in wrong:
         with pytest.raises(InputError, match=said):

@@ -35,7 +35,7 @@ def test_the_folder_of_a_run_stands_for_no_plans(run: str, tmp_path: Path) -> No
     for command in ("parse", "convert", "check", "render", "stats", "execute"):
         said = planeval(command, run, *more.get(command, []))
         assert (said.returncode, said.stdout) == (2, "")
-        wanted = "is the folder of a run, expected files of plans: planeval score"
+        wanted = "is the folder of a run, expected files of plans: to show it again, use planeval score"
         assert f"{run} {wanted} {run}" in said.stderr
     shutil.copytree(run, other)
     (Path(run) / "run.json").unlink()
@@ -83,7 +83,7 @@ def test_a_record_that_was_cut_in_its_last_line_goes_on(tmp_path: Path) -> None:
         answers.write_bytes(whole[: len(whole) - last + min(cut, last - 2)])
         again = planeval(*argv)
         assert (again.returncode, again.stdout) == (0, first.stdout)
-        assert f"{answers}: its last line is incomplete and was ignored" in again.stderr
+        assert f"{answers}: the incomplete last line was ignored" in again.stderr
         assert answers.read_bytes() == whole
     assert "was cut" not in planeval(*argv).stderr
     answers.write_bytes(whole.splitlines()[0])  # all but its line end

@@ -225,7 +225,7 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
     assert (wrong.returncode, "'policy', 'world'" in wrong.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(('argv', 'data', 'said'), [
+@pytest.mark.parametrize(("argv", "data", "said"), [
     *TABLES["a_wrong_key_is_named"],
     (("render", "data/demo/gold.json", "--format", "dot", "--theme"),
      changed(toml("viz/themes/default.toml"), "roles/missing/ansi", "red"),

@@ -23,12 +23,12 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.files import read_file
 from planner_eval.reading.files.pairing import pair
 from planner_eval.results import selftest
-from planner_eval.results.compare import make_contrast, mistaken_scene
+from planner_eval.results.compare import make_comparison, mistaken_scene
 from planner_eval.results.contrast import Comparison
 from planner_eval.results.report import Report, figures, make_report
 from planner_eval.results.scored import ScoredRow, scored_row
 from planner_eval.results.selftest import compare_pairs, run_scorer
-from planner_eval.results.totals import columns_of, totals_of
+from planner_eval.results.totals import totals_of
 from planner_eval.results.views.report import report_data, write_report
 from tests.conftest import tables
 from tests.inside import planeval
@@ -103,7 +103,7 @@ def test_the_macro_average_is_over_the_pairs_that_have_the_figure() -> None:
         ScoredRow(str(i), "different", tallies={"edges": tally})
         for i, tally in enumerate((Counts(1, 1, 1), Counts(0, 0, 0), Counts(0, 1, 3), None))
     ]
-    (found,) = figures(columns_of(scored, ["edges"]))
+    (found,) = figures(totals_of(scored, ["edges"]).columns)
     assert (found.value, found.macro, found.n) == (2 / 6, 0.5, 2)
 
 
@@ -156,7 +156,8 @@ def test_contrast() -> None:
     right = {name: scored(name, "same", 1) for name in "abcd"}
     first = [right["a"], right["b"], wrong[0], scored("x", "gold_absent", 0)]
     second = [right["a"], wrong[1], right["c"], right["d"]]
-    found = make_contrast(first, second, ["exact"], names=("A", "B"), made="test", by=["level"])
+    compared = make_comparison((first, second), ["exact"], names=("A", "B"), made="test", by=["level"])
+    found = compared.contrasts[0]
     assert (found.n, found.lost, found.won) == (3, ("b",), ("c",))
     assert (found.lines[0].difference.value, found.lines[0].difference.p) == (0, 1.0)
     assert list(found.breakdown["level"]) == ["1"]

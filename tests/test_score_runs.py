@@ -207,8 +207,9 @@ def test_a_damaged_run_is_refused(runs: tuple[Path, Path], tmp_path: Path) -> No
 def test_the_library_scores_by_processes_and_keeps_runs(tmp_path: Path) -> None:
     pred, gold, run, told = Path(PRED), Path(GOLD), tmp_path / "run", list[tuple[int, ...]]()
     plain = pe.score(pred, gold, by=["calls"])
-    found = pe.score(pred, gold, by=["calls"], jobs=2, part=4, progress=lambda *n: told.append(n))
-    kept = pe.score(pred, gold, by=["calls"], folder=run)
+    running = pe.Running(jobs=2, part=4)
+    found = pe.score(pred, gold, by=["calls"], running=running, progress=lambda *n: told.append(n))
+    kept = pe.score(pred, gold, by=["calls"], running=pe.Running(folder=run))
     for one in (found, kept, pe.score(run)):
         assert (one.figures, one.breakdown) == (plain.figures, plain.breakdown)
         assert one.signature == plain.signature

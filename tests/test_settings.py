@@ -212,7 +212,7 @@ def test_the_only_output_of_a_tool_equals_its_whole_result(project: Path, sums: 
     assert (done.returncode, "catalog" in done.stderr) == (1, False)
     assert "sum(a?: number) -> rest, total\n" in run(sums, "catalog", "tools.json").stdout
     done = run(sums, "check", "p.json", "--catalog", "tools.json")
-    assert "call 1 (sum) has no output 'result', a name that only tools with" in done.stdout
+    assert "call 1 (sum) has no output 'result' (that name is only for tools" in done.stdout
     (project / "own.toml").write_text('[[rule]]\ntool = "g"\nargument = "y"\ncompare = "date"\n')
     argv = ("diff", "pred.jsonl", "gold.jsonl", "--field", "text=answer", "--field", "gold.text=plan")
     done = run(project, *argv, "--field", "id=key", "--id", "a", "--policy", "own.toml")

@@ -345,10 +345,10 @@ def test_pairs_of_some_ids_and_slices(tmp_path: Path, reading: pe.Reading, few: 
     for part in (slice(5, 9), slice(610, None), slice(None, None, -100)):
         assert list(kept.pairs[part]) == list(whole.pairs[part])
     assert (len(kept.pairs), kept.pairs[-1]) == (len(whole.pairs), whole.pairs[-1])
-    some, want = (pair(*each, reading=reading, id=["q3", "q610"]) for each in (files, paths))
+    some, want = (pair(*each, reading=reading, ids=["q3", "q610"]) for each in (files, paths))
     assert list(some.pairs) == list(want.pairs) != []
     with pytest.raises(InputError, match=r"no record has the id 'q6100'; did you mean 'q610'"):
-        pair(*files, id="q6100")
+        pair(*files, ids="q6100")
 
 
 def test_other_processes_read_the_same(tmp_path: Path) -> None:

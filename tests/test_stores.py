@@ -134,7 +134,7 @@ def test_a_store_that_cannot_be_written_is_refused_before_the_work(tmp_path: Pat
     assert "writing Parquet needs pyarrow: pip install 'planner_eval[parquet]'" in done.stderr
     assert not (tmp_path / "run").exists()
     with pytest.raises(InputError, match="unknown store 'csv', expected one of jsonl, parquet"):
-        pe.score(Path(PRED), Path(GOLD), folder=tmp_path / "run", store="csv")
+        pe.score(Path(PRED), Path(GOLD), running=pe.Running(folder=tmp_path / "run", store="csv"))
 
 
 def test_groups_hold_so_many_rows_whatever_their_shape(tmp_path: Path) -> None:

@@ -269,7 +269,7 @@ def test_a_pair_that_differs_says_its_structure_and_one_that_is_the_same_none() 
     done = planeval("diff", PRED, GOLD)
     assert done.stdout.splitlines()[-3:] == [
         "structure: 2 components instead of 1; 1 dependency lost",
-        "  separated: gold's get_rate (call 1), ratio (call 3) from get_rate (call 2)",
+        "  separated: gold's get_rate (call 1) and ratio (call 3) from get_rate (call 2)",
         "  edge lost: gold's ratio (call 3) uses get_rate (call 2)",
     ]
     assert "structure" not in planeval("diff", GOLD, GOLD).stdout
@@ -277,7 +277,7 @@ def test_a_pair_that_differs_says_its_structure_and_one_that_is_the_same_none() 
     assert value.startswith("different")
     assert "structure" not in value
     shown = planeval("diff", PRED, GOLD, "--structure").stdout
-    assert "separated: gold's get_rate (call 1), ratio (call 3) from get_rate (call 2)" in shown
+    assert "separated: gold's get_rate (call 1) and ratio (call 3) from get_rate (call 2)" in shown
     assert "dependency lost: gold's ratio (call 3) needs get_rate (call 2)" in shown
     assert "longest chain of pred: get_rate (call 1) → ratio (call 3)" in shown
     same = planeval("diff", GOLD, GOLD, "--structure").stdout

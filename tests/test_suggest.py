@@ -316,7 +316,7 @@ def test_what_a_model_says_is_read_strictly_and_tried(answer: str, value: Any) -
         asked.append(request)
         return answer
 
-    more: Any = {"query": "Book it", "model": ScriptedJudge(say), "least": 0}
+    more: Any = {"query": "Book it", "judge": ScriptedJudge(say), "least": 0}
     found = pe.suggest(plan(call("v2", "book_hotel")), TOOLS, **more)
     if value is None:
         assert found.faults[0].suggestions == ()
@@ -331,8 +331,8 @@ def test_a_model_is_asked_only_about_what_is_left_and_its_silence_is_no_error() 
     def refuse(request: Any) -> str:
         raise JudgeError("no answer")
 
-    assert pe.suggest("serch_hotel(#city='Rome')", TOOLS, model=ScriptedJudge(refuse)).left == ()
-    assert pe.suggest(plan(call("a", "book_hotel")), TOOLS, model=ScriptedJudge(refuse)).operations == ()
+    assert pe.suggest("serch_hotel(#city='Rome')", TOOLS, judge=ScriptedJudge(refuse)).left == ()
+    assert pe.suggest(plan(call("a", "book_hotel")), TOOLS, judge=ScriptedJudge(refuse)).operations == ()
 
 
 VALUES = st.one_of(

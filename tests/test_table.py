@@ -122,9 +122,10 @@ def test_the_layouts_are_those_of_the_papers() -> None:
 @pytest.mark.parametrize("name", ["appbench", "callnavi", "functionchat"])
 def test_each_figure_is_that_of_score(name: str, variant: str, tmp_path: Path) -> None:
     run, said = scored(tmp_path / "run", name), SAMPLES / "answers" / f"{name}.jsonl"
-    report = pe.score_benchmark(said, SAMPLES / name, name, variants=[variant]).reports[variant]
+    rules = pe.BenchmarkRules([variant])
+    report = pe.score_benchmark(said, SAMPLES / name, name, rules=rules).reports[variant]
     known = {f.name: f.value for f in report.figures if not isinstance(f.value, str)}
-    table = pe.table([run], metrics=[*known], variant=variant)
+    table = pe.table([run], metrics=[*known], rules=rules)
     heads = [head.figure for head in table.heads]
     assert dict(zip(heads, [cell.value for cell in table.rows[0].cells], strict=True)) == known
 
@@ -138,8 +139,9 @@ def test_what_is_published_in_percent_is_percent_once(variant: str, percent: int
     run |= {"options": {"dataset": name, "pipeline": "stepwise", "model": "m"}, "part": 1}
     write_run(str(tmp_path), run | {"inputs": [{"path": str(source)}], "store": "jsonl"})
     said, ids = SAMPLES / "answers" / f"{name}.jsonl", {row["id"] for row in rows}
-    report = pe.score_benchmark(said, source, name, variants=[variant], ids=ids).reports[variant]
-    found = cells(pe.table([tmp_path], variant=variant))
+    rules = pe.BenchmarkRules([variant])
+    report = pe.score_benchmark(said, source, name, rules=rules, ids=ids).reports[variant]
+    found = cells(pe.table([tmp_path], rules=rules))
     accuracies = {"Overall Call Acc": "Overall Call Accuracy", "Hotels Call Acc": "Call Accuracy Hotels"}
     for head, figure in {"Overall Success": "Overall Success Rate", **accuracies}.items():
         times = percent if head in accuracies else 100
@@ -235,7 +237,8 @@ def test_a_difference_is_tested_as_compare_tests_it(tmp_path: Path) -> None:
     systems = (("a", {"hr01", "hr02"}), ("b", set[str]()))
     runs = [predicted(tmp_path / m, "callnavi", m, right) for m, right in systems]
     rows = [f"{run}/rows.jsonl" for run in runs]
-    found = pe.compare_benchmark(rows, SAMPLES / "callnavi", "callnavi", variants=["corrected"]).contrasts[0]
+    rules = pe.BenchmarkRules(["corrected"])
+    found = pe.compare_benchmark(rows, SAMPLES / "callnavi", "callnavi", rules=rules).contrasts[0]
     for line in found.lines:
         if line.name in ("syntax", "structure"):
             ours, theirs = (row.cells[0] for row in pe.table(runs, metrics=[line.name]).rows)
@@ -357,7 +360,12 @@ def test_own_tasks_by_any_key(tmp_path: Path) -> None:
     gold, runs = write(tmp_path / "gold.jsonl", tasks), []
     for name, wrong in (("base", (1, 3, 5)), ("tuned", ())):
         rows = ({"id": str(n), "output": f"f(#x='{'no' if n in wrong else n}')"} for n in range(8))
-        pe.score(write(tmp_path / f"{name}.jsonl", rows), gold, by=["kind"], folder=tmp_path / name)
+        pe.score(
+            write(tmp_path / f"{name}.jsonl", rows),
+            gold,
+            by=["kind"],
+            running=pe.Running(folder=tmp_path / name),
+        )
         runs.append(str(tmp_path / name))
     assert cells(pe.table(runs, by="kind", metrics=["exact"])) == {
         ("base", "kind even exact"): 1, ("base", "kind odd exact"): 0.25,
@@ -368,7 +376,9 @@ def test_own_tasks_by_any_key(tmp_path: Path) -> None:
     for head, cell in zip(whole.heads, whole.rows[0].cells, strict=True):
         assert (cell.value, cell.low, cell.high) == (report.figure(head.figure), *spans[head.figure][:2])
     other = write(tmp_path / "other.jsonl", [*tasks[:7], tasks[7] | {"gold": "f(#x='8')"}])
-    pe.score(tmp_path / "base.jsonl", other, by=["kind"], folder=tmp_path / "against-other")
+    pe.score(
+        tmp_path / "base.jsonl", other, by=["kind"], running=pe.Running(folder=tmp_path / "against-other")
+    )
     with pytest.raises(InputError, match="their gold plans are not the same"):
         pe.table([*runs, str(tmp_path / "against-other")])
 
@@ -462,7 +472,7 @@ def test_a_judge_is_asked_once_for_all_parts(names: list[str]) -> None:
             asked.append(request)
             return JudgeReply("[[0.500]]")
 
-    table = pe.table([names[0]], layout="callnavi-4", judge=Judge())
+    table = pe.table([names[0]], layout="callnavi-4", rules=pe.BenchmarkRules(judge=Judge()))
     assert (table.heads[-1].name, table.rows[0].cells[-1].value) == ("GPT score", 0.5)
     asked.clear()
     judge, request = RememberingJudge(Judge()), JudgeRequest("t", (("user", "?"),))

@@ -38,11 +38,11 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mapping[str, An
     line = json.loads(Path(nestful).read_text().splitlines()[0])
     answers.write_text(json.dumps({"sample_id": line["sample_id"], "pred": line["output"]}) + "\n")
     run = folder / "run"
-    pe.score([PLAN], [PLAN], folder=str(run))
+    pe.score([PLAN], [PLAN], running=pe.Running(folder=str(run)))
     scored = pe.score_benchmark(samples / "answers" / "appbench.jsonl", samples / "appbench", "appbench")
     tasks = [{"id": "a", "query": "Now?", "tools": TOOLS}]
     tools = {"f": lambda x: x}
-    data = {"name": "nestful-v2", "source": str(samples)}
+    data = {"name": "nestful-v2", "folder": str(samples)}
     verdicts = folder / "verdicts.jsonl"
     verdicts.write_text('{"id": "q", "verdict": true}\n')
     pair = {"pred": PLAN, "gold": PLAN}
@@ -62,11 +62,11 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mapping[str, An
         "export_dataset": {"samples": nestful, "to": "tools-jsonl", "benchmark": "nestful"},
         "fetch_dataset": {
             **data, "cache": str(folder / "cache"),
-            "options": FetchOptions(accept=lambda file, checksum: True),
+            "fetching": FetchOptions(accept=lambda file, checksum: True),
         },
         "grammar": {"catalog": TOOLS},
         "leave_out_doubts": {"scored": pe.score([PLAN, "g()"], [PLAN, PLAN]), "doubts": [2]},
-        "list_datasets": {"source": str(samples)}, "list_dialects": {},
+        "list_datasets": {"folder": str(samples)}, "list_dialects": {},
         "make": {"n": 1, "tools": "nestful", "isolation": "inline"}, "open_sources": {"names": nestful},
         "pair": pair, "parse": {"source": PLAN}, "predict": {"samples": tasks, "model": Echo()},
         "read": {"source": ROWS}, "read_catalog": {"source": TOOLS}, "read_dataset": data,
@@ -119,3 +119,21 @@ def test_what_no_verb_can_take_is_refused_in_words(
             except Exception as error:
                 pytest.fail(f"pe.{name}({keyword}={value!r}): {type(error).__name__}: {error}")
             assert why is None or why.strip(), (keyword, value)
+
+
+OBJECTS = {"reading": pe.Reading, "running": pe.Running, "rules": pe.BenchmarkRules}
+
+
+@pytest.mark.parametrize("name", [name for name in VERBS if OBJECTS.keys() & keywords(name)])
+def test_what_no_group_of_keywords_can_hold_is_refused_in_words(
+    name: str, usual: dict[str, Mapping[str, Any]]
+) -> None:
+    for keyword in OBJECTS.keys() & keywords(name):
+        for field in OBJECTS[keyword]._fields:
+            for value in WRONG:
+                try:
+                    why = said(name, {**usual[name], keyword: OBJECTS[keyword](**{field: value})})
+                except Exception as error:
+                    group = f"{keyword}.{field}={value!r}"
+                    pytest.fail(f"pe.{name}({group}): {type(error).__name__}: {error}")
+                assert why is None or why.strip(), (keyword, field, value)

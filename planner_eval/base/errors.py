@@ -27,7 +27,7 @@ from operator import index
 from typing import Any, SupportsIndex, TypeVar
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shorten
+from planner_eval.base.text import line_and_column, shorten
 
 E = TypeVar("E", bound=BaseException)
 
@@ -139,12 +139,12 @@ class ParseError(PlanevalError):
     @property
     def line(self) -> int:
         """The line of the error, counted from 1."""
-        return self.text.count("\n", 0, self.offset) + 1
+        return line_and_column(self.text, self.offset)[0]
 
     @property
     def column(self) -> int:
         """The column of the error in characters, counted from 1."""
-        return self.offset - self.text.rfind("\n", 0, self.offset)
+        return line_and_column(self.text, self.offset)[1]
 
     def excerpt(self, width: int = 100) -> str:
         """The line of the error, cut to `width` characters around it, with a caret below."""

@@ -60,7 +60,7 @@ def read_json(text: str) -> Any:
     {'a': [1]}
     >>> read_json('{"a": 1,\n "a": 2}')
     Traceback (most recent call last):
-    planner_eval.base.errors.ParseError: line 2, column 2: an object gives the key "a" twice
+    planner_eval.base.errors.ParseError: line 2, column 2: an object has the key "a" twice
      "a": 2}
      ^
     """
@@ -89,7 +89,7 @@ def decode_field(text: str) -> Any:
     try:
         value, end = decode(text, skip_whitespace(text, 0))
     except RecursionError:
-        raise ValueError("it nests too deeply") from None
+        raise ValueError("the data nests too deeply") from None
     if skip_whitespace(text, end) < len(text):
         raise ValueError(f"expected nothing more at column {end + 1}")
     return value
@@ -142,4 +142,4 @@ def _repeated_key_error(text: str) -> ParseError:
             break
         else:
             objects[-1].add(key)
-    return ParseError(f"an object gives the key {last} twice", text=text, offset=position, code="parse.shape")
+    return ParseError(f"an object has the key {last} twice", text=text, offset=position, code="parse.shape")

@@ -304,7 +304,7 @@ def decoding_error(error: Exception, what: str, start: int) -> ParseError:
         start: The place of the line's beginning.
     """
     if isinstance(error, RecursionError):
-        return LimitError(f"{what}: it nests too deeply")
+        return LimitError(f"{what}: the data nests too deeply")
     position = getattr(error, "pos", None)
     if position is None:  # an integer of more digits than Python converts
         return LimitError(f"{what}: a number has too many digits")
@@ -345,6 +345,22 @@ def check_depth(text: str, limits: Limits) -> None:
                 raise LimitError(reason, text=text, offset=match.start())
         elif mark in "]}":
             depth -= 1
+
+
+def decode_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] | None:
+    """The object that a text is, empty for ``null``; None for any other text, and for one past the limits.
+
+    >>> decode_object('{"a": 1}'), decode_object("null"), decode_object("[1]"), decode_object("{")
+    ({'a': 1}, {}, None, None)
+    """
+    if len(text) > limits.chars:
+        return None
+    try:
+        check_depth(text, limits)
+        value = json.loads(text)
+    except (ValueError, RecursionError, ParseError):
+        return None
+    return {} if value is None else value if isinstance(value, dict) else None
 
 
 def _is_surely_shallow(text: str, most: int) -> bool:

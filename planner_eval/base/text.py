@@ -37,6 +37,15 @@ def printable(text: str) -> str:
     return re.sub(_UNSAFE, lambda m: ascii(m[0])[1:-1], text)
 
 
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
+    r"""The line and the column of a character, counted from 1.
+
+    >>> line_and_column("ab\ncd", 4)
+    (2, 2)
+    """
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
 def json_safe(text: str) -> str:
     r"""JSON in which nothing stands that could move a terminal's cursor or hide; the same data.
 

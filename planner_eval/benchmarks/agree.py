@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,9 @@ def _list_records(rows: Any) -> list[Any]:
         return [dict(rows)]
     if isinstance(rows, (list, tuple)):
         return list(rows)
-    raise InputError(f"verdicts are records or a mapping from ids to verdicts, not a {type(rows).__name__}")
+    raise InputError(
+        f"the verdicts are a {type(rows).__name__}, expected records or a mapping from ids to verdicts"
+    )
 
 
 def _is_record(data: Mapping[str, Any], verdict_field: str | None) -> bool:
@@ -107,8 +109,7 @@ def _find_field(name: str, records: Iterable[Mapping[str, Any]], key: str | None
         return candidates[0]
     names = ", ".join(map(repr, fields[:6])) or "no field"
     raise InputError(
-        f"{name}: no field is known to hold a verdict; records have {names} beside their id: name it with "
-        "--field verdict"
+        f"{name}: no field looks like a verdict (fields: {names}): name it with --field verdict=NAME"
     )
 
 
@@ -119,7 +120,7 @@ def _read_verdict(file: str, number: int, item: Item, key: str | None, field: st
     if item.error is not None:
         return Verdict(name, None, where, one_line(str(item.error).split("\n")[0]))
     if not isinstance(item.data, dict):
-        return Verdict(None, None, where, "it is not an object, expected a record with a verdict")
+        return Verdict(None, None, where, "the record is not an object; expected one with a verdict")
     value = value_at(item.data, field)
     if isinstance(value, (list, dict)):
         kind = "a list" if isinstance(value, list) else "an object"
@@ -154,7 +155,7 @@ def recorded_verdicts(source: Any, policy: AnyPolicy = DEFAULT_POLICY) -> tuple[
     if not any(row.verdict for row in rows):
         raise InputError(
             f"{name}: no record has a verdict (yes, no or a number from 0 to 1) in a field "
-            f"{', '.join(RECORDED_FIELDS)}; name a second file of verdicts"
+            f"{', '.join(RECORDED_FIELDS)}; pass a second file of verdicts"
         )
     ours, recorded = [], []
     for row in rows:
@@ -173,11 +174,11 @@ def agree(
     first: Any,
     second: Any = None,
     *,
-    positive: str | None = None,
     id_field: str | None = None,
     verdict_field: str | None = None,
-    names: tuple[str, str] | None = None,
+    positive: str | None = None,
     policy: AnyPolicy = DEFAULT_POLICY,
+    names: Sequence[str] | None = None,
 ) -> Agreement:
     """Say how far verdicts agree with a reference's: agreement, Cohen's kappa, errors of either kind.
 
@@ -187,11 +188,11 @@ def agree(
         second: The reference, a person's, likewise. When left out the first is a file of answers, with gold
             and what its run recorded of them, or a run that was scored: the verdicts are whether an answer
             is the same as gold, the reference is what was recorded.
-        positive: The class that counts as yes, all others as no.
         id_field: The field that names a record; recognised when left out.
         verdict_field: The field that holds its verdict; recognised when left out.
-        names: What the two are called; their files' names when left out.
+        positive: The class that counts as yes, all others as no.
         policy: How values compare, where the first stands alone and is no run that was scored.
+        names: What the two are called; their files' names when left out.
 
     Raises:
         InputError: a file cannot be used, or a field cannot be told; PairingError where no record has a

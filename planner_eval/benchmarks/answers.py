@@ -200,7 +200,9 @@ def answers_of(
         try:
             answers.append(Answer(_answer_text(item, benchmark, record.fields), record.id, record.where))
         except (ParseError, RecursionError) as error:
-            reason = str(error).split("\n")[0] if isinstance(error, ParseError) else "it nests too deeply"
+            reason = (
+                str(error).split("\n")[0] if isinstance(error, ParseError) else "the answer nests too deeply"
+            )
             answers.append(Answer(None, record.id, record.where, reason))
     return answers
 
@@ -260,7 +262,9 @@ def match_answers(
 
 def missing_ids_error(count: int, answers: int, first: str) -> InputError:
     """What is said where some answers have ids and others none."""
-    return InputError(f"{count} of {answers} answers name no sample, the first at {first}")
+    return InputError(
+        f"{count} of {answers} answers have no id (first {first}): give all of them ids, or none"
+    )
 
 
 def unknown_ids_error(ids: Iterable[str], samples: Iterable[Sample]) -> PairingError:
@@ -472,7 +476,7 @@ def _read_cached(
     if not samples:
         fetch = " ".join(dataset.name for dataset in sets)
         raise DatasetError(
-            f"{'; '.join(missing)}\n'planeval data fetch {fetch}' fetches it; or name its folder"
+            f"{'; '.join(missing)}\nfetch it with planeval data fetch {fetch}, or name its folder"
         )
     return samples
 

@@ -252,7 +252,7 @@ class Benchmark:
             InputError: no such variant or option, or a value that an option cannot have.
         """
         if variant not in VARIANTS:
-            raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+            raise InputError(f"there is no variant {variant!r}; expected {' or '.join(VARIANTS)}")
         chosen: dict[str, Any] = self.checked(variant, options)
         if self.judged:
             chosen["judge"] = judge
@@ -274,7 +274,7 @@ class Benchmark:
         chosen = {}
         for name, value in options.items():
             if name not in declared:
-                allowed = f"it has {', '.join(declared)}" if declared else "it has none"
+                allowed = f"expected one of {', '.join(declared)}" if declared else "it has none"
                 raise InputError(f"{self.title} has no option {name!r}; {allowed}")
             option = declared[name]
             if option.choices and value not in option.choices:
@@ -369,5 +369,5 @@ def benchmark(name: str) -> Benchmark:
     if name in BENCHMARKS:
         return BENCHMARKS[name]
     close = closest_name(name.lower().replace("-", ""), BENCHMARKS)
-    hint = f"did you mean {close}?" if close else f"there are {', '.join(BENCHMARKS)}"
+    hint = f"did you mean {close}?" if close else f"expected one of {', '.join(BENCHMARKS)}"
     raise InputError(f"there is no benchmark {name!r}; {hint}")

@@ -15,8 +15,9 @@ from planner_eval.base.errors import NAME, InputError, ParseError, expect_or_non
 from planner_eval.benchmarks.answers import gold_samples
 from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.judging import Judge
-from planner_eval.benchmarks.report import Figure, Report, SampleScore
+from planner_eval.benchmarks.layouts import figure_share
+from planner_eval.benchmarks.report import Report, SampleScore
+from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
 from planner_eval.benchmarks.runs import read_stored_benchmark
 from planner_eval.benchmarks.score import Scored, figure_value, is_same_value
 from planner_eval.benchmarks.score_benchmark import score_benchmark
@@ -27,7 +28,7 @@ from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Comparison
 from planner_eval.results.runs.stored import StoredRun, read_stored_run
 from planner_eval.results.score import refuse_seed
-from planner_eval.results.views.compare import system_names
+from planner_eval.results.system_names import system_names
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.answers import AnsweredSample
@@ -117,17 +118,11 @@ def _share_figures(reports: Sequence[Report]) -> dict[str, bool]:
     plain: dict[str, bool] = {}
     for report in reports:
         for figure in (figure for row in report.rows for figure in row.figures):
-            share, counts = _figure_share(figure), figure.denominator is not None
+            share, counts = figure_share(figure), figure.denominator is not None
             if share is not None:
                 fits[figure.name] = fits.get(figure.name, True) and (counts or 0 <= share.part <= 1)
                 plain[figure.name] = plain.get(figure.name, True) and not counts
     return {name: plain[name] for name, fit in fits.items() if fit and not name.startswith(_NOTE_FIGURES)}
-
-
-def _figure_share(figure: Figure) -> Share | None:
-    if figure.numerator is not None and figure.denominator is not None:
-        return Share(figure.numerator, figure.denominator)
-    return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
 
 
 def _row_share(row: SampleScore, name: str, plain: bool) -> Share | None:
@@ -136,7 +131,7 @@ def _row_share(row: SampleScore, name: str, plain: bool) -> Share | None:
     Without it an answer that cannot be scored would count in no figure, and to leave out the hard ones
     would pay.
     """
-    share = next((_figure_share(figure) for figure in row.figures if figure.name == name), None)
+    share = next((figure_share(figure) for figure in row.figures if figure.name == name), None)
     return Share(0, 1) if share is None and plain and row.error else share
 
 
@@ -219,7 +214,7 @@ def _rows(
         repaired = state in ("same", "different") and any(reading.mended for reading in readings[name])
         yield rows.ScoredRow(name, state, tallies, reason=reason, keys=keys, file=file, repaired=repaired)
     for name in scored.matched.unknown:
-        yield rows.ScoredRow(name, "gold_absent", reason="no sample asked for this answer", file=file)
+        yield rows.ScoredRow(name, "gold_absent", reason="no sample belongs to this answer", file=file)
 
 
 class _Reading(NamedTuple):
@@ -320,16 +315,12 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
     gold: str | os.PathLike[str],
     name: str,
     *,
-    variants: Sequence[str] = VARIANTS,
     reading: Reading = DEFAULT_READING,
-    judge: Judge | None = None,
-    prompts: str | os.PathLike[str] | None = None,
-    run: Any = None,
     ids: Collection[str] | None = None,
+    rules: BenchmarkRules = DEFAULT_RULES,
+    cluster: str | None = None,
     names: Sequence[str] | None = None,
     seed: int = 0,
-    cluster: str | None = None,
-    **settings: str,
 ) -> Comparison:
     """Compare systems under a benchmark, by its figures of single samples: each with the first.
 
@@ -341,16 +332,12 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
         systems: The files of answers, two or more; or a mapping from the systems' names to them.
         gold: The benchmark's data, as for :func:`score_benchmark`.
         name: The benchmark's name.
-        variants: ``"official"``, ``"corrected"`` or both.
         reading: As for :func:`score_benchmark`.
-        judge: As for :func:`score_benchmark`.
-        prompts: As for :func:`score_benchmark`.
-        run: As for :func:`score_benchmark`.
         ids: As for :func:`score_benchmark`.
+        rules: As for :func:`score_benchmark`.
+        cluster: The field of the benchmark's samples that says in which cluster each lies.
         names: What the systems are called; A, B and so on when left out.
         seed: Where random numbers start.
-        cluster: The field of the benchmark's samples that says in which cluster each lies.
-        settings: The benchmark's own options.
 
     Raises:
         InputError: as for :func:`score_benchmark`; or there is only one system.
@@ -366,9 +353,7 @@ def compare_benchmark(  # noqa: PLR0913 - the options of a public function
     if isinstance(systems, Mapping):
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
     called = system_names(systems, names)
-    how: dict[str, Any] = {"variants": variants, "reading": reading, "judge": judge, "run": run}
-    how |= {"prompts": prompts, "ids": ids, **settings}
-    results = [score_benchmark(system, gold, name, **how) for system in systems]
+    results = [score_benchmark(s, gold, name, reading=reading, ids=ids, rules=rules) for s in systems]
     files = ["standard input" if os.fspath(system) == "-" else os.fspath(system) for system in systems]
     return _compare_scored(results, files, called, os.fspath(gold), seed=seed, cluster=cluster)
 
@@ -420,16 +405,11 @@ def _refuse_unlike(first: StoredRun, other: StoredRun) -> None:
     Raises:
         InputError: says what they do not have in common.
     """
-    prefix = f"{first.path} and {other.path} cannot be compared"
-    if first.version != other.version:
-        raise InputError(f"{prefix}: they are of versions {first.version} and {other.version}")
     names = [run.options.get("benchmark") for run in (first, other)]
     if names[0] != names[1]:
         under = " and ".join(f"under {name}" if name else "under no benchmark" for name in names)
-        raise InputError(f"{prefix}: they were scored {under}")
-    golds = [[(i["size"], i["digest"]) for i in run.inputs if i["role"] == "gold"] for run in (first, other)]
-    if golds[0] != golds[1]:
-        raise InputError(f"{prefix}: their gold plans are not the same")
+        raise InputError(f"{first.path} and {other.path} cannot be compared: they were scored {under}")
+    prefix = first.refuse_unlike(other)
     settings: Any = [run.options.get("settings") or {} for run in (first, other)]
     for name in dict.fromkeys([*settings[0], *settings[1]]):
         values = [options.get(name, "left out") for options in settings]

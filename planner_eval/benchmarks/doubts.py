@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.tables import table
-from planner_eval.base.text import format_count
 from planner_eval.results.gold_doubts import read_gold_doubts
 
 if TYPE_CHECKING:
@@ -32,12 +30,7 @@ def format_without_doubts(
     read = read_gold_doubts(doubts)
     samples = [row.id for row in next(iter(scored.reports.values())).rows]
     others = [name for name in samples if name not in read.records]
-    unknown = read.records.difference(samples)
-    if read.records and len(unknown) == len(read.records):
-        raise InputError(
-            f"{read.name}: no id of its records is the id of a sample: {min(unknown)!r}; "
-            f"the samples are {min(samples)!r}, …"
-        )
+    unknown = read.unknown(samples)
     if not others:
         raise InputError(f"{read.name}: gold is doubtful in all {len(samples)} samples: no score is left")
     rest = score(others)
@@ -55,10 +48,7 @@ def format_without_doubts(
                     "difference": _difference(figure.value, other),
                 }
             )
-    more = f"; {format_count(len(unknown), 'doubtful record')} not among them" if unknown else ""
-    count = len(samples) - len(others)
-    of = f"{count} of {format_count(len(samples), 'sample')}"
-    head = f"gold is doubtful in {of} ({os.path.basename(read.name)}){more}"
+    head = read.message(len(samples) - len(others), len(samples), len(unknown))
     return f"\n\n{head}\n{chr(10) * (form == 'md')}{table(rows, form)}"
 
 

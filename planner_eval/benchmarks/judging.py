@@ -349,5 +349,5 @@ def _read_template(folder: Path, file: PromptFile) -> Template:
     missing = [name for name in file.fields if f"{{{name}}}" not in text]
     if missing:
         fields = " ".join(f"{{{name}}}" for name in file.fields)
-        raise InputError(f"{path} lacks {{{missing[0]}}}; add it where that text belongs; expected {fields}")
+        raise InputError(f"{path} lacks the placeholder {{{missing[0]}}}; a prompt needs {fields}")
     return Template(file.name, text, sha256(data).hexdigest())

@@ -267,10 +267,10 @@ def find_chart(bench: Benchmark, name: str | None) -> ChartSpec:
     """
     charts = bench.charts() if bench.charts else {}
     if not charts:
-        raise InputError(f"{bench.title} has no figures to draw")
+        raise InputError(f"{bench.title} has no plots")
     name = next(iter(charts)) if name is None else name
     if name not in charts:
-        hint = did_you_mean(name, charts, f"there are {', '.join(charts)}")
+        hint = did_you_mean(name, charts, f"expected one of {', '.join(charts)}")
         raise InputError(f"{bench.title} has no metric {name!r}: {hint}")
     return charts[name]._replace(name=name)
 
@@ -310,7 +310,12 @@ def own_figure(row: SampleScore, name: str) -> Share | None:
     """A figure of one sample, from its counts or as the number that it is; 0 where it could not be scored."""
     for figure in row.figures:
         if figure.name == name:
-            if figure.denominator is not None and figure.numerator is not None:
-                return Share(figure.numerator, figure.denominator)
-            return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None
+            return figure_share(figure)
     return Share(0, 1) if row.error else None
+
+
+def figure_share(figure: Figure) -> Share | None:
+    """A figure from its counts or as the number that it is; None where it is neither."""
+    if figure.numerator is not None and figure.denominator is not None:
+        return Share(figure.numerator, figure.denominator)
+    return Share(float(figure.value), 1) if isinstance(figure.value, (int, float)) else None

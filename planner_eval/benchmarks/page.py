@@ -83,7 +83,7 @@ def benchmark_page(
     """
     refuse_bad_settings(shown)
     if not scored.reports or len(scored.matched.records) != scored.matched.scored:
-        raise InputError("a page needs records, and these scores have only figures")
+        raise InputError("a page needs the records, but these scores hold only totals")
     views = list(_views(scored, shown))
     sheaf = LineSpool(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
     writer = PairLineWriter(_QUESTION, texts=shown.texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -33,9 +33,9 @@ from planner_eval.benchmarks.answers import (
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Report
+from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import (
     Scored,
-    Source,
     answered_ids,
     common_notations,
     describe_asked,
@@ -43,11 +43,13 @@ from planner_eval.benchmarks.score import (
     is_same_figure,
     score_file,
 )
+from planner_eval.comparison.evaluate import Progress
+from planner_eval.comparison.rows import Reading
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Origin, digest_origin
 from planner_eval.results.runs.folder import Input, changed_input, inputs_of
-from planner_eval.results.runs.pairs import make_change_check
+from planner_eval.results.runs.pairs import Running, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_stored_run
 
@@ -59,17 +61,15 @@ class _AnswerPositions(NamedTuple):
     by: str
 
 
-def run_benchmark(  # noqa: PLR0913 - the options of a public function
+def run_benchmark(
     pred: str,
     gold: str,
     name: str,
     *,
-    variants: Sequence[str],
-    source: Source,
-    settings: Mapping[str, str],
-    folder: str | None = None,
-    jobs: int | None = None,
-    **how: Any,
+    reading: Reading,
+    rules: BenchmarkRules,
+    running: Running,
+    progress: Progress | None = None,
 ) -> Scored:
     """Score a file of answers in parts, by processes; rows are made when they are asked for.
 
@@ -77,41 +77,38 @@ def run_benchmark(  # noqa: PLR0913 - the options of a public function
         pred: The file of answers.
         gold: The benchmark's data.
         name: The benchmark's name.
-        variants: Which of its variants.
-        source: How the answers are read and matched.
-        settings: The benchmark's own options.
-        folder: Where the run is kept.
-        jobs: How many processes.
-        how: What else :func:`planner_eval.results.runs.run.run` takes.
+        reading: How the answers are read and matched.
+        rules: How they are judged.
+        running: How the work is done, and where it is kept.
+        progress: Is told how many are done.
 
     Raises:
         InputError: as for :func:`planner_eval.score_benchmark`; or these answers are not scored one by one.
     """
-    bench = benchmark(name)
+    bench, variants, settings = benchmark(name), tuple(rules.variants), dict(rules.settings)
     if not variants or scorers_of(bench, variants, settings) is None:
         raise InputError(f"{bench.title} needs all answers together here: they are scored by one process")
-    golds = _gold_files(bench, gold, source.cache)
-    file = read_answer_file(pred, source.id_field, source.text_field, bench)
-    ids = answered_ids(bench, source, (record.id for record in file.records) if bench.read_asked else ())
-    samples = gold_samples(bench, gold, cache=source.cache, answered=ids)
-    many = source.text_field is not None or file.content == "outputs"
-    pairs, by = _match_answers(bench, file, samples, source.by, many=many)
+    golds = _gold_files(bench, gold, reading.cache)
+    file = read_answer_file(pred, reading.id_field, reading.text_field, bench)
+    ids = answered_ids(bench, reading, (record.id for record in file.records) if bench.read_asked else ())
+    samples = gold_samples(bench, gold, cache=reading.cache, answered=ids)
+    many = reading.text_field is not None or file.content == "outputs"
+    pairs, by = _match_answers(bench, file, samples, reading.by, many=many)
     notes = [*file.notes, *format_repeated_ids(file.records), *describe_asked(samples, ids)]
     about = {"file": pred, "gold": gold, "read": file.said, "notes": notes, "by": by, "samples": len(samples)}
-    about |= {"mark": file.mark, "cache": source.cache}
-    fields = {"id": source.id_field, "text": source.text_field}
+    about |= {"mark": file.mark, "cache": reading.cache}
+    fields = {"id": reading.id_field, "text": reading.text_field}
     about |= {"fields": fields} if any(fields.values()) else {}
-    job = AnswersJob(name, tuple(variants), dict(settings), many, about, folder is not None)
+    job = AnswersJob(name, variants, settings, many, about, running.folder is not None)
     outcome = run(
         job,
         pairs,
-        folder=folder,
+        running,
         inputs=[*inputs_of("pred", file), *_gold_inputs(golds)],
         given=(pred, gold),
-        jobs=jobs or None,
+        progress=progress,
         unchanged=make_change_check(file, used=golds),
-        report=lambda sums: _report_text(job, sums, os.path.join(folder or "", "rows.jsonl")),
-        **how,
+        report=lambda sums: _report_text(job, sums, os.path.join(running.home or "", "rows.jsonl")),
     )
     return _make_scored(job, outcome.sums, SampleIds(outcome.rows, len(samples), outcome))
 
@@ -148,7 +145,9 @@ def _match_answers(
         raise InputError(f"{file.name} is empty: there are no answers")
     positions = {sample.id: -1 for sample in samples}
     if len(positions) < len(samples):
-        raise InputError("two samples of the gold data have one id: their answers are scored by one process")
+        raise InputError(
+            "two samples of the gold data have the same id: all answers are scored by one process"
+        )
     unmatched: array[int] = array("q")
     repeated, named = [], False
     lone: list[int] = []
@@ -165,7 +164,7 @@ def _match_answers(
                 repeated += [position] if record.id in positions else []
     if by == "position" or (by is None and not named):
         if many:
-            raise InputError("answers whose field is named and that have no ids are scored by one process")
+            raise InputError("answers without ids whose field is named are scored by one process")
         if len(file.records) != len(samples):
             raise unequal_counts_error(len(file.records), len(samples))
         indices = array("q", range(len(samples)))
@@ -220,7 +219,9 @@ def read_stored_benchmark(path: str) -> StoredScores:
         scored = _make_scored(job, sums, SampleIds(stored.rows, job.about["samples"]))
         return StoredScores(scored, job.about["file"])
     except (KeyError, TypeError, ValueError, AttributeError, AssertionError):
-        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+        raise InputError(
+            f"{path}: the run's files are damaged; repeat its command in another folder"
+        ) from None
 
 
 def score_run_again(path: str) -> StoredScores:
@@ -237,21 +238,23 @@ def score_run_again(path: str) -> StoredScores:
     kept, pred = read_stored_benchmark(path)
     about: Any = stored.options["about"]
     gold, bench, fields = about["gold"], kept.benchmark, about.get("fields") or {}
-    source = Source(fields.get("id"), fields.get("text"), about["by"], about["cache"])
+    reading = Reading(
+        id_field=fields.get("id"), text_field=fields.get("text"), by=about["by"], cache=about["cache"]
+    )
     for name, role in ((pred, "answers"), (gold, "gold")):
         if os.path.dirname(name) and not name.startswith(DATASET_PREFIX) and not os.path.lexists(name):
             raise InputError(
-                f"{path} was made from {name} ({role}), which no longer exists: it was moved or removed, "
-                "or this folder is not the one of the command"
+                f"{path} was made from {name} ({role}), which does not exist here: restore it, or work in "
+                "the folder where the run was made"
             )
-    file = read_answer_file(pred, source.id_field, source.text_field, bench)
-    now = [*inputs_of("pred", file), *_gold_inputs(_gold_files(bench, gold, source.cache))]
+    file = read_answer_file(pred, reading.id_field, reading.text_field, bench)
+    now = [*inputs_of("pred", file), *_gold_inputs(_gold_files(bench, gold, reading.cache))]
     if difference := changed_input(stored.inputs, now):
         raise InputError(
             f"{path} was made from other files: {difference}; repeat the run's command in another folder"
         )
-    settings: Any = kept.options
-    scored = score_file(pred, gold, bench.name, variants=[*kept.reports], source=source, **settings)
+    rules = BenchmarkRules([*kept.reports], settings=kept.options)
+    scored = score_file(pred, gold, bench.name, reading=reading, rules=rules)
     for variant, report in scored.reports.items():
         changed = [
             (new or old).name

@@ -26,14 +26,16 @@ from planner_eval.benchmarks.answers import (
     match_answers,
     read_answers,
 )
-from planner_eval.benchmarks.benchmark import VARIANTS, Benchmark, benchmark
+from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.report import report_data, row_texts
+from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules
+from planner_eval.comparison.rows import DEFAULT_READING, Reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, Template
-    from planner_eval.benchmarks.report import Figure, Report, Run, SampleScore
+    from planner_eval.benchmarks.report import Figure, Report, SampleScore
     from planner_eval.results.conversations import ConversationSums
     from planner_eval.results.trials import TrialReport
 
@@ -56,14 +58,13 @@ class JudgeSetup(NamedTuple):
 
 
 def apply_prompts(
-    benchmark: Benchmark, judge: Judge | None, folder: str | None, gold: str, *, cache: str | None = None
+    benchmark: Benchmark, rules: BenchmarkRules, gold: str, *, cache: str | None = None
 ) -> JudgeSetup:
     """The judge with the prompts of a folder, else those that lie beside the data, else our own.
 
     Args:
         benchmark: Whose questions they are.
-        judge: Who is asked; None for nobody.
-        folder: Where the files of prompts lie; None for beside the data.
+        rules: Who is asked, and where the files of prompts lie.
         gold: Where the data is, as for :func:`.gold.gold_samples`.
         cache: The cache folder, where it is not the usual one.
 
@@ -71,6 +72,7 @@ def apply_prompts(
         InputError: a file that is wanted is not in the folder, or is no prompt; or there is a folder and
             no judge.
     """
+    judge, folder = rules.judge, rules.prompts
     if judge is None or benchmark.prompt_files is None:
         if folder is not None:
             raise InputError("a folder of prompts needs a judge: add --judge")
@@ -85,7 +87,7 @@ def apply_prompts(
     if not folders:
         return JudgeSetup(judge, OWN_PROMPTS_NOTE)
     if not folders[0].is_dir():
-        raise InputError(f"{folders[0]} is not a folder, expected one of prompts")
+        raise InputError(f"{folders[0]} is not a folder; expected a folder of prompts")
     templates = read_templates(folders[0], file_names)
     return JudgeSetup(PromptedJudge(judge, templates), _describe_prompts(benchmark, folders[0], templates))
 
@@ -112,30 +114,6 @@ def _describe_prompts(benchmark: Benchmark, folder: Path, templates: Mapping[str
 # A file of answers scored under a benchmark: official and corrected figures in two columns, with notes.
 _MAX_SHOWN = 5
 _MAX_NAMED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where answers, gold and a judge's prompts come from, beside the paths of the first two.
-
-    Args:
-        id_field: The field of an answer that names its sample; recognised when left out.
-        text_field: The field that holds the answer; recognised when left out.
-        by: ``"id"`` or ``"position"``; None for ids where all answers have one.
-        cache: The cache folder of data sets, where it is not the usual one.
-        prompts: The folder of the prompts that the judge is asked with; those beside the data, else our own,
-            when left out.
-        ids: The samples that were asked, where that is not all of them.
-        repetition: Which of several answers to each sample counts; None where there is one.
-    """
-
-    id_field: str | None = None
-    text_field: str | None = None
-    by: str | None = None
-    cache: str | None = None
-    prompts: str | None = None
-    ids: Collection[str] | None = None
-    repetition: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,11 +166,10 @@ def score_file(
     gold: str,
     name: str,
     *,
-    variants: Sequence[str] = VARIANTS,
-    source: Source = Source(),
-    judge: Judge | None = None,
-    run: Run | None = None,
-    **options: str,
+    reading: Reading = DEFAULT_READING,
+    rules: BenchmarkRules = DEFAULT_RULES,
+    ids: Collection[str] | None = None,
+    repetition: int | None = None,
 ) -> Scored:
     """Score a file of answers.
 
@@ -200,35 +177,34 @@ def score_file(
         pred: The file of answers; ``-`` is standard input.
         gold: A folder of the published data, one of its files, or the name of a data set in the cache.
         name: The benchmark's name.
-        variants: Which of :data:`VARIANTS`; none where only the result file is wanted.
-        source: How the answers are read and matched.
-        judge: Decides what rules cannot, where the benchmark knows a judge.
-        run: Runs answers, where the benchmark does.
-        options: The benchmark's own, see :attr:`Benchmark.options`.
+        reading: The fields of the id and the answer, and how answers are matched.
+        rules: How they are judged; with no variant where only the result file is wanted.
+        ids: The samples that were asked, where that is not all of them.
+        repetition: Which of several answers to each sample counts; None where there is one.
 
     Raises:
         InputError: a file, the benchmark or an option is not there; the gold is another benchmark's; or
             answers and samples do not match at all.
     """
-    bench = benchmark(name)
-    for variant in variants:
+    bench, options = benchmark(name), dict(rules.settings)
+    for variant in rules.variants:
         bench.checked(variant, options)
     has_trials = bench.several(options)
     answers = read_answers(
-        pred, id_field=source.id_field, text_field=source.text_field, benchmark=bench, has_trials=has_trials,
-        repetition=source.repetition,
+        pred, id_field=reading.id_field, text_field=reading.text_field, benchmark=bench,
+        has_trials=has_trials, repetition=repetition,
     )  # fmt: skip
-    ids = answered_ids(bench, source, (answer.id for answer in answers.found))
-    samples = gold_samples(bench, gold, cache=source.cache, answered=ids)
-    samples, left = _select_asked(samples, source.ids)
-    left = (*left, *describe_asked(samples, ids))
+    answered = answered_ids(bench, reading, (answer.id for answer in answers.found))
+    samples = gold_samples(bench, gold, cache=reading.cache, answered=answered)
+    samples, left = _select_asked(samples, ids)
+    left = (*left, *describe_asked(samples, answered))
     matched = match_answers(
-        answers.found, samples, by=source.by, has_trials=has_trials, nothing=bench.nothing
+        answers.found, samples, by=reading.by, has_trials=has_trials, nothing=bench.nothing
     )
-    asking = apply_prompts(bench, judge, source.prompts, gold, cache=source.cache)
+    asking = apply_prompts(bench, rules, gold, cache=reading.cache)
     reports = {
-        variant: bench.score(variant, matched.records, judge=asking.judge, run=run, **options)
-        for variant in variants
+        variant: bench.score(variant, matched.records, judge=asking.judge, run=rules.run, **options)
+        for variant in rules.variants
     }
     notations = _other_notations(bench, options, matched, reports.get("official"))
     return Scored(
@@ -237,9 +213,9 @@ def score_file(
     )  # fmt: skip
 
 
-def answered_ids(bench: Benchmark, source: Source, ids: Iterable[str | None]) -> frozenset[str]:
+def answered_ids(bench: Benchmark, reading: Reading, ids: Iterable[str | None]) -> frozenset[str]:
     """The ids that were answered, where the benchmark counts no other samples than these bring."""
-    if bench.read_asked is None or source.by == "position":
+    if bench.read_asked is None or reading.by == "position":
         return frozenset()
     return frozenset(name for name in ids if name is not None)
 
@@ -248,7 +224,7 @@ def describe_asked(samples: Sequence[Sample], answered: Collection[str]) -> tupl
     """What is to be said of the samples that count where some were answered."""
     if not answered:
         return ()
-    return (f"{len(samples):,} samples, of parts of which some were answered; other parts do not count",)
+    return (f"{len(samples):,} samples of the parts that have answers; other parts do not count",)
 
 
 def _select_asked(samples: list[Sample], ids: Collection[str] | None) -> tuple[list[Sample], tuple[str, ...]]:
@@ -381,7 +357,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         yield scored.mark
     for what, ids in (
         ("samples without an answer, counted as wrong", matched.missing),
-        ("answers that no sample asked for, not counted", matched.unknown),
+        ("answers that belong to no sample, not counted", matched.unknown),
         ("further answers to a sample that has one, not counted", matched.repeated),
         ("answers that cannot be read from the file, counted as wrong", matched.broken),
         ("samples on which the published code itself fails, in no score", scored.lost),
@@ -400,7 +376,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         yield from _failure_lines(variant, report.rows)
         errors = Counter(figure.error.split(":")[0] for figure in report.figures if figure.error)
         for error, count in errors.most_common(_MAX_SHOWN):
-            yield f"{variant}: scores where the published code ends with {error}: {count:,}"
+            yield f"{variant}: scores where the published code raises {error}: {count:,}"
 
 
 def _failure_lines(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:

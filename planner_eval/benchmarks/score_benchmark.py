@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
-from planner_eval.base.errors import COUNT, FUNCTION, NAMES, PATH, InputError, expect, expect_or_none
-from planner_eval.benchmarks.benchmark import VARIANTS
-from planner_eval.benchmarks.score import Scored, Source, score_file
+from planner_eval.base.errors import COUNT, FUNCTION, NAMES, InputError, expect_or_none
+from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_rules
+from planner_eval.benchmarks.score import Scored, score_file
+from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.judging import Judge
-    from planner_eval.results.runs.ray import RayRunner
+from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running
 
 
 def score_benchmark(  # noqa: PLR0913 - the options of a public function
@@ -21,20 +19,12 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
     gold: str | os.PathLike[str],
     name: str,
     *,
-    variants: Sequence[str] = VARIANTS,
     reading: Reading = DEFAULT_READING,
-    judge: Judge | None = None,
-    prompts: str | os.PathLike[str] | None = None,
-    run: Any = None,
-    jobs: int | None = None,
-    folder: str | os.PathLike[str] | None = None,
-    deadline: float | None = None,
-    part: int | None = None,
-    progress: Callable[[int, int, int], None] | None = None,
-    engine: RayRunner | None = None,
     ids: Collection[str] | None = None,
     repetition: int | None = None,
-    **settings: str,
+    rules: BenchmarkRules = DEFAULT_RULES,
+    running: Running = DEFAULT_RUNNING,
+    progress: Progress | None = None,
 ) -> Scored:
     """Score a file of answers as a published benchmark does: as its code computes, and as its paper means.
 
@@ -42,23 +32,14 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
         pred: The file of answers; ``"-"`` is standard input.
         gold: A folder of the published data, one of its files, or the name of a data set in the cache.
         name: The benchmark's name, e.g. ``"nestful"``.
-        variants: ``"official"``, ``"corrected"`` or both.
         reading: The fields of the id and the answer, and how answers are matched.
-        judge: Decides what rules cannot, where the benchmark knows a judge.
-        prompts: The folder of the prompts that the judge is asked with; when left out the published ones
-            where they lie beside the data, else our own.
-        run: Runs answers, where the benchmark does: a :class:`planner_eval.execution.NestfulRunner`.
-        jobs: Have so many processes score parts of the answers; 0: as many as there are cores. Where the
-            benchmark scores answers one by one, without a judge or a runner.
-        folder: Keep all that is found there; the same again goes on where it was stopped.
-        deadline: Then seconds for an answer.
-        part: Then how many answers are done in one go.
-        progress: Then told how many answers are done, of how many, and how many failed.
-        engine: Then where it is done, when not by processes of this machine.
         ids: The samples that were asked, where that is not all of them; the others do not count. By one
             process.
         repetition: Of answers that :func:`planner_eval.predict` repeated those of this repetition, from 0.
-        settings: The benchmark's own options, e.g. ``task="routing"``.
+        rules: How answers are judged: variants, judge, runner, and the benchmark's own options.
+        running: How the work is done in parts, and where it is kept: where the benchmark scores answers one
+            by one, without a judge or a runner.
+        progress: Of work in parts: is told how many answers are done, of how many, and how many failed.
 
     Raises:
         InputError: a file, the benchmark or a setting is not there; the gold is another benchmark's; or
@@ -79,41 +60,16 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
                 "pe.score scores what is in memory"
             )
     check_reading(reading)
-    expect(NAMES, variants=variants)
+    check_rules(rules)
+    check_running(running)
     expect_or_none(NAMES, ids=ids)
-    expect_or_none(PATH, prompts=prompts, folder=folder)
-    expect_or_none(COUNT, jobs=jobs)
-    expect_or_none(FUNCTION, run=run, progress=progress)
-    folders = (reading.cache, None if prompts is None else os.fspath(prompts))
     expect_or_none(COUNT, repetition=repetition)
-    source = Source(reading.id_field, reading.text_field, reading.by, *folders, ids, repetition)
-    if jobs is not None or folder is not None:
-        from planner_eval.benchmarks.runs import run_benchmark
+    expect_or_none(FUNCTION, progress=progress)
+    files = os.fspath(pred), os.fspath(gold)
+    if not running.in_parts:
+        return score_file(*files, name, reading=reading, rules=rules, ids=ids, repetition=repetition)
+    from planner_eval.benchmarks.runs import run_benchmark
 
-        if judge is not None or run is not None or ids is not None or repetition is not None:
-            raise InputError("with a judge, a runner or some samples only, answers are scored by one process")
-        how = {"deadline": deadline} if deadline is not None else {}
-        return run_benchmark(
-            os.fspath(pred),
-            os.fspath(gold),
-            name,
-            variants=variants,
-            source=source,
-            settings=settings,
-            folder=None if folder is None else os.fspath(folder),
-            jobs=jobs,
-            part=part,
-            progress=progress,
-            engine=engine,
-            **how,
-        )
-    return score_file(
-        os.fspath(pred),
-        os.fspath(gold),
-        name,
-        variants=variants,
-        source=source,
-        judge=judge,
-        run=run,
-        **settings,
-    )
+    if any(value is not None for value in (rules.judge, rules.run, ids, repetition)):
+        raise InputError("with a judge, a runner or some samples only, answers are scored by one process")
+    return run_benchmark(*files, name, reading=reading, rules=rules, running=running, progress=progress)

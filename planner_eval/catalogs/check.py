@@ -100,7 +100,7 @@ def _choose_variant(
     tool, findings = min(tries, key=lambda attempt: len(attempt[1]))
     apps = sorted({tool.app for tool in tools if tool.app})
     if call.app is None and len(apps) > 1 and "." not in call.name:
-        text = f"{call.name} is offered by {', '.join(apps)}, and the call does not name one of them"
+        text = f"{call.name} is offered by {', '.join(apps)}, but the call names none of them"
         findings.insert(0, Diagnostic("check.ambiguous_tool", text, "info", position, span=call.span))
     return tool, findings
 
@@ -111,7 +111,7 @@ def _unknown_tool_finding(call: Call, position: int, catalog: Catalog, *, hints:
         app, _, name = name.rpartition(".")
     offers = sorted({tool.app for tool in catalog.named(name) if tool.app})
     if app and offers:
-        text = f"{app} has no permission to call {name}; it belongs to {', '.join(offers)}"
+        text = f"{app} has no permission to call {name}, a tool of {', '.join(offers)}"
         return Diagnostic("check.permission", text, "error", position, span=call.span)
     hint = _hint(call.name, catalog) if hints else ""
     text = f"{catalog.name} has no tool {call.tool[:_MAX_SHOWN_CHARS]!r}{hint}"
@@ -235,7 +235,7 @@ def _referenced_type(ref: Ref, plan: Plan, chosen: list[Tool | None]) -> tuple[T
             f"{format_path('', ref.path)[:_MAX_SHOWN_CHARS]!r}"
         )
         has_several_outputs = len(tool.returns.fields) > 1 and ref.path[0] in WHOLE_RESULT_NAMES
-        hint = ", a name that only tools with one output have" if has_several_outputs else ""
+        hint = " (that name is only for tools with one output)" if has_several_outputs else ""
         return None, f"{text}{hint}; it returns {tool.returned or 'nothing named'}"
     single = tool.returns.fields
     if not ref.path and len(single) == 1:  # the whole result of a tool with one output stands for it
@@ -283,8 +283,8 @@ def check(
     catalog: Any = None,
     *,
     trace: Any = None,
-    ignore: Collection[str] = (),
     level: str = "info",
+    ignore: Collection[str] = (),
 ) -> tuple[Diagnostic, ...]:
     """Everything in a plan that contradicts a catalog, and what is wrong in a recorded run by itself.
 
@@ -297,8 +297,8 @@ def check(
         trace: The trace, or the conversation, that `plan` was read of, as JSON data: a plan by itself holds
             its times and failures no more. Where `plan` is no plan yet, but a text, data or a file, it is
             that.
-        ignore: Codes of findings to leave out.
         level: The least severity that is told: ``"error"``, ``"warning"`` or ``"info"``.
+        ignore: Codes of findings to leave out.
 
     Returns:
         Findings by call and argument; what the plan's own diagnostics say already is not repeated.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from planner_eval.base.errors import CatalogError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.resources import service
 from planner_eval.catalogs.catalog import KINDS, Catalog
@@ -292,18 +293,9 @@ def _find_reader(format: str) -> Reader:
 
 
 def _read_text(path: Path) -> str:
-    try:
-        if path.is_dir():
-            raise CatalogError(f"{path} is a directory; name the catalog's file")
-        if path.stat().st_size > _MAX_BYTES:
-            raise CatalogError(f"{path} is larger than {_MAX_BYTES >> 20} MB")
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise CatalogError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise CatalogError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise CatalogError(f"{path}: {error.strerror}") from None
+    if path.is_file() and path.stat().st_size > _MAX_BYTES:
+        raise CatalogError(f"{path} is larger than {_MAX_BYTES >> 20} MB")
+    return read_text(path, error=CatalogError)
 
 
 def _decode_text(text: str, path: Path) -> Any:

@@ -68,7 +68,9 @@ def command(
     if second is None and not os.path.isdir(first):
         how["policy"] = chosen_policy(policy)
     elif click.get_current_context().get_parameter_source("policy") is ParameterSource.COMMANDLINE:
-        wrong = "a run says under which policy it was scored" if second is None else "verdicts have none"
+        wrong = (
+            "a run stores the policy under which it was scored" if second is None else "verdicts have none"
+        )
         raise click.UsageError(f"--policy is for one file of answers with gold: {wrong}")
     agreement = pe.agree(first, second, **how)
     checked = [

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import bundle_options, note, option, refuse_idle
+from planner_eval.cli.options import Scope, bundle_options, note, option, refuse_idle
 from planner_eval.cli.terminal import Target
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from planner_eval.benchmarks.benchmark import Benchmark
-    from planner_eval.models.judges import CountedJudge
+    from planner_eval.benchmarks.judging import Judge
 
 
 OVERRIDDEN_OPTIONS = (
@@ -80,7 +81,7 @@ benchmark_options = bundle_options(
     option("--tools SPEC", "With --benchmark nestful: run answers with these tools, e.g. nestful."),
     option("--isolation LEVEL", "With --tools: isolation: strict, process or inline."),
     option("--judge MODEL", "With --benchmark: the model that judges."),
-    option("--judge-url URL", "Its OpenAI-compatible server."),
+    option("--judge-url URL", "The judge's OpenAI-compatible server."),
     option(
         "--judge-cache FILE",
         "A file that stores every exchange with the judge.",
@@ -95,6 +96,19 @@ benchmark_options = bundle_options(
 """Add ``--benchmark`` and what only matters with it; the command takes ``published``."""
 
 
+def benchmark_scopes(named: bool, keys: Sequence[str]) -> tuple[Scope, ...]:
+    """When options have an effect that depend on whether a benchmark scores; `keys` break figures down."""
+    return (
+        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        (
+            "infer",
+            named or not {"depth", "pattern"}.isdisjoint(keys),
+            "with --by depth or --by pattern: no metric counts inferred edges",
+        ),
+    )
+
+
 def delay_garbage_collection() -> None:
     """Have circles looked for rarely: samples stay as long as the command does, and hold none."""
     gc.freeze()
@@ -102,8 +116,8 @@ def delay_garbage_collection() -> None:
 
 
 @contextmanager
-def scoring_options(bench: Benchmark, published: BenchmarkOptions) -> Iterator[dict[str, Any]]:
-    """What the verbs take of the user's options: variants, judge, runner and the benchmark's own."""
+def open_rules(bench: Benchmark, published: BenchmarkOptions) -> Iterator[pe.BenchmarkRules]:
+    """What the library takes of the user's options: variants, judge, runner and the benchmark's own."""
     from planner_eval.benchmarks.benchmark import VARIANTS
 
     variants = (
@@ -111,16 +125,10 @@ def scoring_options(bench: Benchmark, published: BenchmarkOptions) -> Iterator[d
     )
     settings = _read_settings(bench, published.settings, variants)
     with _open_runner(bench, published) as run:
-        yield {
-            "variants": variants,
-            "judge": _open_judge(published),
-            "prompts": published.prompts,
-            "run": run,
-            **settings,
-        }
+        yield pe.BenchmarkRules(variants, _open_judge(published), published.prompts, run, settings)
 
 
-def say_judge_failures(judge: CountedJudge | None, prompts: str = "") -> int:
+def say_judge_failures(judge: Judge | None, prompts: str = "") -> int:
     """Say with which prompts a judge was asked and what it left without an answer; the exit code for that.
 
     A figure that lacks answers is not the figure that was asked for: 1; where there is none at all: 3.
@@ -131,6 +139,9 @@ def say_judge_failures(judge: CountedJudge | None, prompts: str = "") -> int:
     """
     if judge is None:
         return 0
+    from planner_eval.models.judges import CountedJudge
+
+    assert isinstance(judge, CountedJudge)
     if prompts:
         note(f"judged with {prompts}")
     if not judge.failed:
@@ -200,14 +211,14 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
 def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
     """The benchmark's own options that were given; one that no variant wanted here has is refused."""
     settings = parse_settings(texts)
-    bench.checked(variants[0], settings)  # here: the verb takes them beside parameters of its own
+    bench.checked(variants[0], settings)
     for known in bench.options:
         if known.name in settings and not set(known.variants) & set(variants):
             raise click.UsageError(f"--set {known.name} applies only with --{' or --'.join(known.variants)}")
     return settings
 
 
-def _open_judge(published: BenchmarkOptions) -> CountedJudge | None:
+def _open_judge(published: BenchmarkOptions) -> Judge | None:
     if published.judge is None:
         return None
     from pathlib import Path

@@ -15,7 +15,15 @@ from planner_eval.base.counts import Counts
 from planner_eval.base.errors import CatalogError, ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import table_pieces
-from planner_eval.base.text import did_you_mean, encodable, format_count, join_pieces, printable, to_json
+from planner_eval.base.text import (
+    did_you_mean,
+    encodable,
+    format_count,
+    join_pieces,
+    line_and_column,
+    printable,
+    to_json,
+)
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     FINDING_ASPECTS,
@@ -247,7 +255,9 @@ def _row(
     plan: Plan | None = None,
 ) -> dict[str, Any]:
     position = finding.call if finding is not None else None
-    line, column = _line_and_column(finding, plan)
+    span = None if finding is None else finding.span
+    text = None if plan is None else plan.text
+    line, column = (None, None) if span is None or text is None else line_and_column(text, span[0])
     return {
         "record": record,
         "severity": severity,
@@ -259,14 +269,6 @@ def _row(
         "column": column,
         "message": message,
     }
-
-
-def _line_and_column(finding: Diagnostic | None, plan: Plan | None) -> tuple[int | None, int | None]:
-    """Line and column of a finding in its plan's text, counted from 1, where they are known."""
-    if finding is None or finding.span is None or plan is None or plan.text is None:
-        return None, None
-    start = finding.span[0]
-    return plan.text.count("\n", 0, start) + 1, start - plan.text.rfind("\n", 0, start)
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -18,10 +18,11 @@ from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
     BenchmarkOptions,
     benchmark_options,
+    benchmark_scopes,
     delay_garbage_collection,
+    open_rules,
     refuse_idle_options,
     say_judge_failures,
-    scoring_options,
 )
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
@@ -54,7 +55,7 @@ from planner_eval.cli.terminal import make_counter
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS
 
 if TYPE_CHECKING:
-    from planner_eval.models.judges import CountedJudge
+    from planner_eval.benchmarks.judging import Judge
     from planner_eval.results.contrast import Allowance, Comparison
     from planner_eval.results.views.junit import Case
 
@@ -103,7 +104,7 @@ def command(
     """
     if len(systems) < 2:
         raise click.UsageError(
-            f"{systems[0]} cannot be compared with nothing: name two or more files of predictions"
+            f"there is nothing to compare {systems[0]} with: name two or more files of predictions"
         )
     compared = open_systems(systems, gold, how, published.benchmark)
     names, runs, gold = _short_names(systems), compared.runs, compared.gold
@@ -147,18 +148,12 @@ def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, fi
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
     condition = "without --benchmark: a benchmark has its own notation and metrics"
     refuse_idle(
-        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
-        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
+        *benchmark_scopes(named, keys or ("depth",)),
         ("keys", *format_condition(form, "document", "data", "page")),
         (
             (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
             not ruled,
             condition,
-        ),
-        (
-            "infer",
-            named or not keys or not {"depth", "pattern"}.isdisjoint(keys),
-            "with --by depth or --by pattern: no metric counts inferred edges",
         ),
         ("gold_doubts", *format_condition(form, "document", "data")),
         ("every", *format_condition(form, "document", more=": the others have every metric")),
@@ -179,9 +174,7 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
         ("benchmark", systems.benchmark is None, "to other formats than html"),
     )
     if len(systems.paths) > 2:
-        raise click.UsageError(
-            f"a page shows two systems, and these are {len(systems.paths)}: name two of them"
-        )
+        raise click.UsageError(f"a page shows two systems, not {len(systems.paths)}: name two of them")
     view = page_settings()
     if systems.gold is None:
         return finish_page(
@@ -201,36 +194,35 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
         refuse_incomplete_run(file)
     if not files:
         return click.UsageError(
-            f"--gold {gold} is for files of predictions, and {runs[0]} is a run, which has been scored: "
-            f"planeval compare {' '.join(runs)}"
+            f"--gold {gold} applies only to files of predictions; {runs[0]} is a scored run, which names "
+            f"its gold: planeval compare {' '.join(runs)}"
         )
     return click.UsageError(
-        f"{runs[0]} is a run and {files[0]} is not: score {files[0]} into a folder of its own, "
-        f"planeval score {files[0]} {gold or 'GOLD'} -o DIR/, and compare the two, "
-        f"planeval compare {runs[0]} DIR/"
+        f"{runs[0]} is a run and {files[0]} is not: score {files[0]} into a folder (planeval score "
+        f"{files[0]} {gold or 'GOLD'} -o DIR/), then compare the two (planeval compare {runs[0]} DIR/)"
     )
 
 
 def _compare_benchmark(
     systems: Systems, gold: str, published: BenchmarkOptions, **sure: Any
-) -> tuple[Comparison, CountedJudge | None]:
+) -> tuple[Comparison, Judge | None]:
     from planner_eval.benchmarks.benchmark import benchmark
 
     refuse_stdin_twice(*systems.paths, gold)
     delay_garbage_collection()
     bench = benchmark(published.benchmark or "")
     refuse_idle_options(bench, published)
-    with scoring_options(bench, published) as options:
+    with open_rules(bench, published) as rules:
         comparison = pe.compare_benchmark(
             systems.paths,
             gold,
             bench.name,
             reading=systems.how,
             ids=systems.ids,
+            rules=rules,
             **sure,
-            **options,
         )
-        return comparison, options["judge"]
+        return comparison, rules.judge
 
 
 def _parse_allowance(text: str) -> Allowance:

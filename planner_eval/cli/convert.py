@@ -283,4 +283,4 @@ def _say_counts(rows: list[dict[str, Any]], written: int) -> None:
         f" ({unchanged} unchanged)" if unchanged else ""
     )
     failed = len(rows) - written
-    note(message + (f", {failed} not: see the field error of their lines" if failed else ""))
+    note(message + (f", {failed} not: see the field 'error' of those lines" if failed else ""))

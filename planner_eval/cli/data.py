@@ -103,7 +103,7 @@ def fetch(
     for dataset in datasets:
         if dataset.note:
             note(f"{dataset.name}: {dataset.note}")
-        for fetched in pe.fetch_dataset(dataset.name, cache=cache, source=source, options=options):
+        for fetched in pe.fetch_dataset(dataset.name, cache=cache, folder=source, fetching=options):
             emit(f"{dataset.name}/{fetched.file.path}: {fetched.what}", None)
         emit(f"{dataset.name} is in {dataset_folder(dataset, cache=cache)}", None)
     return 0
@@ -178,7 +178,7 @@ def show(
             output,
         )
         return 0
-    all_samples = pe.read_dataset(name, cache=cache, source=source)
+    all_samples = pe.read_dataset(name, cache=cache, folder=source)
     selected = (
         select_by_id(all_samples, wanted, lambda sample: sample.id, name)
         if wanted
@@ -198,13 +198,13 @@ def _dataset_rows(cache: str | None, source: str | None) -> list[dict[str, objec
             "licence": status.dataset.licence,
             "title": status.dataset.title,
         }
-        for status in pe.list_datasets(cache=cache, source=source)
+        for status in pe.list_datasets(cache=cache, folder=source)
     ]
 
 
 def _verify(name: str, cache: str | None, source: str | None, form: str, output: str | None) -> int:
     """Compare a data set's files with the published checksums."""
-    states = pe.verify_dataset(name, cache=cache, source=source)
+    states = pe.verify_dataset(name, cache=cache, folder=source)
     rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
     emit(table(rows, form, width=70), output)
     bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
@@ -280,9 +280,11 @@ def export(
     """
     chat = to == "chat-jsonl"
     refuse_idle(("dialect shots", chat, "with --to chat-jsonl, whose answers are text"))
+    from planner_eval.models.pipelines.demonstrations import ShotOptions
+
     exported = pe.export_dataset(
-        samples, to=to, benchmark=benchmark, catalog=catalog, dialect=dialect, ids=wanted, limit=limit,
-        shots=shots, data_cache=cache,
+        samples, dialect=dialect, cache=cache, benchmark=benchmark, catalog=catalog, ids=wanted, limit=limit,
+        shots=None if shots is None else ShotOptions(shots), to=to,
     )  # fmt: skip
     unwritten: dict[str, list[str]] = {}
     written = 0

@@ -215,7 +215,7 @@ def _replay_lines(replayed: ReplayResult, examples: int) -> list[str]:
     right = len(report.rows) - len(replayed.imperfect)
     head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
     if replayed.skipped:
-        head += f"; {replayed.skipped:,} records have no single right answer to repeat"
+        head += f"; {replayed.skipped:,} skipped, which have no single right answer to compare with itself"
     lines = [head]
     lines += [f"  {row.id}: {_imperfection_reason(row)}" for row in replayed.imperfect[:examples]]
     if len(replayed.imperfect) > examples:
@@ -226,7 +226,7 @@ def _replay_lines(replayed: ReplayResult, examples: int) -> list[str]:
             errors.setdefault(figure.error, []).append(figure.name)
     for error, names in errors.items():
         more = f" and {len(names) - 4} more figures" if len(names) > 4 else ""
-        lines.append(f"  the published code ends with {error} instead of {', '.join(names[:4])}{more}")
+        lines.append(f"  the published code raises {error} instead of giving {', '.join(names[:4])}{more}")
     return lines
 
 
@@ -373,5 +373,6 @@ def _say_omissions(check: DatasetCheck) -> None:
         counts = ", ".join(f"{count:,} {name}" for name, count in sorted(check.unsure.items(), reverse=True))
         least = "low" if "low" in check.unsure else "medium"
         note(
-            f"{format_count(total, 'less sure finding')} left out ({counts}): --confidence {least} shows them"
+            f"{format_count(total, 'finding of lower confidence')} left out ({counts}): --confidence "
+            f"{least} shows them"
         )

@@ -143,12 +143,12 @@ question_options = bundle_options(
         "--question [template]", "Write questions from templates, without a model; they are marked as such."
     ),
     option("--model NAME", "The model that writes the questions."),
-    option("--judge NAME", "The model that judges them (default: the same)."),
-    option("--url URL", "Their OpenAI-compatible server (default: OPENAI_BASE_URL)."),
+    option("--judge NAME", "The model that judges the questions (default: the one that writes them)."),
+    option("--url URL", "The models' OpenAI-compatible server (default: OPENAI_BASE_URL)."),
     option("--language NAME", "The language of questions (default: English)."),
     option(
         "--quality N",
-        "Keep questions with at least this score out of 10 (default: 6, as AppBench).",
+        "Keep questions with at least this score out of 10 (default: 6, as in AppBench).",
         type=click.IntRange(1, 10),
     ),
     option("--attempts N", "Attempts at each question (default: 3).", type=COUNT),
@@ -315,7 +315,7 @@ def command(
     if left := len(asked_for) - len(made_plans.made):
         message = f"{said_of(left, 'plan')} without a query: left out"
         if made_plans.form != OWN_LAYOUT:
-            message += f", for records of {made_plans.form} have no place for the reason"
+            message += f", because records of {made_plans.form} have no field for the reason"
         note(message)
     if card is not None:
         emit(_format_card(made_plans, card), card)

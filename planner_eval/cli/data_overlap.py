@@ -223,12 +223,12 @@ def duplicates_command(
     Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage error, 3 nothing to
     compare.
     """
-    refuse_idle(("across clusters", second is None, "to one set, and two are named"))
+    refuse_idle(("across clusters", second is None, "to one set, but two are named"))
     sources = open_plan_sets([name for name in (first, second) if name is not None], fields)
     files = any(source.file is not None for source in sources)
     refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
-        *sources, by=by, query=query, across=across, examples=examples, dialect=dialect,
+        *sources, way=by, query=query, across=across, examples=examples, dialect=dialect,
         progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:
@@ -256,7 +256,7 @@ def _say_skipped(skipped: Sequence[Record], clusters: str) -> None:
     if skipped:
         verb = "is not a record" if len(skipped) == 1 else "are not records"
         note(
-            f"{format_count(len(skipped), 'line')} {verb}; {clusters} has them without their text; "
+            f"{format_count(len(skipped), 'line')} {verb}; {clusters} lists them without their text; "
             f"the first: {skipped[0].where}"
         )
 

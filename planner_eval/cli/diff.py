@@ -141,7 +141,7 @@ def effects_of(
         except (InputError, ParseError) as error:
             return {**unknown, "said": f"unknown: {error}"}
         if initial_states[0] is not None and initial_states[1] not in (None, initial_states[0]):
-            return {**unknown, "said": "unknown: the two records begin in different states"}
+            return {**unknown, "said": "unknown: the two records start from different states"}
         started = initial_states[0] if initial_states[0] is not None else initial_states[1]
         outcome = pe.compare_effects(row.pred, row.gold, tools, initial=started)
         return {**outcome.to_dict(), "values": outcome.values()} if values else outcome.to_dict()
@@ -236,7 +236,7 @@ def command(
         refuse_absent(pred)
         raise missing_argument("gold")
     pred, gold = original_names(output, pred, gold)
-    paired = pe.pair(*read_sides(pred, gold, how), reading=how, id=wanted)
+    paired = pe.pair(*read_sides(pred, gold, how), reading=how, ids=wanted)
     many = (paired.pred.many or paired.gold.many) and len(wanted) != 1
     shape = _OutputSettings(form, patch, many, only is not None, is_folder(output))
     named = format_of_suffix(output, formats_of(*ASPECTS))
@@ -377,7 +377,7 @@ def _write_page(
     """Write a page of all pairs."""
     from planner_eval.cli.report import diff_command, finish_page, page_settings
 
-    view = page_settings(failures=only, command=diff_command(pred, gold, paired, policy))
+    view = page_settings(only=only, command=diff_command(pred, gold, paired, policy))
     ran: list[str] = []
 
     def counted(*pair: Any) -> Mapping[str, Any]:
@@ -415,7 +415,7 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
             "to output in a file, not to a run's directory, nor to --format html",
         ),
         ("initial", is_option_passed("execute"), "with --execute SPEC"),
-        ("store", run, "to a run that is kept: -o DIR/"),
+        ("store", run, "with -o DIR/, which stores the run"),
         (
             "each",
             plain and not (patch or run),
@@ -469,8 +469,8 @@ def _say_reading(sums: DiffSums, paired: PairedFiles, *, many: bool, recognised:
             note(f"{whose} calls that are repeated further on and counted once (planeval parse shows where)")
         if many and (turns := sums.counts[f"{role} turns"]):
             note(
-                f"{role}: {turns:,} with calls of several turns, all of which were read (choose one with "
-                f"--turn)"
+                f"{role}: {turns:,} with calls of several turns of the assistant, all of which were read "
+                "(choose one with --turn)"
             )
     if sums.wholes:
         note(

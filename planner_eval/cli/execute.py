@@ -103,13 +103,17 @@ _EXTRA_SECONDS = 60.0
     type=Seconds(zero=True),
     default=0.1,
 )
-@option("--record FILE", "Replay outputs stored in FILE; run and store the rest.", type=Target())
+@option(
+    "--record FILE",
+    "Replay outputs stored in FILE; run the other calls, and store their outputs.",
+    type=Target(),
+)
 @option("--allow-read PATH...", "A file or folder that tools may read.")
 @format_option(*LIST_ASPECTS, "records", "picture")
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
+@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
 def command(
     plan: str,
     spec: str,
@@ -178,8 +182,8 @@ def command(
         settings = {"spec": spec, "seed": seed, "ids": list(wanted), **fields}
         settings |= {} if initial is None else {"initial": initial}
         how_kept = _storage_settings(how, source, output, store, (plan,), used)
-        if running.record_deadline is None:  # a plan has its own time, which is told as what it came to
-            how_kept["deadline"] = timeout + _EXTRA_SECONDS
+        # A plan has its own time, which is told as what it came to.
+        how_kept["deadline"] = timeout + _EXTRA_SECONDS
         job = job._replace(said=_deciding_settings(how, settings))
         work = run_job(job, UnpairedRecords([source.records]), running, large=True, what="plans", **how_kept)
     else:
@@ -193,7 +197,8 @@ def command(
             emit(format_runs(lines, runs, form, many=many, trace=trace), output)
         if state and not runs.stated:
             note(
-                f"--state: {spec} have no state; worlds have one, and objects and classes with a method state"
+                f"--state: {spec} have no state; worlds have one, and so do objects and classes with a "
+                "method 'state'"
             )
         for problem in unread_lines(lines, job.form):
             note(problem)
@@ -221,7 +226,7 @@ def _refuse_idle(spec: str, form: str, isolation: str | None, retries: int, *, i
         ("trace", not drawn, "to formats that are not drawn"),
         ("state", *format_condition(form, "plain", "data", "records")),
         ("form", not in_folder, "to output in a file, not to a run's directory"),
-        ("store", in_folder, "to a run that is kept: -o DIR/"),
+        ("store", in_folder, "with -o DIR/, which stores the run"),
         ("theme deadline force", *format_condition(form, "picture")),
     )
 
@@ -297,7 +302,8 @@ def _run_together(
                 lines.append(job.line(result, runs))
     except KeyboardInterrupt:
         note(
-            f"interrupted after {runs.plans.total()} of {format_count(total, 'plan')}; what was done follows"
+            f"interrupted after {runs.plans.total()} of {format_count(total, 'plan')}; the results so far "
+            "follow"
         )
         runs.interrupted = True
     check()
@@ -316,7 +322,7 @@ def _say_cut_line(record: str) -> None:
     from planner_eval.execution.record import find_cut_line
 
     if find_cut_line(Path(record)) is not None:
-        note(f"{record}: its last line is incomplete and was ignored: its plan is run again")
+        note(f"{record}: the incomplete last line was ignored; its plan is run again")
 
 
 def _used_files(tools: ToolSource, facts: str | None, initial: str | None) -> _UsedFiles:

@@ -146,6 +146,9 @@ EXAMPLES = {
 }
 """Commands that can be typed in a checkout, for ``--help-all``."""
 
+REMOVED = {"data check --examples": "three examples are shown of each kind"}
+"""Options that nothing stands for now, and what to know instead. They go in the next release."""
+
 _HARMLESS = ("--color", "--quiet", "--jobs")
 """Options of every command that may be typed before one that has no use for them."""
 
@@ -247,6 +250,10 @@ class Command(click.Command):
             self._say_renamed(args)
         try:
             return super().parse_args(ctx, [*early, *self._expand(ctx, args)])
+        except click.NoSuchOption as error:
+            if reason := REMOVED.get(f"{self._path(ctx)} {error.option_name}"):
+                raise click.UsageError(f"{error.option_name} is gone: {reason}", ctx) from None
+            raise
         except click.BadParameter as error:
             flag = max(error.param.opts, key=len, default="") if error.param is not None else ""
             error.param_hint = ctx.meta.get(f"planeval.typed {flag}", error.param_hint)
@@ -311,7 +318,7 @@ class Command(click.Command):
         if not whole:
             codes = text.rpartition("Exit code")
             end = f"\n\n{' '.join((codes[1] + codes[2]).split())}" if codes[1] else ""
-            text = text.partition("\n\n")[0] + end
+            text = " ".join(text.partition("\n\n")[0].split()) + end
         formatter.write_paragraph()
         with formatter.indentation():
             formatter.write_text(inspect.cleandoc(text))

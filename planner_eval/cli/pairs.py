@@ -168,19 +168,22 @@ scored_pair_options = _make_pair_options(strict_options, infer_option)
 """As :data:`pair_options`, for commands that repair predictions unless told to read strictly."""
 
 
-def work_settings(running: WorkOptions, paired: PairedFiles, **run_options: Any) -> dict[str, Any]:
+def work_settings(
+    work: WorkOptions, paired: PairedFiles, folder: str | None = None, store: str | None = None
+) -> dict[str, Any]:
     """How pairs are worked on: in this process, or in parts by several.
 
     Args:
-        running: What the user says of it.
+        work: What the user says of it.
         paired: The pairs.
-        run_options: Of a run that is kept its folder, and in what that keeps the rows.
+        folder: Where the run is kept.
+        store: In what that keeps the rows.
     """
     from planner_eval.results.runs.pairs import is_large
 
-    if running.wanted or run_options or is_large(paired.pred, paired.gold):
-        return {"jobs": 0, **run_options, **running.options()}
-    return {} if running.quiet else {"progress": make_counter()}
+    if work.wanted or folder or is_large(paired.pred, paired.gold):
+        return {"running": work.running(folder, store), "progress": work.progress()}
+    return {} if work.quiet else {"progress": make_counter()}
 
 
 def missing_argument(name: str) -> click.UsageError:
@@ -249,7 +252,9 @@ class Systems(NamedTuple):
                 from planner_eval.benchmarks.benchmark import result_files
 
                 patterns = ", ".join(result_files().values())
-                raise InputError(f"{path} holds no results that name their gold ({patterns}): name the gold")
+                raise InputError(
+                    f"{path} holds no results that name their gold plans ({patterns}): pass GOLD too"
+                )
         raise missing_argument("gold")
 
     def read(self) -> tuple[list[PlanFile], PlanFile]:
@@ -342,7 +347,7 @@ def open_systems(
     predicted = tuple(_read_predicted(path, repeated=repeated) for path in named if is_predicted(path))
     if predicted and len(predicted) < len(named):
         raise InputError(
-            f"{predicted[0].folder} is a run of predict, and others are not: name its answers, "
+            f"{predicted[0].folder} is a run of predict, but others are not: pass its answers, "
             f"{predicted[0].rows}, with --gold"
         )
     if predicted:
@@ -408,12 +413,12 @@ def _refuse_other_samples(runs: Sequence[PredictedRun]) -> None:
             lacking = other if min(unshared) in first.ids else first
             raise InputError(
                 f"{problem}: {lacking.folder} was not asked {min(unshared)!r}, and {len(unshared) - 1:,} "
-                "more samples are in one of them alone; ask both the same, with --id or --limit"
+                "more samples are in only one of the runs; ask both the same samples, with --id or --limit"
             )
         unlike = [id for id, task in first.tasks.items() if other.tasks.get(id, task) != task]
         if unlike:
             raise InputError(
-                f"{problem}: {len(unlike):,} of their questions differ, that of {unlike[0]!r} first"
+                f"{problem}: {len(unlike):,} of their questions differ, first that of {unlike[0]!r}"
             )
 
 

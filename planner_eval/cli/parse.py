@@ -13,7 +13,7 @@ import planner_eval as pe
 from planner_eval.base.errors import ParseError
 from planner_eval.base.formats import shows
 from planner_eval.base.limits import DEFAULT_LIMITS
-from planner_eval.base.text import JsonObject, join_pieces, one_line, printable
+from planner_eval.base.text import JsonObject, join_pieces, line_and_column, one_line, printable
 from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     argument,
@@ -58,13 +58,8 @@ def span_lines(plan: Plan, call: Call) -> Iterator[str]:
 
 
 def _span_text(text: str, span: Span) -> str:
-    (line, column), (last, end) = _line_and_column(text, span[0]), _line_and_column(text, span[1])
+    (line, column), (last, end) = line_and_column(text, span[0]), line_and_column(text, span[1])
     return f"{line}:{column}-{end}" if line == last else f"{line}:{column}-{last}:{end}"
-
-
-def _line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """The line and the column, counted from 1."""
-    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
 
 
 def span_data(call: Call) -> JsonObject:
@@ -238,9 +233,8 @@ def _diagnostic_line(diagnostic: Diagnostic, text: str) -> str:
     """A diagnostic in one line, with its place."""
     location = ""
     if diagnostic.span is not None and text:
-        start = diagnostic.span[0]
-        line = text.count("\n", 0, start) + 1
-        location = f" (line {line}, column {start - text.rfind(chr(10), 0, start)})"
+        line, column = line_and_column(text, diagnostic.span[0])
+        location = f" (line {line}, column {column})"
     return f"{diagnostic.code}: {diagnostic.message}{location}"
 
 

@@ -91,9 +91,7 @@ class PredictProgress:
 
     def _words(self) -> None:
         least = "at least " if self.uncounted else ""
-        tokens_in, tokens_out = self.tokens
-        tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
-        phrases = [f"{self.what}{tokens}"]
+        phrases = [f"{self.what}{_tokens_text(self.tokens, least)}"]
         phrases += [f"cost {least}{self.cost:,.2f}"] if self.rates is not None else []
         now = time.monotonic()
         if waits := [w for w in self.waits if w[0] > now]:
@@ -107,6 +105,11 @@ class PredictProgress:
         if self.counter.hidden and now - self.said >= least:
             self.said = now
             note(self.counter.said)
+
+
+def _tokens_text(tokens: tuple[int, int], least: str) -> str:
+    """How many tokens were sent and received, to follow what was counted; "" for none."""
+    return f", {least}{tokens[0]:,} tokens in and {tokens[1]:,} out" if any(tokens) else ""
 
 
 def say_run(
@@ -132,9 +135,8 @@ def say_run(
     totals = run_totals(rows, progress.rates)
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
     message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
-    tokens_in, tokens_out = totals.tokens
     least = "at least " if totals.uncounted else ""
-    tokens = f", {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
+    tokens = _tokens_text(totals.tokens, least)
     amount = f"{totals.cost or 0:,.6f}".rstrip("0").rstrip(".")
     tokens += f", cost {least}{amount}" if totals.cost is not None else ""
     emit(
@@ -142,7 +144,10 @@ def say_run(
         None,
     )
     if before := totals.samples - requested:
-        note(f"{format_count(before, 'sample')} of these {'was' if before == 1 else 'were'} asked before")
+        note(
+            f"{format_count(before, 'sample')} of these {'was' if before == 1 else 'were'} asked in an "
+            "earlier run"
+        )
     for code, reason in totals.reasons.items():
         note(f"{code}: {reason}")
     if totals.cost is not None and totals.uncounted:
@@ -221,14 +226,19 @@ _ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
 """Options by what takes them: the samples, their prompts, the server, and the asking."""
 
 
+def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, Any]:
+    """What is prepared, as the library calls it; the cache of requests is another."""
+    return {"cache": data_cache, **options}
+
+
 @click.command("predict", cls=Command)
 @argument("samples", "DATASET|TASKS")
-@bundle_options("prepared", dict, _PREPARING_OPTIONS)
+@bundle_options("prepared", _preparing_options, _PREPARING_OPTIONS)
 @bundle_options("prompting", dict, _PROMPT_OPTIONS)
 @bundle_options("reached", dict, _ENDPOINT_OPTIONS)
 @bundle_options("asked", dict, _ASKING_OPTIONS)
 @option("--model NAME", "The model's name on its server.")
-@option("--url URL", "Its OpenAI-compatible server (default: OPENAI_BASE_URL).")
+@option("--url URL", "The model's OpenAI-compatible server (default: OPENAI_BASE_URL).")
 @option("--pipeline NAME", "How to ask (default: the data set's usual pipeline).")
 @option("--benchmark NAME", "The benchmark whose data DATASET is, if it is a folder or file.")
 @option("--catalog FILE", "The tools to offer, if the samples have none.")
@@ -241,23 +251,28 @@ _ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
 @dialect_option("--dialect", "With flat, the notation to ask for, for tasks of your own: json …")
 @option("--constrain [schema|grammar]", "Have the server constrain answers to plans of the offered tools.")
 @option("--server NAME", "The engine that takes the grammar: vllm (default), llama.cpp, sglang …")
-@option("--max-calls N", "The most calls of such a plan (default: 8).", type=click.IntRange(1, 64))
+@option(
+    "--max-calls N", "With --constrain: the most calls of a plan (default: 8).", type=click.IntRange(1, 64)
+)
 @option("--list-form FORM", "The format of the tool list: json, docstring, yaml …", "listing")
 @option("--official", "Reproduce quirks of the published code that change scores.")
 @option("--explain-references", "Explain in the prompt how to refer to earlier results.")
 @option("--today DATE", "The current date in AppBench's instructions.")
 @option("--history [gold|own]", "With dialog: whose earlier turns (default: gold's).")
 @option("--shots K", "Show K demonstrations.", type=COUNT)
-@option("--demos FILE", "Take them from this source: data of the same benchmark, or tasks with answers.")
+@option(
+    "--demos FILE", "Take demonstrations from this source: data of the same benchmark, or tasks with answers."
+)
 @option(
     "--demo-by [query|structure|random|first|gold-apps]",
-    "Choose similar questions, one of each structure, random ones, or the first. gold-apps uses gold.",
+    "Choose demonstrations by similar questions (query), one of each structure, at random, the first, or "
+    "by gold's apps, which leaks gold.",
 )
 @option("--near-duplicates", "Allow demonstrations that repeat the sample's question up to values.", "near")
-@option("--distractors N", "Offer gold's tools and N others.", type=WHOLE)
+@option("--distractors N", "Offer gold's tools and N other tools.", type=WHOLE)
 @option(
     "--closeness [random|close|same-signature]",
-    "Which others: any, or those with words or parameters in common with gold's.",
+    "Which other tools to offer: any, or those with words or parameters in common with gold's.",
 )
 @option("--budget TOKENS", "Offer only as many other tools as fit.", type=COUNT)
 @option("--seed N", "The random seed (default: 0).", type=WHOLE)
@@ -346,9 +361,9 @@ def command(
             sampling=sampling,
             **asked,
             messages=not no_messages,
-            tell=progress,
+            progress=progress,
             seen=progress.seen,
-            say=note,
+            tell=note,
         )
     except KeyboardInterrupt as stop:
         stop.add_note(f"; what was answered is kept in {output}: the same command resumes from there")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -42,25 +42,17 @@ if TYPE_CHECKING:
     from planner_eval.results.report import Report
 
 
-PAGE_OPTION_NAMES = ("title", "query", "texts", "only", "limit", "page_theme")
-"""Options that say what a page shows."""
+def page_settings(*, only: object = None, page_theme: str = "auto", **shown: Any) -> PageSettings:
+    """What a page shows, as the library takes it; `only` pairs that differ where it is anything."""
+    from planner_eval.results.page.report import PageSettings
 
-
-class PageOptions(NamedTuple):
-    """What a page shows, as the user wants it."""
-
-    title: str | None
-    query: str | None
-    texts: bool
-    only: str | None
-    limit: int | None
-    page_theme: str
+    return PageSettings(failures=bool(only), theme=page_theme, **shown)
 
 
 page_options = bundle_options(
-    "look",
-    PageOptions,
-    PAGE_OPTION_NAMES,
+    "view",
+    page_settings,
+    ("title", "query", "texts", "only", "limit", "page_theme"),
     option("--title TEXT", "The page's heading (default: the names)."),
     option("--query FIELD", "The field that holds the question or conversation (default: detected)."),
     option("--no-texts", "Show plans without their original texts.", "texts", flag_value=False, default=True),
@@ -73,7 +65,7 @@ page_options = bundle_options(
         default="auto",
     ),
 )
-"""Add the options that say what a page shows, which the command takes as ``look``."""
+"""Add the options that say what a page shows, which the command takes as ``view``."""
 
 
 @click.command("report", cls=Command)
@@ -94,7 +86,7 @@ def command(
     gold: str | None,
     how: pe.Reading,
     judging: Judging,
-    look: PageOptions,
+    view: PageSettings,
     running: WorkOptions,
     output: str | None,
 ) -> int:
@@ -109,16 +101,16 @@ def command(
     opened = open_systems(systems, gold, how)
     ruled = any(map(is_benchmark_run, systems))
     if ruled or (opened.benchmark is not None and not opened.predicted):
-        return _write_benchmark_page(opened, look, output)
+        return _write_benchmark_page(opened, view, output)
     if len(systems) > 2:
-        raise click.UsageError(f"a page shows one system or two, and these are {len(systems)}")
-    runs, view = opened.runs, page_settings_of(look)
+        raise click.UsageError(f"a page shows one system or two, not {len(systems)}")
+    runs = opened.runs
     if runs and (gold is not None or len(runs) < len(systems)):
         raise click.UsageError(
-            f"{runs[0]} is a run, which knows its files: name runs only, without files and --gold"
+            f"{runs[0]} is a run, which names its own files: pass runs only, without files and --gold"
         )
     refuse_idle(
-        (READING_OPTIONS, not runs, "to files of plans: a run says how it was read"),
+        (READING_OPTIONS, not runs, "to files of plans: a run stores how it was read"),
         ("metrics causes", not _is_diff_run(runs), "to files of plans and runs of score"),
     )
     if runs:
@@ -130,7 +122,7 @@ def command(
     return finish_page(page, output)
 
 
-def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | None) -> int:
+def _write_benchmark_page(systems: Systems, view: PageSettings, output: str | None) -> int:
     """The page of a benchmark's own results, or of a run that was scored under one: the exit code."""
     paths, benchmark = systems.paths, systems.benchmark
     if len(paths) > 1:
@@ -138,12 +130,11 @@ def _write_benchmark_page(systems: Systems, look: PageOptions, output: str | Non
     rules = "without --benchmark, which has its own notation and questions"
     refuse_idle(
         ((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
-        ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run says how it was scored"),
+        ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run stores how it was scored"),
     )
-    shown = page_settings_of(look)
     if benchmark is not None:
-        return write_page_of_results(paths[0], benchmark, systems.how, shown, output)
-    return write_page_of_run(paths[0], shown, output)
+        return write_page_of_results(paths[0], benchmark, systems.how, view, output)
+    return write_page_of_run(paths[0], view, output)
 
 
 def _is_diff_run(runs: Sequence[str]) -> bool:
@@ -243,22 +234,6 @@ def finish_page(page: PageResult, output: str | None) -> int:
         note("nothing could be compared: no gold plan could be read")
         return 3
     return 0
-
-
-def page_settings(**shown: Any) -> PageSettings:
-    """What a page shows, as the library takes it, where another command writes it."""
-    from planner_eval.results.page.report import PageSettings
-
-    return PageSettings(**shown)
-
-
-def page_settings_of(look: PageOptions) -> PageSettings:
-    """What a page shows, as the user wants it."""
-    from planner_eval.results.page.report import PageSettings
-
-    return PageSettings(
-        look.title, look.query, look.texts, look.only is not None, look.limit, look.page_theme
-    )
 
 
 def diff_command(

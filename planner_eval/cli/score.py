@@ -17,6 +17,7 @@ from planner_eval.cli.benchmark_options import (
     OVERRIDDEN_OPTIONS,
     BenchmarkOptions,
     benchmark_options,
+    benchmark_scopes,
     refuse_tsv,
 )
 from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
@@ -66,12 +67,13 @@ if TYPE_CHECKING:
 @argument("gold", "GOLD|DATASET", required=False)
 @scored_pair_options
 @judging_options(
-    "Break scores down by the gold plan's number of calls, depth, pattern or scope (one or several apps and "
-    "calls), or by a field of the gold record.",
-    metric="A metric or a group (plan, calls, arguments, references, order, structure, published: other "
-    "benchmarks' metrics, all); repeatable (default: the main ones in text, else all except published).",
-    causes="Show what each root cause costs, by code, tool, argument, call and generation, and which fixes "
-    "would gain most.",
+    "Break scores down by calls, depth, pattern or scope (AppBench's SS, SM, MS, MM) of the gold plan, or by "
+    "a field of the gold record.",
+    metric="A metric or a group: plan, calls, arguments, references, order, structure, published (those of "
+    "other benchmarks) or all; repeatable (default: the main ones with --format text, else all but "
+    "published).",
+    causes="Show what each root cause costs, by code, tool, argument, call and depth, and which fixes would "
+    "gain most.",
 )
 @option(
     "--fail-under METRIC=X...",
@@ -92,9 +94,9 @@ if TYPE_CHECKING:
     "annotations",
     "result_file",
     "page",
-    help="Output format; tsv is the benchmark's own result file.",
+    help="Output format; tsv, with --benchmark functionchat, is its result file.",
 )
-@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
+@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
 def command(
     pred: str,
     gold: str | None,
@@ -108,12 +110,13 @@ def command(
     store: str | None,
     writing: Writing,
 ) -> int:
-    """Score predictions against gold plans: a table of scores with confidence intervals.
+    """Score predictions against gold plans: a table of scores with confidence intervals. RUN is a folder
+    written with -o DIR/ by planeval predict or score, and needs no GOLD; DATASET is a name from planeval
+    data show.
 
     PRED and GOLD are files of plans or records, paired by id, or by position if neither has ids; or
     directories or quoted patterns of files, paired by name. GOLD is not needed if the records of PRED hold
-    gold too. RUN is a folder written with -o DIR/ by planeval predict, which knows its gold, or score.
-    DATASET is a name from planeval data show.
+    gold too.
 
     A missing or unreadable prediction is wrong in every metric, so every metric counts all readable gold
     plans. Small syntax errors are repaired and reported; --strict counts them as wrong. Large files are
@@ -121,7 +124,7 @@ def command(
     DIR shows it.
     Exit code: 0 scored; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
     error; 3 nothing scored.
-    """
+    """  # noqa: D205
     form, output, limits, only_failures, gold_doubts = writing
     stability = "task=stability" in published.settings
     wanted = published.benchmark
@@ -139,14 +142,13 @@ def command(
         systems = systems._replace(paths=(pred,), gold=gold)
     stored_benchmark = gold is None and is_benchmark_run(pred)
     refuse_idle(
-        (BenchmarkOptions._fields[1:], named, "with --benchmark NAME"),
+        *benchmark_scopes(named, judging.keys),
         (
             "plot",
             named or is_benchmark_run(pred),
             "with --benchmark NAME, whose paper's plots it draws",
         ),
         charted.applies,
-        ("folder", not named, "without --benchmark, whose GOLD is the folder itself"),
         ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
             "keys",
@@ -159,17 +161,12 @@ def command(
             "to other formats: --format csv has scores alone",
         ),
         (
-            "infer",
-            named or not {"depth", "pattern"}.isdisjoint(judging.keys),
-            "with --by depth or --by pattern: no metric counts inferred edges",
-        ),
-        (
             OVERRIDDEN_OPTIONS,
             not named,
             "without --benchmark: a benchmark has its own notation and metrics"
             if wanted is not None
             else f"to other answers: these are of {published.benchmark}, which has its own notation and "
-            "figures",
+            "metrics",
         ),
         (
             "every cluster",
@@ -196,12 +193,16 @@ def command(
             shows(form, "document", "data") and not stored_benchmark,
             format_condition(form, "document", "data", more=", and to runs without a benchmark")[1],
         ),
-        ("store", in_folder and not named, "to a run that is kept: -o DIR/"),
-        ("output", not in_folder or gold is not None, "as a file here, and DIR/ is a folder"),
+        ("store", in_folder and not named, "with -o DIR/, which stores the run"),
+        (
+            "output",
+            not in_folder or gold is not None,
+            "with the name of a file here: the run has its folder already",
+        ),
     )
     if shows(form, "page") and in_folder:
         raise click.UsageError(
-            "a page is made of a run that is kept, planeval report RUN: name DIR/ alone, or no DIR/ here"
+            "a stored run has no page of its own: drop --format html, then make one with planeval report DIR/"
         )
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
@@ -234,11 +235,11 @@ def command(
         if shows(form, "page"):
             from planner_eval.cli.report import page_of_systems, page_settings, write_page
 
-            shown = page_settings(failures=only_failures)
+            shown = page_settings(only=only_failures)
             report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
         else:
-            folder = {"folder": output, **({"store": store} if store else {})} if in_folder else {}
-            report = pe.score(paired, **judging.settings(), **work_settings(running, paired, **folder))
+            how_worked = work_settings(running, paired, output if in_folder else None, store)
+            report = pe.score(paired, **judging.settings(), **how_worked)
     if in_folder and gold_doubts is not None:
         again = f"planeval score {output} --gold-doubts {gold_doubts}"
         note(f"{output} holds the scores of all records; {again} shows those without doubtful gold again")
@@ -301,7 +302,7 @@ def _report_of_run(run: str, writing: Writing, cluster: str | None) -> Report:
     if shows(writing.form, "page"):
         from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
-        shown = page_settings(failures=writing.failures)
+        shown = page_settings(only=writing.failures)
         write_page(page_of_runs([run], shown, Judging(cluster=cluster)), writing.output)
     for message in report.about.notes:
         note(message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,10 +17,10 @@ from planner_eval.cli.benchmark_options import (
     BenchmarkOptions,
     delay_garbage_collection,
     describe_benchmarks,
+    open_rules,
     refuse_idle_options,
     refuse_tsv,
     say_judge_failures,
-    scoring_options,
 )
 from planner_eval.cli.drawing import ChartOptions, is_folder
 from planner_eval.cli.options import Threshold, emit, format_condition, note, refuse_idle
@@ -73,30 +73,31 @@ def score_benchmark(
     refuse_tsv(form, bench)
     _refuse_idle(bench, form, published)
     folder = output if is_folder(output) else None
-    with scoring_options(bench, published) as options:
-        run, judge = options["run"], options["judge"]
+    with open_rules(bench, published) as rules:
         if shows(form, "result_file"):
-            options["variants"] = ()
+            rules = rules._replace(variants=())
         unplotted = charted.plot is None
-        separate = not shows(form, "page") and _can_score_separately(bench, published, form, options)
+        separate = not shows(form, "page") and _can_score_separately(bench, published, form, rules)
         divisible = unplotted and separate and ids is None
         _refuse_parts(bench, divisible=divisible)
         if divisible and (running.wanted or folder is not None or _is_large(pred)):
-            work_options = {"jobs": 0, "folder": folder, **running.options("answers")}
-            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, **options, **work_options)
-        elif predicted is not None and not bench.several(dict(options)):
+            scored = pe.score_benchmark(
+                pred, gold, bench.name, reading=how, rules=rules,
+                running=running.running(folder), progress=running.progress("answers"),
+            )  # fmt: skip
+        elif predicted is not None and not bench.several(rules.settings):
             from planner_eval.models.predict.trials import score_repetitions
 
             def score(repetition: int | None) -> Scored:
                 return pe.score_benchmark(
-                    pred, gold, bench.name, reading=how, ids=ids, repetition=repetition, **options
+                    pred, gold, bench.name, reading=how, ids=ids, repetition=repetition, rules=rules
                 )
 
             scored = score_repetitions(predicted, score)
         else:
-            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, **options)
-        draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, run=run))
-        more = _details(scored, form, run) if published.details else ""
+            scored = pe.score_benchmark(pred, gold, bench.name, reading=how, ids=ids, rules=rules)
+        draw = charted.write(lambda: pe.chart({_system_name(pred): scored}, charted.figure, rules=rules))
+        more = _details(scored, form, rules.run) if published.details else ""
         if doubts is not None:
             from planner_eval.benchmarks.doubts import format_without_doubts
 
@@ -106,12 +107,12 @@ def score_benchmark(
                 )
             more += format_without_doubts(
                 scored, doubts, lambda names: pe.score_benchmark(
-                    pred, gold, bench.name, reading=how, ids=names, **options), form
+                    pred, gold, bench.name, reading=how, ids=names, rules=rules), form
             )  # fmt: skip
         writing = writing._replace(output=None if folder else output)
-        code = write_scores(scored, pred, writing, more, run=run)
+        code = write_scores(scored, pred, writing, more, run=rules.run)
         draw()
-    return max(code, say_judge_failures(judge, scored.prompts))
+    return max(code, say_judge_failures(rules.judge, scored.prompts))
 
 
 def write_page_of_results(
@@ -249,7 +250,7 @@ def _pieces(scored: Scored, pred: str, form: str, limits: list[Case], failures: 
 
 
 def _can_score_separately(
-    bench: Benchmark, published: BenchmarkOptions, form: str, options: Mapping[str, Any]
+    bench: Benchmark, published: BenchmarkOptions, form: str, rules: pe.BenchmarkRules
 ) -> bool:
     """Whether answers are scored one by one, and nothing is wanted that needs all of them together."""
     if (
@@ -259,16 +260,15 @@ def _can_score_separately(
         or published.tools is not None
     ):
         return False
-    settings = {name: options[name] for name in options.keys() - {"variants", "judge", "prompts", "run"}}
-    return all(bench.apart(name, bench.checked(name, settings)) is not None for name in options["variants"])
+    settings = rules.settings
+    return all(bench.apart(name, bench.checked(name, settings)) is not None for name in rules.variants)
 
 
 def _refuse_parts(bench: Benchmark, *, divisible: bool) -> None:
     """Refuse options of work in parts where it is not done in parts."""
     condition = (
         f"where {bench.title} scores answers one by one: not with --judge, --tools, --details, "
-        "--format tsv or --plot, nor some samples of a predict run, and not where it needs several answers "
-        "together"
+        "--format tsv or --plot, not for a part of a predict run, and not if a score needs several answers"
     )
     refuse_idle(("jobs record_deadline part engine address quiet", divisible, condition))
     if not divisible and is_folder(click.get_current_context().params.get("output")):
@@ -323,7 +323,9 @@ def _cases(scored: Scored, pred: str, limits: list[Case], failures: bool) -> lis
         cases.append(Case(row.id, state, code, message, row.error or "", file, group=group))
     for what, ids in (("unknown", scored.matched.unknown), ("repeated", scored.matched.repeated)):
         message = (
-            "no sample asked for this answer" if what == "unknown" else "its sample has an answer already"
+            "no sample belongs to this answer"
+            if what == "unknown"
+            else "another answer to this sample came first"
         )
         cases += [
             Case(name, "error", what, f"{message}; it does not count", "", file, group=group) for name in ids
@@ -362,7 +364,7 @@ def _check_threshold(scored: Scored, limit: Threshold) -> CheckedLimit:
     column, _, name = limit.name.partition(".")
     named = column in VARIANTS and bool(name)
     if named and column not in scored.reports:
-        raise InputError(f"--fail-under {limit.name}: there are no {column} figures here")
+        raise InputError(f"--fail-under {limit.name}: there are no {column} scores here")
     variant = column if named else list(scored.reports)[-1]
     name = name if named else limit.name
     report = scored.reports[variant]
@@ -389,4 +391,4 @@ def _say_column(scored: Scored, name: str, variant: str) -> None:
         if other == variant or name not in figures:
             continue
         if not is_same_figure(figures[name], scored.reports[variant].figure(name)):
-            note(f"--fail-under {name} applies to the {variant} figure; {other}.{name} names the other")
+            note(f"--fail-under {name} applies to the {variant} score; {other}.{name} names the other")

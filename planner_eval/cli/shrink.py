@@ -68,7 +68,7 @@ _OVERRIDDEN_OPTIONS = (
 )
 @written_pair_options
 @id_option("The pair with this id")
-@option("--record N", "The pair with this number, from 1.", type=COUNT)
+@option("--record N", "The pair with this number, from 1.", "number", type=COUNT)
 @option("--to NOTATION", "The notation to write plans in (default: each side's own).")
 @option("--tries N", "Try at most this many pairs.", type=COUNT, default=10_000)
 @option("--deadline SECONDS", "Stop after this time.", type=Seconds())
@@ -83,22 +83,13 @@ _OVERRIDDEN_OPTIONS = (
 def command(
     pred: str,
     gold: str,
-    code: str | None,
-    command: str | None,
-    differs: str | None,
-    benchmark: str | None,
-    figure: str | None,
     settings: tuple[str, ...],
     how: pe.Reading,
     policy: str | None,
     wanted: tuple[str, ...],
-    record: int | None,
-    to: str | None,
-    tries: int,
-    deadline: float | None,
-    try_deadline: float,
     form: str,
     output: str | None,
+    **shrinking: Any,
 ) -> int:
     """Reduce a pair of plans to the smallest one that still fails.
 
@@ -111,33 +102,28 @@ def command(
     """
     from planner_eval.results.runs.worker import InterruptOnSignal
 
-    _refuse_idle(differs is not None, form, output)
+    scored = shrinking["differs"] is not None
+    _refuse_idle(scored, form, output)
     refuse_stdin_twice(pred, gold)
     refuse_runs(pred, gold)
-    criterion: dict[str, Any] = {"code": code, "command": command, "differs": differs}
-    if sum(value is not None for value in criterion.values()) != 1:
+    if sum(shrinking[name] is not None for name in ("code", "command", "differs")) != 1:
         raise click.UsageError("say what the pair must show: --code, --while or --differs")
     if len(wanted) > 1:
         raise click.UsageError("--id names one pair here")
     pair: tuple[Any, Any] = (pred, gold)
-    if differs is None:
-        pair = read_sides(pred, gold, how)
+    if scored:
+        shrinking["settings"] = parse_settings(settings)
     else:
-        criterion |= {"benchmark": benchmark, "figure": figure, "settings": parse_settings(settings)}
+        pair = read_sides(pred, gold, how)
     names = _protected_files(output, pair, (pred, gold))
     tell = make_counter("tries")
     with InterruptOnSignal():
         shrunk = pe.shrink(
             *pair,
-            **criterion,
-            id=wanted[0] if wanted else None,
-            record=record,
-            to=to,
-            policy=chosen_policy(policy),
             reading=how,
-            tries=tries,
-            deadline=deadline,
-            try_deadline=try_deadline,
+            id=wanted[0] if wanted else None,
+            policy=chosen_policy(policy),
+            **shrinking,
             progress=lambda tried, _left: tell(tried, None),
         )
     if names:

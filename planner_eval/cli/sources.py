@@ -92,10 +92,13 @@ def refuse_runs(*names: str) -> None:
         data = peek_run(name)
         kind, operands = data.get("kind"), data.get("given") or ()
         if kind == "predict":
-            message = f"its answers are {os.path.join(name, 'rows.jsonl')}"
+            message = f"pass its answers, {os.path.join(name, 'rows.jsonl')}"
         elif kind == "score":
             hint = f"; it was made from {operands[0]}" if operands else ""
-            message = f"planeval score {name} shows it again, and planeval compare compares it with others, "
+            message = (
+                f"to show it again, use planeval score {name}; to compare it with other runs, "
+                "planeval compare "
+            )
             message += f"without --gold{hint}"
         else:
             message = "it was made from " + (
@@ -260,7 +263,7 @@ class CatalogOptions(NamedTuple):
         Raises:
             UsageError: a format is named, and no catalog.
         """
-        refuse_idle(("catalog_format", bool(self.catalogs), "to a catalog, and none is named"))
+        refuse_idle(("catalog_format", bool(self.catalogs), "to a catalog, but none is named"))
         return pe.read_catalog(self.catalogs, self.catalog_format) if self.catalogs else None
 
 

@@ -69,11 +69,11 @@ if TYPE_CHECKING:
 )
 @picture_option("--shapes", "picture", "Draw the commonest shapes of plans.")
 @picture_option("--tool-graph", "picture", "Draw which tools use which tools' outputs.")
-@picture_option("--app-graph", "picture", "Draw the same for apps.")
+@picture_option("--app-graph", "picture", "Draw which apps use which apps' outputs.")
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="store a run in DIR/, or resume the one already there")
+@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
 def command(
     names: tuple[str, ...],
     dialect: str | None,
@@ -95,7 +95,7 @@ def command(
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
     FILE is a plan, a file of records, a directory, a quoted pattern of files, or - for standard input. One
-    plan shows its own figures, several a summary; several sources stand side by side.
+    plan shows its own figures, several a summary; several sources are shown side by side.
 
     DATASET is a name of 'planeval data show' or of a benchmark: appbench, nestful, callnavi … It first
     shows the tables of its paper, recomputed beside the printed values. If a file has that name,
@@ -121,7 +121,7 @@ def command(
         ("explain", people, "to the structure of plans as --format text or md"),
         ("theme deadline", bool(drawn), "to --plot shapes, tools and apps"),
         ("force", bool(drawn - {"shapes"}), "to --plot tools and apps"),
-        ("store", in_folder, "to a run that is kept: -o DIR/"),
+        ("store", in_folder, "with -o DIR/, which stores the run"),
     )
     pictures = Pictures(files, [source.title for source in sources], look)
     rows = each or (len(sources) == 1 and not sources[0].many)

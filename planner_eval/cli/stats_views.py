@@ -574,7 +574,11 @@ def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
             "calls",
             {k: s.fan_in for k, s in summaries.items()},
         ),
-        Panel("reuse: calls that a call serves", "calls", {k: s.fan_out for k, s in summaries.items()}),
+        Panel(
+            "reuse: number of calls that use a call's output",
+            "calls",
+            {k: s.fan_out for k, s in summaries.items()},
+        ),
         figure("data dependencies", "edges"),
         Panel("nesting patterns", "patterns", {k: s.patterns for k, s in summaries.items()}),
         Panel("kinds of arguments", "arguments", {k: s.argument_kinds for k, s in summaries.items()}),

@@ -65,7 +65,7 @@ _DEADLINE, _RETRIES = 60.0, 2
     "A model to ask about faults without another fix; OPENAI_API_KEY holds "
     "its server's key (any word if it needs none).",
 )
-@option("--model-url URL", "Its OpenAI-compatible server.")
+@option("--model-url URL", "The model's OpenAI-compatible server.")
 @option(
     "--model-cache FILE", "A file that stores every exchange with the model.", type=Target(unless="replay")
 )
@@ -119,7 +119,7 @@ def command(
         else None
     )
     question = _question_reader(query, source)
-    how = {"model": judge, "most": most, "least": least, "dialect": dialect}
+    how = {"judge": judge, "most": most, "least": least, "dialect": dialect}
     many = len(source.records) != 1 or source.many
     rows = list(
         count_items(_rows(source.records, question, offered, how, patch=patch), len(source.records), "plans")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,9 +13,9 @@ from planner_eval.cli.benchmark_options import (
     BenchmarkOptions,
     benchmark_options,
     delay_garbage_collection,
+    open_rules,
     refuse_idle_options,
     say_judge_failures,
-    scoring_options,
 )
 from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.help import Command
@@ -75,7 +76,7 @@ def command(
     Exit code: 0 made, 1 runs have different samples, 2 usage error, 3 no figure could be made.
     """
     refuse_idle(
-        ("by metrics", layout is None, "without --layout, which says what is shown"),
+        ("by metrics", layout is None, "without --layout, which sets what is shown"),
         charted.applies,
         ("bare", *format_condition(form, "document", "paper")),
     )
@@ -91,27 +92,15 @@ def command(
         (BenchmarkOptions._fields[3:], asking, condition),
         ("gold", asking or bench is not None, condition),
     )
-    shared: dict[str, Any] = {
-        "layout": layout,
-        "by": by,
-        "metrics": metrics,
-        "gold": gold,
-        "common": common,
-        "cluster": cluster,
-        "seed": seed,
-    }
-    if bench is None:
-        draw = charted.write(lambda: pe.chart(named, charted.figure, gold=gold))
-        result_table, judge = pe.table(named, **shared), None
-    else:
+    if bench is not None:
         refuse_idle_options(bench, published)
-        with scoring_options(bench, published) as options:
-            judge = options["judge"]
-            variant = options.pop("variants")[-1]
-            more = {"gold": gold, "variant": variant, **options}
-            draw = charted.write(lambda: pe.chart(named, charted.figure, **more))
-            result_table = pe.table(named, variant=variant, **shared, **options)
-    code = max(_write_table(result_table, form, output, bare=bare), say_judge_failures(judge))
+    with nullcontext(pe.BenchmarkRules()) if bench is None else open_rules(bench, published) as rules:
+        draw = charted.write(lambda: pe.chart(named, charted.figure, gold=gold, rules=rules))
+        result_table = pe.table(
+            named, gold=gold, rules=rules, metrics=metrics, by=() if by is None else (by,), cluster=cluster,
+            seed=seed, layout=layout, common=common,
+        )  # fmt: skip
+    code = max(_write_table(result_table, form, output, bare=bare), say_judge_failures(rules.judge))
     draw()
     return code
 

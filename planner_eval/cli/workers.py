@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import planner_eval as pe
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import to_json
 from planner_eval.cli.options import COUNT, Seconds, bundle_options, note, option
@@ -51,19 +52,30 @@ class WorkOptions(NamedTuple):
         """Whether the user asked for parts, so that a small input is done in parts too."""
         return any(value is not None for value in self[:-1])
 
-    def options(self, what: str = "pairs") -> dict[str, Any]:
-        """What :func:`planner_eval.results.runs.run.run` takes.
+    def running(
+        self, folder: str | None = None, store: str | None = None, deadline: float | None = None
+    ) -> pe.Running:
+        """The same as the library takes it, for work in parts.
 
         Args:
-            what: What is counted, in the plural.
+            folder: Where the run is kept.
+            store: In what that keeps the rows; None for the usual.
+            deadline: Seconds for a record where the user names none; None for the usual.
         """
-        settings = {"jobs": self.jobs, "deadline": self.record_deadline, "part": self.part}
-        options: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
+        engine = None
         if self.engine is not None or self.address is not None:
             from planner_eval.results.runs.ray import RayRunner
 
-            options["engine"] = RayRunner.at(self.address)
-        return options if self.quiet else {**options, "progress": Progress(what)}
+            engine = RayRunner.at(self.address)
+        usual = pe.Running()
+        return usual._replace(
+            jobs=self.jobs or 0, deadline=self.record_deadline or deadline or usual.deadline, part=self.part,
+            folder=folder, store=store or usual.store, engine=engine,
+        )  # fmt: skip
+
+    def progress(self, what: str = "pairs") -> Progress | None:
+        """What tells how far work in parts is; `what` is counted, in the plural."""
+        return None if self.quiet else Progress(what)
 
 
 DEFAULT_WORK_OPTIONS = WorkOptions(None, None, None, None, None, quiet=False)
@@ -168,26 +180,39 @@ class WorkResult(NamedTuple):
 
 @contextmanager
 def run_job(
-    job: Job, pairs: Pairs, running: WorkOptions, *, large: bool, what: str = "pairs", **run_options: Any
+    job: Job,
+    pairs: Pairs,
+    work: WorkOptions,
+    *,
+    large: bool,
+    what: str = "pairs",
+    folder: str | None = None,
+    store: str | None = None,
+    deadline: float | None = None,
+    **run_options: Any,
 ) -> Iterator[WorkResult]:
     """Do a job over all pairs, before anything of it is written.
 
     Args:
         job: What is done.
         pairs: The pairs.
-        running: How, as the user wants it.
+        work: How, as the user wants it.
         large: Whether the input is large enough for parts.
         what: What is counted, in the plural.
-        run_options: What else :func:`planner_eval.results.runs.run.run` takes: a folder, its inputs …
+        folder: Where the run is kept.
+        store: In what it keeps the rows; None for the usual.
+        deadline: Seconds for a record where the user names none; None for the usual.
+        run_options: What else :func:`planner_eval.results.runs.run.run` takes: inputs, report …
     """
-    if not (large or running.wanted or run_options.get("folder")):
+    if not (large or work.wanted or folder):
         sums = job.fold()
         lines: Iterable[str] = job.rows(pairs, sums)
-        yield WorkResult(sums, list(lines if running.quiet else count_items(lines, len(pairs), what)))
+        yield WorkResult(sums, list(lines if work.quiet else count_items(lines, len(pairs), what)))
         return
     from planner_eval.results.runs.run import run
 
-    with run(job, pairs, what=what, **run_options, **running.options(what)) as result:
+    running = work.running(folder, store, deadline)
+    with run(job, pairs, running, what=what, progress=work.progress(what), **run_options) as result:
         packed = result.rows.endswith(".parquet")
         yield WorkResult(
             result.sums,
@@ -231,8 +256,7 @@ def storage_options(
 
     options: dict[str, Any] = {"unchanged": make_change_check(*files, used=used)}
     if folder is not None:
-        options |= {"folder": folder, "given": given, "inputs": inputs(), "report": report}
-        options |= {} if store is None else {"store": store}
+        options |= {"folder": folder, "store": store, "given": given, "inputs": inputs(), "report": report}
     return options
 
 
@@ -260,14 +284,14 @@ class PlansJob:
 
 
 def run_plans_job(
-    sources: Sequence[PlanFile], job: Job, running: WorkOptions
+    sources: Sequence[PlanFile], job: Job, work: WorkOptions
 ) -> AbstractContextManager[WorkResult]:
     """Do a job over all plans of some files, as :func:`run_job`."""
     from planner_eval.results.runs.pairs import UnpairedRecords, is_large, make_change_check
 
     pairs = UnpairedRecords([source.records for source in sources])
     large = is_large(*sources)
-    return run_job(job, pairs, running, large=large, what="plans", unchanged=make_change_check(*sources))
+    return run_job(job, pairs, work, large=large, what="plans", unchanged=make_change_check(*sources))
 
 
 class Reiterable:

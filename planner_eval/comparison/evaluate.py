@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Progress: TypeAlias = Callable[[int, int], None]
-"""Is told after each pair how many are done, and of how many."""
+Progress: TypeAlias = Callable[..., None]
+"""Is told after each pair how many are done, and of how many; by processes also how many failed."""
 
 
 def diff(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, terms: Terms = NO_TERMS) -> Diff:
@@ -222,7 +222,7 @@ def pair(
     gold: Source,
     *,
     reading: Reading = DEFAULT_READING,
-    id: str | Collection[str] | None = None,
+    ids: Collection[str] | None = None,
     store: Store = DEFAULT_STORE,
 ) -> PairedFiles:
     """Pair predictions with gold plans: by id where either has ids, by position where neither has.
@@ -233,27 +233,27 @@ def pair(
             and so is an empty list beside one plan; beside many it holds none.
         gold: The gold plans, likewise.
         reading: How both are read.
-        id: Keep only the records of this id, or of these, or those that rows call so; a prediction in a file
+        ids: Keep only the records of these ids, or of one, or those that rows call so; a prediction in a file
             of its own then answers the record of one id.
         store: From which size on the records of a file are kept on disk, and where.
 
     Raises:
-        InputError: a file cannot be used, two gold plans have one id, no record has an `id`, one field of
-            one file would be both the prediction and gold, or both are empty lists.
+        InputError: a file cannot be used, two gold plans have one id, no record has one of `ids`, one field
+            of one file would be both the prediction and gold, or both are empty lists.
         PairingError: pairing is by id, and no id is on both sides.
 
     >>> pair([{"id": "a", "output": "f()"}], [{"id": "a", "gold": "f()"}]).by
     'id'
     """
     check_reading(reading)
-    expect_or_none(NAMES, id=id)
+    expect_or_none(NAMES, ids=ids)
     expect(instance_of(Store, "Store(…) of planner_eval.reading.files.record"), store=store)
     left, right = _read_both_files(pred, gold, reading, store)
     _refuse_same_field(left, right, reading)
     left, right = prefix_ids_by_file(left, right)
     if reading.by != "position":  # trials are put beside their gold plans by ids, in whatever order they come
         left, right = label_trials(left, right)
-    ids = (id,) if isinstance(id, str) else tuple(id or ())
+    ids = (ids,) if isinstance(ids, str) else tuple(ids or ())
     if len(ids) == 1 and not left.many and right.many:
         left = left._replace(records=(left.records[0]._replace(id=ids[0]),))
     matched = pairing.pair(left, right, by=reading.by, folder=store.folder)
@@ -340,9 +340,9 @@ def evaluate(
     pred: Source,
     gold: Source = None,
     *,
+    reading: Reading = DEFAULT_READING,
     policy: AnyPolicy = DEFAULT_POLICY,
     located: bool = False,
-    reading: Reading = DEFAULT_READING,
     progress: Progress | None = None,
 ) -> Iterator[Row]:
     """Read and compare pairs of records.
@@ -350,10 +350,10 @@ def evaluate(
     Args:
         pred: The predictions, as for :func:`pair`; or what that gave.
         gold: The gold plans, likewise; nothing beside what :func:`pair` gave.
+        reading: How both are read, where they are not yet.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         located: Find the places of calls and arguments in the texts of plans that differ, which may mean to
             read them twice.
-        reading: How both are read, where they are not yet.
         progress: Is told how many pairs are done.
 
     Returns:

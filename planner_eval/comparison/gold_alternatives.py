@@ -54,7 +54,7 @@ def gold_warnings(file: PlanFile) -> tuple[str, ...]:
 
     >>> gold_warnings(PlanFile("g.jsonl", (Record("g.jsonl", 0, None, "It is sunny."),), True, "expected"))
     ('g.jsonl: 1 of 1 gold plans is prose without calls and does not count as a plan; \
-the first is record 1, "It is sunny."; --field gold.text names another field',)
+the first is record 1, "It is sunny."; choose another field with --field gold.text=NAME',)
     """
     if file.published:
         return ()
@@ -118,7 +118,7 @@ def describe_prose_plans(file: PlanFile, option: str = "--field gold.text") -> I
         count = 1 + sum(1 for _ in prose_records)
         verbs = ("is", "does") if count == 1 else ("are", "do")
         where = first.where.removeprefix(f"{first.file}, ")
-        named = f"; {option} names another field" if file.content else ""
+        named = f"; choose another field with {option}=NAME" if file.content else ""
         yield (
             f"{file.name}: {count:,} of {len(file.records):,} gold plans {verbs[0]} prose without "
             f"calls and {verbs[1]} not count as a plan; the first is {where}, "
@@ -131,7 +131,7 @@ def _find_misspelt_fields(file: PlanFile) -> Iterator[str]:
     for name, count in names.items():
         close = _find_intended_field(name)
         if close is not None:
-            message = f"{name!r} has no meaning beside gold ({format_count(count, 'record')})"
+            message = f"the key {name!r} is unknown beside gold ({format_count(count, 'record')})"
             yield f"{file.name}: {message}; did you mean {close!r}?"
 
 
@@ -202,14 +202,14 @@ def read_gold_strictly(record: Record) -> Gold:
 
     >>> read_gold_strictly(Record("g.jsonl", 0, None, "f()", fields={"gold": "f()", "alternative": ["g()"]}))
     Traceback (most recent call last):
-    planner_eval.base.errors.InputError: g.jsonl, record 1: 'alternative' has no meaning beside gold; \
+    planner_eval.base.errors.InputError: g.jsonl, record 1: 'alternative' is unknown beside gold; \
 did you mean 'alternatives'?
     """
     gold = read_gold(record)
     for name in non_null_fields(record.fields):
         close = _find_intended_field(name)
         if close is not None:
-            raise InputError(f"{record.where}: {name!r} has no meaning beside gold; did you mean {close!r}?")
+            raise InputError(f"{record.where}: {name!r} is unknown beside gold; did you mean {close!r}?")
     return gold
 
 
@@ -294,8 +294,8 @@ def _terms(fields: Mapping[str, Any], plan: Plan, where: str) -> Terms:
                 for candidate in (value if isinstance(value, list) else [value])
             ):
                 raise InputError(
-                    f"{where}: accepted gives call {call!r} a reference for {name!r}, but takes values "
-                    "only: write the plan with that reference under 'alternatives'"
+                    f"{where}: accepted gives call {call!r} a reference for {name!r}, but allows only "
+                    "values: write the plan with that reference under 'alternatives'"
                 )
     befores = (named(pair, "before") for pair in fields.get("before", ()))
     return Terms(

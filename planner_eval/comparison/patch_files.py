@@ -191,8 +191,8 @@ def _patch_record(record: Record, name: str, patches: Patches, reading: dict[str
     try:
         plan = read_plan(record, **reading)
         if patch is None and patches.broken:
-            unreadable = f"{len(patches.broken)} lines of {patches.name} hold none that can be read"
-            return PatchResult(name, error=f"{record.where}: there is no patch of this id, but {unreadable}")
+            unreadable = f"{len(patches.broken)} lines of {patches.name} cannot be read"
+            return PatchResult(name, error=f"{record.where}: no readable patch has this id, but {unreadable}")
         if patch is None:
             return PatchResult(
                 name, plan, note=f"{patches.name} has no patch of this id; the plan is unchanged"
@@ -237,8 +237,8 @@ def apply(
     patch: Any,
     plan: Source,
     *,
-    id: str | None = None,
     dialect: str | None = None,
+    id: str | None = None,
     repair: bool = False,
     compute: str | None = None,
 ) -> Plan | Iterator[PatchResult]:
@@ -248,8 +248,8 @@ def apply(
         patch: A patch, a diff, or what :func:`planner_eval.read_patches` takes or gave.
         plan: The plan: itself, its text or data. Or many: the path of a file, what
             :func:`planner_eval.read` gave, or a list.
-        id: Repair only the plan of this id.
         dialect: The notation of the plans; recognised when left out.
+        id: Repair only the plan of this id.
         repair: Mend small faults of plans that cannot be read strictly.
         compute: ``"arithmetic"``: expressions of numbers become the numbers they come to.
 
@@ -317,7 +317,7 @@ def _refuse_unknown_patches(patches: Patches, file: PlanFile) -> None:
     if len(patches.unknown(file.records)) == len(patches.by_id):
         patch_id, plan_id = next(iter(patches.by_id)), file.records[0].name
         raise InputError(
-            f"no patch has the id of a plan: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}. "
+            f"no patch has the id of a plan: {patches.name} has {patch_id!r}, {file.name} {plan_id!r}; "
             "name the field of the id with --field id=NAME"
         )
 

@@ -31,10 +31,10 @@ _Compare = Annotated[str, OneOf(COMPARE)]
 class RuleEntry(Described):
     """How the values of some arguments compare; the last rule that fits an argument holds."""
 
-    tool: str = optional_key("The tools it is for: a name, or App.name; * and ? are wildcards.")
-    argument: str = optional_key("The arguments it is for, likewise.")
+    tool: str = optional_key("The tools that the rule is for: a name, or App.name; * and ? are wildcards.")
+    argument: str = optional_key("The arguments that the rule is for, likewise.")
     compare: _Compare | Annotated[Items[_Compare], Field(min_length=1)] = optional_key(
-        "Names of ways to compare, in any order."
+        "The names of comparisons to apply, in any order."
     )
     tolerance: float = optional_key("Numbers may differ by this much.", ge=0, allow_inf_nan=False)
     relative: float = optional_key("Numbers may differ by this share of gold's.", ge=0, allow_inf_nan=False)
@@ -53,15 +53,15 @@ class ToolEntry(Described):
     """Whether calls of some tools count; the last entry that fits a tool holds."""
 
     name: OneOrMoreTexts = Field(
-        description="The tools it is for: names, or App.name; * and ? are wildcards.", min_length=1
+        description="The tools that the rule is for: names, or App.name; * and ? are wildcards.", min_length=1
     )
-    counts: Annotated[str, OneOf(COUNTS)] = Field(description="When their calls count.")
+    counts: Annotated[str, OneOf(COUNTS)] = Field(description="When calls of these tools count.")
 
 
 class PolicyFile(Described):
     """A comparison policy, as --policy takes it."""
 
-    name: str = optional_key("Its name in reports.")
+    name: str = optional_key("The policy's name in reports.")
     extends: str = optional_key("A preset or a file whose rules come first.")
     order: Annotated[str, OneOf(ORDERS)] = optional_key("What the order of calls means.")
     names: Annotated[str, OneOf(NAMES)] = optional_key("How names of tools are compared.")
@@ -73,19 +73,19 @@ class PolicyFile(Described):
     rule: Items[RuleEntry] = optional_key("The rules for values.")
     tool: Items[ToolEntry] = optional_key("Which calls count.")
     reads: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
-        "Whether calls of tools that only read, as the catalog says, count."
+        "Whether calls of tools that the catalog marks as read-only count."
     )
     failed: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
         "Whether calls whose recorded answer is an error count."
     )
-    extra: Annotated[str, OneOf(CALLS_COUNT)] = optional_key("Whether calls count that gold does not make.")
+    extra: Annotated[str, OneOf(CALLS_COUNT)] = optional_key("Whether calls that gold does not make count.")
     missing: Annotated[str, OneOf(CALLS_COUNT)] = optional_key(
-        "Whether calls of gold count that the prediction does not make."
+        "Whether gold calls that the prediction does not make count."
     )
     catalog: str = optional_key(
-        "A tool catalog: says defaults, the only output of a tool, and which tools there are."
+        "A tool catalog: gives defaults, a tool's only output, and which tools exist."
     )
-    note: str = optional_key("For people.")
+    note: str = optional_key("A note for readers of the file.")
 
 
 class Fields(Described):
@@ -111,11 +111,11 @@ class SettingsFile(PolicyFile):
     Its own keys say how values compare, as in a policy's file; the tables stand in for options.
     """
 
-    fields: Fields = optional_key("Which field of a record is what.")
+    fields: Fields = optional_key("Which field of a record holds what.")
     dialects: Dialects = optional_key("The notations of plans.")
-    metrics: OneOrMoreTexts = optional_key("The metrics or groups of metrics that are measured: --metric.")
+    metrics: OneOrMoreTexts = optional_key("The metrics or groups of metrics to compute: --metric.")
     thresholds: dict[str, float | dict[str, float]] = optional_key(
-        "Metric and number below which the exit code is 1: --fail-under."
+        "By metric, the number below which the exit code is 1: --fail-under."
     )
 
 
@@ -123,7 +123,7 @@ class SettingsFile(PolicyFile):
 # What a patch says, for checking users' files and for editors.
 class _Operation(Described):
     mapping: ClassVar[str] = "an object"
-    why: str = optional_key("The code of the edit that it undoes.")
+    why: str = optional_key("The code of the edit that this operation undoes.")
 
 
 class _OfCall(_Operation):
@@ -169,7 +169,7 @@ class Remove(_OfCall):
 class AddedCall(CallEntry):
     """A new call, which has to have an id."""
 
-    name: str = Field(description="The tool; empty where gold's call names none.")
+    name: str = Field(description="The tool; empty if gold's call names none.")
     id: str
 
 
@@ -178,7 +178,9 @@ class Add(_Operation):
 
     op: Literal["add"]
     call: AddedCall
-    after: str | None = Field(None, description="The call that it follows; null for the first place.")
+    after: str | None = Field(
+        None, description="The call that the new call follows; null for the first position."
+    )
 
 
 class Answer(_Operation):
@@ -206,5 +208,5 @@ class PatchFile(Described):
 
     mapping: ClassVar[str] = "an object"
     format: Literal["planeval.patch/1"] = Field(alias="schema")
-    id: str | int = optional_key("The record that it is for, in a file of many.")
-    operations: Items[Operation] = Field(description="What is done, in this order.")
+    id: str | int = optional_key("The id of the record that the patch is for, in a file of many.")
+    operations: Items[Operation] = Field(description="The operations, in this order.")

@@ -116,9 +116,9 @@ def _format_field(field: str, plan_name: str, name: CallName, structure: Structu
 def _format_differences(comparison: StructureDiff, names: CallNames) -> Iterator[str]:
     pred_name, gold_name = names.ours, names.theirs
     for groups in comparison.torn:
-        yield f"separated: gold's {_format_groups(gold_name, groups, ' from ')}"
+        yield f"separated: gold's {_format_groups(gold_name, groups, ' from ', ' and ')}"
     for groups in comparison.joined:
-        yield f"joined: {_format_groups(pred_name, groups, ' with ')}"
+        yield f"joined: {_format_groups(pred_name, groups, ' with ', ' and ')}"
     for pred, _, generation, gold_generation in comparison.moved:
         yield f"moved: {pred_name(pred)} is in generation {generation}, in gold in {gold_generation}"
     yield from _format_links("edge lost: gold's", "uses", gold_name, comparison.edges_lost)
@@ -137,8 +137,10 @@ def _format_links(head: str, verb: str, name: CallName, links: Iterable[Link]) -
         yield f"{head} {name(consumer)} {verb} {_format_calls(name, producers)}"
 
 
-def _format_groups(name: CallName, groups: Iterable[CallGroup], between: str = " | ") -> str:
-    return between.join(_format_calls(name, group) for group in groups)
+def _format_groups(
+    name: CallName, groups: Iterable[CallGroup], between: str = " | ", within: str = ", "
+) -> str:
+    return between.join(_format_calls(name, group, within) for group in groups)
 
 
 def _format_calls(name: CallName, calls: Iterable[int], between: str = ", ") -> str:

@@ -66,27 +66,32 @@ def first_wrong_text(turns: TurnComparison) -> str:
     """The first wrong turn in a few words; "" where none is.
 
     >>> first_wrong_text(TurnComparison("turn", 4, (2, 3)))
-    'first in turn 2 of 4'
+    "first in turn 2 of the user's 4"
     """
-    return "" if turns.first is None else f"first in {turns.unit} {turns.first} of {turns.total}"
+    return "" if turns.first is None else f"first in {turns.unit} {_first_of_all(turns)}"
+
+
+def _first_of_all(turns: TurnComparison) -> str:
+    """The first wrong turn and how many there are, and whose: ``--turn`` counts those of the assistant."""
+    return f"{turns.first} of the {'user' if turns.unit == 'turn' else 'assistant'}'s {turns.total}"
 
 
 def turns_text(turns: TurnComparison) -> str:
     """A comparison turn by turn in one line.
 
-    >>> turns_text(TurnComparison("turn", 4, (2, 3, 4), (3,), 0, "Book it."))
-    'first wrong turn: 2 of 4 ("Book it."); turn 3 follows from it; turn 4 is wrong on its own'
+    >>> print(turns_text(TurnComparison("turn", 4, (2, 3, 4), (3,), 0, "Book it.")))
+    first wrong turn: 2 of the user's 4 ("Book it."); turn 3 follows from it; turn 4 is wrong on its own
     """
     unit = turns.unit
     late = ""
     if turns.late:
-        late = f"{format_count(turns.late, 'right call')} made in another {unit} than gold's"
+        late = f"{format_count(turns.late, 'right call')} made in a different {unit} than in gold"
     if turns.first is None:
         return late
     asked = f' ("{turns.asked}")' if turns.asked else ""
     alone = [turn for turn in turns.wrong[1:] if turn not in turns.follow]
     clauses = [
-        f"first wrong {unit}: {turns.first} of {turns.total}{asked}",
+        f"first wrong {unit}: {_first_of_all(turns)}{asked}",
         _clause(unit, turns.follow, ("follows from it", "follow from it")),
         _clause(unit, alone, ("is wrong on its own", "are wrong on their own")),
         late,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
@@ -138,27 +138,27 @@ class DatasetCheck(NamedTuple):
 def check_dataset(  # noqa: PLR0913 - the options of a public function
     name: Any,
     *,
-    catalog: Any = None,
-    tools: Any = None,
-    query: str | None = None,
-    answer: str | None = None,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    confidence: str = "high",
-    runs: Any = (),
-    baseline: Any = None,
-    isolation: str | None = None,
-    timeout: float = 10.0,
-    binding: str = "name",
-    allow_read: Sequence[str] = (),
     dialect: str | None = None,
     id_field: str | None = None,
     text_field: str | None = None,
     turn: TurnChoice = None,
     cache: str | None = None,
-    source: str | None = None,
+    folder: str | None = None,
+    catalog: Any = None,
+    tools: Any = None,
+    query: str | None = None,
+    answer: str | None = None,
+    select: Sequence[str] = (),
+    ignore: Collection[str] = (),
+    confidence: str = "high",
+    runs: Any = (),
+    baseline: Any = None,
     examples: int = 3,
     fixes: bool = False,
+    isolation: str | None = None,
+    timeout: float = 10.0,
+    allow_read: Sequence[str] = (),
+    binding: str = "name",
     progress: Progress | None = None,
 ) -> DatasetCheck:
     """Say which gold plans of a set may be wrong, and what is irregular in it.
@@ -171,6 +171,12 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
         name: The set: the name of a file of records or of a published data set, what
             :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
             them.
+        dialect: The dialect of a file's plans; recognised when left out.
+        id_field: As for :func:`planner_eval.read`.
+        text_field: Likewise.
+        turn: Likewise.
+        cache: The cache folder, where it is not the usual one.
+        folder: The data set's folder, one that holds it by name, or one of its files, instead of the cache.
         catalog: The tools on offer, as :func:`planner_eval.read_catalog` takes them; left out, those that
             each record brings.
         tools: What plans are run with, as :func:`planner_eval.tool_source` takes it; left out, the functions
@@ -187,18 +193,12 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
             by name. Where they agree on another plan than gold, that is told.
         baseline: What was found before and does not count: the file that ``--write-baseline`` wrote, or what
             :meth:`DatasetCheck.baseline` gave.
-        isolation: As for :func:`planner_eval.execute`.
-        timeout: Likewise.
-        binding: How calls pass their arguments: ``"name"``, or ``"position"`` as they are written.
-        allow_read: As for :func:`planner_eval.execute`.
-        dialect: The dialect of a file's plans; recognised when left out.
-        id_field: As for :func:`planner_eval.read`.
-        text_field: Likewise.
-        turn: Likewise.
-        cache: The cache folder, where it is not the usual one.
-        source: The data set's folder, one that holds it by name, or one of its files, instead of the cache.
         examples: How many examples to keep of each irregularity.
         fixes: Whether what would mend gold is looked for: see :attr:`DatasetCheck.fixes`.
+        isolation: As for :func:`planner_eval.execute`.
+        timeout: Likewise.
+        allow_read: As for :func:`planner_eval.execute`.
+        binding: How calls pass their arguments: ``"name"``, or ``"position"`` as they are written.
         progress: Is told after each gold plan how many are done, and of how many.
 
     Raises:
@@ -206,8 +206,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
         InputError: a file, an option or the baseline cannot be used, or a run says nothing to the set.
         ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
 
-    >>> from planner_eval.base.resources import folder
-    >>> found = check_dataset("complexfuncbench", source=str(folder("data") / "samples"))
+    >>> found = check_dataset("complexfuncbench", folder="data/samples")
     >>> found.dataset.records, found.perfect, found.doubts
     (1000, True, ())
     >>> call = {"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}
@@ -218,7 +217,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     """
     selection = read_selection(select, ignore, confidence)
     expect_or_none(NAME, query=query, answer=answer)
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     expect(COUNT, examples=examples)
     expect(FLAG, fixes=fixes)
     expect_or_none(FUNCTION, progress=progress)
@@ -226,7 +225,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     expect(one_of(("name", "position")), binding=binding)
     expect(PATHS, allow_read=allow_read)
     earlier = read_baseline(baseline)
-    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": source}
+    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     opened = set_of(name, fields)
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)

@@ -376,14 +376,14 @@ def coverage(  # noqa: PLR0913 - the options of a public function
     data: Any,
     catalog: Any = None,
     *,
-    against: Any = None,
-    examples: int = 5,
     dialect: str | None = None,
     id_field: str | None = None,
     text_field: str | None = None,
     turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
+    against: Any = None,
+    examples: int = 3,
     progress: Progress | None = None,
 ) -> Coverage:
     r"""Say which tools, pairs of tools, shapes and depths the plans of a data set touch, and which none does.
@@ -394,14 +394,14 @@ def coverage(  # noqa: PLR0913 - the options of a public function
             them.
         catalog: The tools that there are, as :func:`planner_eval.read_catalog` takes them; without them it is
             not known which are never touched.
-        against: Another set, whose plans may touch what these do not.
-        examples: How many skeletons to show.
         dialect: The dialect of a file's plans; recognised when left out.
         id_field: As for :func:`planner_eval.read`.
         text_field: Likewise.
         turn: Likewise.
         cache: Likewise.
         folder: Likewise.
+        against: Another set, whose plans may touch what these do not.
+        examples: How many skeletons to show.
         progress: Is told after each record how many are done, and of how many.
 
     Raises:

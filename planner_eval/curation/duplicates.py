@@ -328,7 +328,7 @@ class Duplicates:
 
     Args:
         sets: The set, or the two sets.
-        by: In which way records of `groups` and `clusters` are alike, one of :data:`CRITERIA`.
+        way: In which way records of `groups` and `clusters` are alike, one of :data:`CRITERIA`.
         ways: How many are alike in each way.
         groups: The largest groups of records that are alike.
         clusters: For each record of the first set the number of its cluster, counted from 1.
@@ -382,16 +382,16 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     a: Any,
     b: Any = None,
     *,
-    by: str | None = None,
-    query: str | None = None,
-    across: str | None = None,
-    examples: int = 3,
     dialect: str | None = None,
     id_field: str | None = None,
     text_field: str | None = None,
     turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
+    query: str | None = None,
+    way: str | None = None,
+    across: str | None = None,
+    examples: int = 3,
     progress: Progress | None = None,
 ) -> Duplicates:
     """Find records of a data set that are alike, or that stand in another one.
@@ -401,24 +401,24 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
             :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
             them.
         b: Another set, in which records of the first are looked for.
-        by: In which way records of a group are alike: ``"same"`` (question and plan, values included),
-            ``"template"`` (both up to values), ``"words"`` (question word for word), ``"query"`` (question up
-            to values), ``"values"`` (plan, values included) or ``"plan"`` (plan up to values); when left out
-            ``"template"``, and ``"plan"`` where nothing is asked.
-        query: The field of a record that holds the question or conversation; recognised when left out.
-        across: Count as well how many groups have records of several values of this field.
-        examples: How many groups to show.
         dialect: The dialect of a file's plans; recognised when left out.
         id_field: As for :func:`planner_eval.read`.
         text_field: Likewise.
         turn: Likewise.
         cache: Likewise.
         folder: Likewise.
+        query: The field of a record that holds the question or conversation; recognised when left out.
+        way: In which way records of a group are alike: ``"same"`` (question and plan, values included),
+            ``"template"`` (both up to values), ``"words"`` (question word for word), ``"query"`` (question up
+            to values), ``"values"`` (plan, values included) or ``"plan"`` (plan up to values); when left out
+            ``"template"``, and ``"plan"`` where nothing is asked.
+        across: Count as well how many groups have records of several values of this field.
+        examples: How many groups to show.
         progress: Is told after each record how many are done, and of how many.
 
     Raises:
         InputError: a set cannot be read, is an empty list or none, no record has a field that is named, or
-            `by` compares questions and no record asks one.
+            `way` compares questions and no record asks one.
 
     >>> ask = "A flight from {} to {}, please"
     >>> data = [
@@ -429,15 +429,15 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     >>> found.by, found.groups[0].records, found.clusters
     ('template', ('Oslo', 'Bergen', 'Paris'), (1, 1, 1, 2))
     """
-    expect_or_none(NAME, by=by, query=query, across=across)
+    expect_or_none(NAME, way=way, query=query, across=across)
     expect(COUNT, examples=examples)
     expect_or_none(FUNCTION, progress=progress)
-    if by is not None and by not in CRITERIA:
+    if way is not None and way not in CRITERIA:
         raise InputError(
-            f"unknown kind of duplicates {by!r}; {did_you_mean(by, CRITERIA, ', '.join(CRITERIA))}"
+            f"unknown kind of duplicates {way!r}; {did_you_mean(way, CRITERIA, ', '.join(CRITERIA))}"
         )
     if across is not None and b is not None:
-        raise InputError("--across counts groups of one set: drop the other set")
+        raise InputError("--across counts groups within one set: drop the second set")
     fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     sources = [set_of(s, fields) for s in (a, *(() if b is None else (b,)))]
     titles = short_names([source.name for source in sources])
@@ -448,7 +448,7 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         for source, questions in zip(sources, question_readers, strict=True)
     ]
     keyed_sets = [r.side for r in read]
-    criterion, chosen = _choose_criterion(by, keyed_sets, sources)
+    criterion, chosen = _choose_criterion(way, keyed_sets, sources)
     other = keyed_sets[1] if len(keyed_sets) > 1 else None
     alike_groups = groups(keyed_sets[0], criterion, other)
     alike_counts = (

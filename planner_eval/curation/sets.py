@@ -239,6 +239,6 @@ def fields_of(record: Record) -> dict[str, Any]:
 def unknown_field_error(option: str, field: str, all_fields: Mapping[str, Any], name: str) -> InputError:
     """That no record of a set has a field, with the closest that some have."""
     hint = did_you_mean(
-        field, all_fields, f"there are {', '.join(all_fields)}" if all_fields else "they have no others"
+        field, all_fields, f"the fields are {', '.join(all_fields)}" if all_fields else "they have no others"
     )
     return InputError(f"{option} {field!r}: no record of {name} has that field; {hint}")

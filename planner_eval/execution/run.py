@@ -248,13 +248,13 @@ def execute(
     plan: PlanFile | Sequence[Record],
     tools: Any,
     *,
+    dialect: str | None = ...,
     isolation: str | None = ...,
     timeout: float = ...,
     options: Options | None = ...,
     allow_read: Sequence[str] = ...,
-    record: str | os.PathLike[str] | None = ...,
-    dialect: str | None = ...,
     initial: Any = ...,
+    record: str | os.PathLike[str] | None = ...,
 ) -> Iterator[RecordRun]: ...
 
 
@@ -263,13 +263,13 @@ def execute(
     plan: Source,
     tools: Any,
     *,
+    dialect: str | None = ...,
     isolation: str | None = ...,
     timeout: float = ...,
     options: Options | None = ...,
     allow_read: Sequence[str] = ...,
-    record: str | os.PathLike[str] | None = ...,
-    dialect: str | None = ...,
     initial: Any = ...,
+    record: str | os.PathLike[str] | None = ...,
 ) -> Any: ...
 
 
@@ -277,13 +277,13 @@ def execute(  # noqa: PLR0913 - the options of a public function
     plan: Source,
     tools: Any,
     *,
+    dialect: str | None = None,
     isolation: str | None = None,
     timeout: float = 10.0,
     options: Options | None = None,
     allow_read: Sequence[str] = (),
-    record: str | os.PathLike[str] | None = None,
-    dialect: str | None = None,
     initial: Any = None,
+    record: str | os.PathLike[str] | None = None,
 ) -> Any:
     """Run a plan with tools, or many with the same workers.
 
@@ -292,16 +292,16 @@ def execute(  # noqa: PLR0913 - the options of a public function
             what :func:`planner_eval.read` gave, or a list of its records.
         tools: What :func:`planner_eval.tool_source` takes or gave; or a
             :class:`planner_eval.execution.Sandbox`, which is then left open and has limits of its own.
+        dialect: The notation of the plans; recognised when left out.
         isolation: ``"strict"``, ``"process"`` or ``"inline"``; None takes what the tools call for.
         timeout: Seconds for a whole plan (not enforced inline).
         options: How calls are made.
         allow_read: Files and folders that tools may read.
-        record: A file of answers: what it holds is answered from it, the rest is run and added; a last line
-            that was cut as it was written is replaced.
-        dialect: The notation of the plans; recognised when left out.
         initial: The state in which the tools begin, as JSON data; or, as text, a file of states by id, or the
             field of a record that holds its own: ``state``, ``initial_state`` or ``initial_config`` when left
             out, ``"none"`` for none.
+        record: A file of answers: what it holds is answered from it, the rest is run and added; a last line
+            that was cut as it was written is replaced.
 
     Returns:
         Of one plan its trace; a call that fails is an entry in it, never an exception. Of many an

@@ -429,7 +429,9 @@ class RecordedAnswers(dict[str, "Any"]):
         if not entries:
             raise CallFailed("not-recorded", f"no call of {step.tool!r} with these arguments in this plan")
         if len({_canonical_text([entry.get("value"), entry.get("error")]) for entry in entries}) > 1:
-            what = f"the outputs of {step.tool!r} with these arguments differ, and none names its plan"
+            what = (
+                f"the recorded outputs of {step.tool!r} with these arguments differ, and none names its plan"
+            )
             raise CallFailed("not-recorded", f"{what}; record them again")
         if "error" in entries[0]:
             raise CallFailed(*entries[0]["error"])

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import ExecutionError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.resources import service
 from planner_eval.execution.record import read_record
 from planner_eval.execution.tool_loading import LoadError, collect_tools, unloadable_message
@@ -155,15 +156,9 @@ def _function_files(folder: Path) -> dict[str, str]:
 
     path = folder / "func_file_map.json"
     try:
-        mapped = read_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ExecutionError(
-            f"{path}: cannot be read ({error.strerror}); it names each function's file"
-        ) from error
+        mapped = read_json(read_text(path, advice="it names each function's file", error=ExecutionError))
     except ParseError as error:
         raise ExecutionError(f"{path}: {error.brief}") from error
-    except UnicodeDecodeError as error:
-        raise ExecutionError(f"{path}: byte {error.start} is not UTF-8 text") from error
     if not isinstance(mapped, dict) or not all(isinstance(file, str) for file in mapped.values()):
         raise ExecutionError(f"{path}: expected an object, function name → file name")
     files = {name: file if file.endswith(".py") else f"{file}.py" for name, file in mapped.items()}

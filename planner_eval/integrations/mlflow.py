@@ -50,7 +50,7 @@ class PlanSame(Scorer):
                     f"the expectations' {self.expectation!r} is null: a gold plan without calls is written []"
                 )
             names = ", ".join(map(repr, expectations or {})) or "none"
-            raise ValueError(f"the expectations have no {self.expectation!r}; there are {names}")
+            raise ValueError(f"the expectations have no {self.expectation!r}; their keys are {names}")
         traced_calls = calls_of(trace) if trace is not None else None
         verdict = judge(
             outputs if traced_calls is None else traced_calls, gold, policy=self.policy, repair=self.repair

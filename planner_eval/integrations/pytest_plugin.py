@@ -68,7 +68,7 @@ class GoldenPlan:
         file = self.file(name)
         if file in self._seen:
             pytest.fail(
-                f"a second plan is compared with {_relative_path(file)}: give each "
+                f"a second plan is compared with {_relative_path(file)}: give each plan "
                 f"{'another' if name else 'a'} name, golden_plan(…, name='…')"
             )
         self._seen.add(file)

@@ -101,7 +101,7 @@ def normalize_weights(weights: Mapping[str, float] | Weights | None) -> Weights:
     chosen: dict[str, Any] = Weights()._asdict()
     for name, value in (weights._asdict() if isinstance(weights, Weights) else weights or {}).items():
         if name not in chosen:
-            hint = did_you_mean(str(name), chosen, f"known are {', '.join(chosen)}")
+            hint = did_you_mean(str(name), chosen, f"expected one of {', '.join(chosen)}")
             raise InputError(f"the weights name {name!r}, which is not a part of a reward; {hint}")
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
             raise InputError(f"the weight of {name} is {value!r}, expected a number, 0 or more")

@@ -9,7 +9,8 @@ from math import isfinite, nan
 from typing import Any
 
 from planner_eval.base.errors import (
-    POSITIVE_COUNT,
+    COUNT,
+    NAME,
     SECONDS,
     InputError,
     LimitError,
@@ -26,7 +27,7 @@ from planner_eval.comparison.gold_alternatives import Gold, read_gold, read_gold
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics.facts import Facts
 from planner_eval.comparison.metrics.metrics import exact
-from planner_eval.comparison.policy.policy import Policy
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import unread_state
 from planner_eval.integrations.reward_parts import (
@@ -46,6 +47,7 @@ from planner_eval.reading.dialects.finding.answers import is_empty_call_list
 from planner_eval.reading.dialects.read import locate, parse
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.parse import gold_record
+from planner_eval.results.runs.pairs import Running
 from planner_eval.results.runs.run import run
 
 # ----------------------------------------------------------------------
@@ -240,36 +242,37 @@ def _read_cached_gold(text: str, *, data: bool = False) -> Gold | str:
 # Rewards for training: what completions are worth beside gold plans, for TRL, verl and others.
 def reward(  # noqa: PLR0913 - what a trainer may want to say
     *,
-    gold: str = "gold",
-    weights: Mapping[str, float] | Weights | None = None,
-    per_call: Verdicts = DEFAULT_VERDICTS,
-    policy: AnyPolicy = "default",
     dialect: str | None = None,
+    gold_field: str = "gold",
     repair: bool = False,
     prose: bool = False,
+    limits: Limits | None = None,
+    policy: AnyPolicy = DEFAULT_POLICY,
+    weights: Mapping[str, float] | Weights | None = None,
+    per_call: Verdicts = DEFAULT_VERDICTS,
     unreadable: float = 0.0,
-    limits: Limits = LIMITS,
-    jobs: int = 1,
     deadline: float | None = None,
-    name: str = "planeval",
+    jobs: int | None = None,
+    name: str | None = None,
 ) -> Reward:
     """Make a reward function for training: ``(completions, gold, **columns) -> list[float]``.
 
     Args:
-        gold: The column of the data set that holds the gold plans.
+        dialect: The notation that is asked for; recognised when left out.
+        gold_field: The column of the data set that holds the gold plans.
+        repair: Mend small faults; a mended completion has no part of the format's share.
+        prose: Words around the plan cost nothing; without it they cost the format's share.
+        limits: Bounds on size, nesting and calls, narrower than usual when left out; what exceeds them counts
+            as unreadable.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
         weights: What ``format``, ``calls``, ``arguments``, ``references`` and ``structure`` are worth
             beside one another.
         per_call: What right and wrong calls, and consequences, are worth: see :meth:`Reward.judge`.
-        policy: How values compare: a policy, the name of a preset, or a policy's file.
-        dialect: The notation that is asked for; recognised when left out.
-        repair: Mend small faults; a mended completion has no part of the format's share.
-        prose: Words around the plan cost nothing; without it they cost the format's share.
         unreadable: What a completion is worth that cannot be read.
-        limits: Bounds on size, nesting and calls; what exceeds them counts as unreadable.
-        jobs: How many processes judge a batch.
         deadline: Seconds for a completion, which processes of their own keep, also with one job; one that
             takes longer is unreadable.
-        name: What trainers call the reward in their logs.
+        jobs: How many processes judge a batch, as many as there are cores with 0; this one when left out.
+        name: What trainers call the reward in their logs; planeval when left out.
 
     Returns:
         A function that trainers take; it can be pickled.
@@ -289,8 +292,9 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
     if unreadable > 1:
         raise InputError(f"unreadable is {unreadable!r}, expected at most 1, the reward of a right plan")
     expect(instance_of(Verdicts, "Verdicts(right=1, wrong=-1, consequence=0)"), per_call=per_call)
-    expect(instance_of(Limits, "Limits of planner_eval.base.limits"), limits=limits)
-    expect(POSITIVE_COUNT, jobs=jobs)
+    expect_or_none(instance_of(Limits, "Limits of planner_eval.base.limits"), limits=limits)
+    expect_or_none(COUNT, jobs=jobs)
+    expect_or_none(NAME, name=name)
     expect_or_none(SECONDS, deadline=deadline)
     settings = RewardSettings(
         normalize_weights(weights),
@@ -300,9 +304,9 @@ def reward(  # noqa: PLR0913 - what a trainer may want to say
         repair,
         prose,
         float(unreadable),
-        limits,
+        limits or LIMITS,
     )
-    return Reward(settings, gold, jobs, deadline, name)
+    return Reward(settings, gold_field, jobs, deadline, name or "planeval")
 
 
 class Reward:
@@ -319,7 +323,7 @@ class Reward:
     """
 
     def __init__(
-        self, settings: RewardSettings, gold: str, jobs: int, deadline: float | None, name: str
+        self, settings: RewardSettings, gold: str, jobs: int | None, deadline: float | None, name: str
     ) -> None:
         self.how, self.gold, self.jobs, self.deadline, self.__name__ = settings, gold, jobs, deadline, name
 
@@ -343,7 +347,7 @@ class Reward:
             names = ", ".join(sorted(columns)) or "none"
             raise InputError(
                 f"there is no column {self.gold!r} of gold plans; the columns are "
-                f"{names}: name it with pe.reward(gold='NAME')"
+                f"{names}: name it with pe.reward(gold_field='NAME')"
             )
         if isinstance(gold_plans, (str, Plan, Mapping)):
             gold_plans = [gold_plans] * len(completions)
@@ -401,11 +405,12 @@ class Reward:
         }
 
     def _many(self, pairs: list[tuple[Record, Record]]) -> list[Judgement]:
-        if self.jobs == 1 and self.deadline is None:
+        if self.jobs in (None, 1) and self.deadline is None:
             return [judge_pair(pair, self.how) for pair in pairs]
         job = _RewardJob(self.how)
         try:
-            with run(job, pairs, jobs=self.jobs, deadline=self.deadline) as output, open(output.rows) as rows:
+            running = Running(1 if self.jobs is None else self.jobs, self.deadline)
+            with run(job, pairs, running) as output, open(output.rows) as rows:
                 return [Judgement(*json.loads(line)) for line in rows]
         except (PlanevalError, OSError, RuntimeError):  # no process can be started, or no file be written
             return [judge_pair(pair, self.how) for pair in pairs]

@@ -13,6 +13,7 @@ from planner_eval.base.text import format_count, printable, shorten
 from planner_eval.comparison.evaluate import PairedFiles, pair, rows_of
 from planner_eval.comparison.gold_alternatives import describe_prose_plans, read_gold_strictly
 from planner_eval.comparison.metrics import METRICS, choose_metrics
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy
 from planner_eval.comparison.rows import STATES, Reading, Row
 from planner_eval.plan.model import Plan
@@ -35,7 +36,7 @@ _MAX_PAIRS = 10
 _MAX_WIDTH = 200
 
 
-def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> None:
+def assert_same(pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY) -> None:
     """Fail unless two plans mean the same, and say what differs, why, and what both plans are.
 
     Args:
@@ -67,7 +68,7 @@ def assert_same(pred: Source, gold: Source, policy: AnyPolicy = "default") -> No
 
 
 def assert_scores(
-    preds: Source, golds: Source, at_least: Mapping[str, float], policy: AnyPolicy = "default"
+    preds: Source, golds: Source, at_least: Mapping[str, float], policy: AnyPolicy = DEFAULT_POLICY
 ) -> None:
     """Fail unless the figures of many predictions reach what is wanted.
 
@@ -109,7 +110,9 @@ def assert_scores(
         raise AssertionError("\n".join([*wrong, *_summarize_report(report)]))
 
 
-def compare_pair(pred: Source, gold: Source, policy: AnyPolicy = "default", *, repair: bool = False) -> Row:
+def compare_pair(
+    pred: Source, gold: Source, policy: AnyPolicy = DEFAULT_POLICY, *, repair: bool = False
+) -> Row:
     """One pair, whatever became of it.
 
     Args:

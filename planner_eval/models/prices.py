@@ -16,6 +16,7 @@ from typing import Annotated
 from pydantic import Field
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json
 from planner_eval.base.schema_models import Described, describe_expected
 from planner_eval.base.text import did_you_mean
@@ -55,14 +56,8 @@ def read_prices(path: Path) -> dict[str, Prices]:
     import tomllib
 
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path, advice="expected the prices of models")
         data = read_json(text) if path.suffix == ".json" else tomllib.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; expected the prices of models") from None
-    except OSError as problem:
-        raise InputError(f"{path}: {problem.strerror or problem}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8 text, expected the prices of models") from None
     except ParseError as problem:
         raise InputError(f"{path}: {problem.brief}") from None
     except (ValueError, RecursionError) as problem:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.evaluate import PairedFiles, pair
+from planner_eval.comparison.evaluate import PairedFiles, Progress, pair
 from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.resolve import policy_of
@@ -31,6 +31,7 @@ from planner_eval.results.page.report import (
 )
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
+from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running
 from planner_eval.results.runs.stored import StoredRun, read_stored_run, run_data
 from planner_eval.results.runs.work import digest_of
 from planner_eval.results.score import refuse_unknown_keys, scoring_job
@@ -76,11 +77,8 @@ class PageRun(NamedTuple):
         Raises:
             InputError: their gold plans, policies, clusters or how they were read are not the same.
         """
-        golds = [
-            [(i["size"], i["digest"]) for i in r.run.inputs if i["role"] == "gold"] for r in (self, other)
-        ]
         prefix = f"{self.run.path} and {other.run.path} cannot be shown together"
-        if golds[0] != golds[1]:
+        if self.run.golds != other.run.golds:
             raise InputError(f"{prefix}: their gold plans are not the same")
         if describe(self.policy) != describe(other.policy):
             raise InputError(f"{prefix}: they were compared under other policies")
@@ -92,11 +90,11 @@ class PageRun(NamedTuple):
             )
         if self.cluster != other.cluster:
             own_cluster, other_cluster = (
-                f"by {r.cluster}" if r.cluster else "in none" for r in (self, other)
+                f"one is clustered by {r.cluster}" if r.cluster else "one has no clusters"
+                for r in (self, other)
             )
             raise InputError(
-                f"{prefix}: their pairs have different clusters, {own_cluster} and {other_cluster}: "
-                "score both with the same --cluster"
+                f"{prefix}: {own_cluster} and {other_cluster}: score both with the same --cluster"
             )
 
 
@@ -155,8 +153,8 @@ def report_run(  # noqa: PLR0913 - the options of a public function
     shown: PageSettings = DEFAULT_SETTINGS,
     name: str | None = None,
     causes: bool = False,
-    progress: Any = None,
-    **how: Any,
+    running: Running = DEFAULT_RUNNING,
+    progress: Progress | None = None,
 ) -> PageResult:
     """Write one page of a run.
 
@@ -171,8 +169,8 @@ def report_run(  # noqa: PLR0913 - the options of a public function
         shown: What the page shows, and how.
         name: What the run is called; its folder when left out.
         causes: Of a run of score: find what each root cause costs, also where the run did not.
+        running: How the work is done.
         progress: Is told how many pairs are done.
-        how: As :func:`planner_eval.results.runs.run.run` takes it, where processes compare.
 
     Raises:
         InputError: the run is not done, or its files are not as it left them.
@@ -183,14 +181,15 @@ def report_run(  # noqa: PLR0913 - the options of a public function
         chosen = metrics or stored.metrics
         return report(
             stored.paired, policy=stored.policy, metrics=chosen, by=by, cluster=cluster or stored.cluster,
-            names=called, shown=shown, causes=causes or stored.causes, progress=progress, **how,
+            names=called, shown=shown, causes=causes or stored.causes, running=running,
+            progress=progress,
         )  # fmt: skip
     refuse_bad_settings(shown)
     query, query_notes = question_field(shown.query, stored.paired.gold, stored.paired.pred)
     keys = tuple(by) or BREAKDOWN_KEYS
     score = scoring_job(stored.paired, choose_metrics(STORED), stored.policy, keys, kept=True)
     job = StoredJob(PageJob(score, keys, query, shown.texts), stored.run.lines())
-    result = read_system(job, stored.paired, progress, how)
+    result = read_system(job, stored.paired, running, progress)
     refuse_unknown_keys(by, result.totals)
     more = "these are all metrics of a run of diff; use a run of score, or the files, for others"
     return page_of_results([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
@@ -224,7 +223,7 @@ def _read_pairs(
                 f"report PRED --gold GOLD ({error})"
             ) from None
     answers, golds = _select_asked(file_names[0], files[0], files[1], reading)
-    return pair(answers, golds, reading=reading, id=ids or None)
+    return pair(answers, golds, reading=reading, ids=ids)
 
 
 def _select_asked(name: str, answers: Any, golds: Any, reading: Reading) -> tuple[Any, Any]:

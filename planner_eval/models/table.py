@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
-from planner_eval.base.errors import FUNCTION, LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
+from planner_eval.base.errors import LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
 from planner_eval.base.text import did_you_mean, format_count
-from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
-from planner_eval.benchmarks.judging import Judge
+from planner_eval.benchmarks.benchmark import benchmark
 from planner_eval.benchmarks.layouts import (
     Layout,
     LayoutColumn,
@@ -20,6 +19,7 @@ from planner_eval.benchmarks.layouts import (
     layouts,
     plain_layout,
 )
+from planner_eval.benchmarks.rules import DEFAULT_RULES, BenchmarkRules, check_rules
 from planner_eval.benchmarks.score import Scored
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.metrics import METRICS, choose_metrics
@@ -29,7 +29,6 @@ from planner_eval.models.table_sources import (
     BenchmarkSource,
     OwnSource,
     RememberingJudge,
-    ScoringOptions,
     Source,
     TableRun,
     read_table_run,
@@ -39,9 +38,9 @@ from planner_eval.reading.files.several import SHARED_ANSWERS_LABEL
 from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.report import interval_note, sort_values
 from planner_eval.results.score import read_stored_score, refuse_seed, score
+from planner_eval.results.system_names import free_names
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.trials import trial_figure
-from planner_eval.results.views.compare import free_names
 
 
 # ----------------------------------------------------------------------
@@ -102,7 +101,7 @@ def layout_of(
         )
     figures = _known_figures(sources, settings)
     if unknown := [metric for metric in metrics if metric not in figures]:
-        hint = did_you_mean(unknown[0], figures, f"there are {', '.join(figures)}")
+        hint = did_you_mean(unknown[0], figures, f"expected one of {', '.join(figures)}")
         raise InputError(f"{form} has no metric {unknown[0]!r}: {hint}")
     main = next(iter(published.values())).columns if published else ()
     usual = [c.figure for c in main if not c.settings and c.figure in figures]
@@ -164,41 +163,33 @@ Folder: TypeAlias = "str | os.PathLike[str]"
 def table(  # noqa: PLR0913 - the options of a public function
     runs: Sequence[Folder] | Mapping[str | None, Folder | Sequence[Folder]] | Mapping[str, Folder],
     *,
-    layout: str | None = None,
-    by: str | None = None,
-    metrics: Iterable[str] = (),
     gold: Folder | None = None,
-    variant: str = "corrected",
-    common: bool = False,
+    rules: BenchmarkRules = DEFAULT_RULES,
+    metrics: Iterable[str] = (),
+    by: Sequence[str] = (),
     cluster: str | None = None,
     seed: int = 0,
-    judge: Judge | None = None,
-    prompts: Folder | None = None,
-    run: Any = None,
-    **settings: str,
+    layout: str | None = None,
+    common: bool = False,
 ) -> Table:
     """Make a table of runs: a row a system, a column a figure, with intervals and the best of each column.
 
     Args:
         runs: Folders of :func:`predict` or of :func:`score`; or a mapping from the names of systems to
             theirs. Without a name, or with None, a system is called by its model, else by its folder.
-        layout: The layout of a published table, e.g. ``"appbench-3"``; when left out the benchmark's main
-            one, unless `by` or `metrics` say what is wanted, or it has no column for some run, whose own
-            figures are shown then.
-        by: A column for each value of this key: ``"part"``, or a field of the samples; of one's own tasks
-            what :func:`score` takes.
-        metrics: The figures, as the report calls them; of one's own tasks metrics or their groups.
         gold: What was wanted, where the runs do not say it.
-        variant: Of a benchmark: as the paper means it, ``"corrected"``, or as the published code computes
-            it, ``"official"``.
-        common: Take only the samples that all runs have.
+        rules: How a benchmark judges answers, under the last of their variants; its own options are for all
+            columns.
+        metrics: The figures, as the report calls them; of one's own tasks metrics or their groups.
+        by: A column for each value of this one key: ``"part"``, or a field of the samples; of one's own
+            tasks what :func:`score` takes.
         cluster: What says in which cluster a sample lies, as for `by`; of one's own tasks what the runs were
             scored with when left out.
         seed: Where random numbers start.
-        judge: Decides what rules cannot, where the benchmark knows a judge.
-        prompts: The folder of the prompts that the judge is asked with.
-        run: Runs answers, where the benchmark does.
-        settings: The benchmark's own options, for all columns.
+        layout: The layout of a published table, e.g. ``"appbench-3"``; when left out the benchmark's main
+            one, unless `by` or `metrics` say what is wanted, or it has no column for some run, whose own
+            figures are shown then.
+        common: Take only the samples that all runs have.
 
     Returns:
         The table, with notes that say why figures are missing. :mod:`planner_eval.results.views.table`
@@ -209,18 +200,17 @@ def table(  # noqa: PLR0913 - the options of a public function
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = score(["f()", "g()"], ["f()", "h()"], folder=f"{folder}/base")
+    ...     kept = score(["f()", "g()"], ["f()", "h()"], running=Running(folder=f"{folder}/base"))
     ...     found = table([f"{folder}/base"], metrics=["exact"])
     >>> [(row.name, row.cells[0].value) for row in found.rows]
     [('base', 0.5)]
     """
     refuse_seed(seed)
-    expect_or_none(NAME, layout=layout, by=by, cluster=cluster)
-    expect_or_none(PATH, gold=gold, prompts=prompts)
-    expect_or_none(FUNCTION, run=run)
-    expect(NAMES, metrics=metrics)
-    if variant not in VARIANTS:
-        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
+    expect_or_none(NAME, layout=layout, cluster=cluster)
+    expect_or_none(PATH, gold=gold)
+    expect(NAMES, metrics=metrics, by=by)
+    check_rules(rules)
+    key, settings = _only_key(by), rules.settings
     named = named_runs(runs)
     all_runs = [r for _, r in named]
     form = form_of(all_runs)
@@ -233,15 +223,15 @@ def table(  # noqa: PLR0913 - the options of a public function
         of_trials = tuple(name for name in metrics if trial_figure(name) is not None)
         others = [name for name in metrics if name not in of_trials]
         chosen_metrics = choose_metrics(others or (() if of_trials else OWN_METRICS) or ("exact",))
-        sources = {r.path: _own_source(r, named_gold, chosen_metrics, by, cluster) for r in all_runs}
+        sources = {r.path: _own_source(r, named_gold, chosen_metrics, key, cluster) for r in all_runs}
         if not metrics and (most := min(s.trials for s in sources.values() if isinstance(s, OwnSource))) > 1:
             of_trials = (f"pass^{most}",)
         shown = (*(chosen_metrics if others or not metrics else ()), *of_trials)
-        chosen = plain_layout(shown, by, sort_values(key_values(sources, by)))
+        chosen = plain_layout(shown, key, sort_values(key_values(sources, key)))
     else:
-        how = ScoringOptions(variant, named_gold, judge and RememberingJudge(judge), prompts, run)
-        scored = {r.path: BenchmarkSource(r, benchmark(form), how) for r in all_runs}
-        chosen = with_settings(layout_of(form, layout, by, tuple(metrics), scored, settings), settings)
+        rules = rules._replace(judge=rules.judge and RememberingJudge(rules.judge))
+        scored = {r.path: BenchmarkSource(r, benchmark(form), rules, named_gold) for r in all_runs}
+        chosen = with_settings(layout_of(form, layout, key, tuple(metrics), scored, settings), settings)
         sources = {**scored}
     cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OwnSource)), None)
     rows = _rows(named, chosen)
@@ -265,7 +255,7 @@ def table(  # noqa: PLR0913 - the options of a public function
     heads = [head_of(column, form) for column in chosen.columns]
     notes = [*filter(None, [chosen.note]), *_run_notes(names, rows, sources)]
     provenance = f"planeval {__version__} | " + (
-        "metrics" if form is None else f"benchmark {form} ({variant})"
+        "metrics" if form is None else f"benchmark {form} ({rules.variants[-1]})"
     )
     provenance += "".join(f" | {key} {value}" for key, value in settings.items())
     provenance += " | only samples in common" if common else ""
@@ -280,6 +270,14 @@ class NamedRun(NamedTuple):
 
     name: str | None
     run: TableRun
+
+
+def _only_key(by: Sequence[str]) -> str | None:
+    """The key that a table has columns of."""
+    keys = (by,) if isinstance(by, str) else tuple(by)
+    if len(keys) > 1:
+        raise InputError(f"by is {', '.join(keys)}: a table has columns of one key")
+    return keys[0] if keys else None
 
 
 def named_runs(runs: Any) -> list[NamedRun]:
@@ -438,12 +436,8 @@ def chart(
     systems: Scored | Mapping[str, Any] | Mapping[str | None, Any] | Sequence[str | os.PathLike[str]],
     figure: str | None = None,
     *,
-    gold: str | os.PathLike[str] | None = None,
-    variant: str = "corrected",
-    judge: Judge | None = None,
-    prompts: str | os.PathLike[str] | None = None,
-    run: Any = None,
-    **settings: str,
+    gold: Folder | None = None,
+    rules: BenchmarkRules = DEFAULT_RULES,
 ) -> Chart:
     """Make a chart of systems, as a figure of their benchmark's paper has it.
 
@@ -452,11 +446,8 @@ def chart(
             or such folders, which are called as :func:`table` calls them.
         figure: Which, e.g. ``"nestful-6"``; the benchmark's first when left out.
         gold: What was wanted, where runs do not say it.
-        variant: Of runs of :func:`predict`: ``"corrected"`` or ``"official"``.
-        judge: Decides what rules cannot, where the benchmark knows a judge.
-        prompts: The folder of the prompts that the judge is asked with.
-        run: Runs answers, where the benchmark does.
-        settings: The benchmark's own options, for runs of :func:`predict`.
+        rules: How the benchmark judges runs of :func:`predict`, under the last of their variants; of what
+            was scored only what runs answers is used.
 
     Returns:
         The chart; its ``image`` is the picture.
@@ -471,35 +462,33 @@ def chart(
     ['F1 App', 'F1 API', 'Succ']
     """
     expect_or_none(NAME, figure=figure)
-    expect_or_none(PATH, gold=gold, prompts=prompts)
-    expect_or_none(FUNCTION, run=run)
+    expect_or_none(PATH, gold=gold)
+    check_rules(rules)
     expect(LIST, systems=[systems] if isinstance(systems, (Scored, str, os.PathLike)) else systems)
     if isinstance(systems, Scored):
         systems = {"answers": systems}
     items = [*systems.values()] if isinstance(systems, Mapping) else [*systems]
     if items and all(isinstance(item, Scored) for item in items):
         assert isinstance(systems, Mapping)
-        chart_systems = [System(str(name), scored, run=run) for name, scored in systems.items()]
+        chart_systems = [System(str(name), scored, run=rules.run) for name, scored in systems.items()]
         chosen = find_chart(chart_systems[0].scored.benchmark, figure)
         for system in chart_systems:
             lacking = {k: v for k, v in chosen.settings.items() if system.scored.options.get(k) != v}
             for key, value in lacking.items():
                 raise InputError(f"{chosen.name} is made of answers that are scored with --set {key}={value}")
         return chosen.make(chart_systems)
-    if variant not in VARIANTS:
-        raise InputError(f"there is no variant {variant!r}; there are {' and '.join(VARIANTS)}")
     named = named_runs(systems)
     form = form_of([r for _, r in named])
     if form is None:
         raise InputError("charts are of a benchmark's paper, but these runs are of tasks of your own")
     bench = benchmark(form)
     chosen = find_chart(bench, figure)
-    how = ScoringOptions(variant, None if gold is None else os.fspath(gold), judge, prompts, run)
-    chosen_settings = tuple(sorted({**settings, **chosen.settings}.items()))
-    sources = [BenchmarkSource(r, bench, how) for _, r in named]
+    named_gold = None if gold is None else os.fspath(gold)
+    chosen_settings = tuple(sorted({**rules.settings, **chosen.settings}.items()))
+    sources = [BenchmarkSource(r, bench, rules, named_gold) for _, r in named]
     names = free_names(_labels(named), heads=("",))
     chart_systems = [
-        System(name, source.scored_with(chosen_settings), source.run.asked, run, source.samples)
+        System(name, source.scored_with(chosen_settings), source.run.asked, rules.run, source.samples)
         for name, source in zip(names, sources, strict=True)
     ]
     return chosen.make(chart_systems)

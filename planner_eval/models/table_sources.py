@@ -16,6 +16,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
 from planner_eval.benchmarks.layouts import LayoutColumn
 from planner_eval.benchmarks.report import Report
+from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score import Scored
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.comparison.metrics.facts import Share, Tally
@@ -104,7 +105,9 @@ def read_table_run(path: str) -> TableRun:
     try:
         return _make_table_run(path, data)
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+        raise InputError(
+            f"{path}: the run's files are damaged; repeat its command in another folder"
+        ) from None
 
 
 def _make_table_run(path: str, data: Mapping[str, Any]) -> TableRun:
@@ -192,24 +195,6 @@ def _gold_inputs(data: Mapping[str, Any]) -> list[Any]:
 
 # ----------------------------------------------------------------------
 # What the samples of a run come to, as a table asks for it: under a benchmark, or by metrics.
-class ScoringOptions(NamedTuple):
-    """How runs are scored under a benchmark.
-
-    Args:
-        variant: Under which of its variants.
-        gold: The benchmark's data; where the run came from when None.
-        judge: Decides what rules cannot.
-        prompts: The folder of the prompts that the judge is asked with.
-        run: Runs answers.
-    """
-
-    variant: str
-    gold: str | None = None
-    judge: Judge | None = None
-    prompts: Any = None
-    run: Any = None
-
-
 class RememberingJudge:
     """A judge that is asked each question once, however many parts of a table need the answer.
 
@@ -239,11 +224,13 @@ class BenchmarkSource:
     Args:
         run: The run.
         bench: The benchmark.
-        how: How it is scored.
+        rules: How it is scored: under the last of their variants.
+        gold: The benchmark's data; where the run came from when None.
     """
 
-    def __init__(self, run: TableRun, bench: Benchmark, how: ScoringOptions) -> None:
-        self.run, self.bench, self.how, self.variant = run, bench, how, how.variant
+    def __init__(self, run: TableRun, bench: Benchmark, rules: BenchmarkRules, gold: str | None) -> None:
+        self.run, self.bench, self.rules, self.gold = run, bench, rules, gold
+        self.variant = rules.variants[-1]
         self._scored: dict[tuple[tuple[str, str], ...], Scored] = {}
         self._reports: dict[Any, Report] = {}
         self._samples: dict[str, Sample] | None = None
@@ -260,15 +247,15 @@ class BenchmarkSource:
         try:
             return gold_samples(self.bench, self._gold(), cache=self.run.cache)
         except InputError as problem:
-            if self.how.gold is not None or self.run.predicted is not None:
+            if self.gold is not None or self.run.predicted is not None:
                 raise
             raise InputError(f"{self.run.path}: {problem}; --gold names it where it lies elsewhere") from None
 
     def _gold(self) -> str:
         if self.run.predicted is not None:
-            return gold_of(self.run.predicted, self.how.gold)
+            return gold_of(self.run.predicted, self.gold)
         about = (run_data(self.run.path).get("options") or {}).get("about") or {}
-        named = self.how.gold or about.get("gold")
+        named = self.gold or about.get("gold")
         if not isinstance(named, str):
             raise InputError(f"{self.run.path} does not name its gold: name it with --gold")
         return named
@@ -308,7 +295,9 @@ class BenchmarkSource:
         except KeyError:
             return empty._replace(why=f"there is no metric {column.figure} here, {self.variant}")
         if isinstance(figure.value, str) or figure.value is None:
-            absent = "there is nothing to count" if figure.value is None else "it was not asked for"
+            absent = (
+                "there is nothing to count" if figure.value is None else "the model was not asked for this"
+            )
             return empty._replace(why=figure.error or figure.note or absent)
         value = figure.value / (100 if self.variant in column.percent_in else 1)
         tallies = self._tallies(report, column, column_ids, value)
@@ -328,7 +317,7 @@ class BenchmarkSource:
             for count, what in (
                 (len(matched.missing), "sample{} without an answer, counted as wrong"),
                 (len(matched.repeated), "further answer{} to a sample that has one, not counted"),
-                (len(matched.unknown), "answer{} that no sample asked for, not counted"),
+                (len(matched.unknown), "answer{} without a sample, not counted"),
                 (len(scored.lost), "sample{} with an internal error, not counted"),
             ):
                 notes |= {f"{count:,} {what.format('s' * (count != 1))}": None} if count else {}
@@ -367,7 +356,9 @@ class BenchmarkSource:
 
             return select_samples(full_report, ids)
         records = [r for r in scored.matched.records if r[0].id in ids]
-        return self.bench.score(self.variant, records, judge=scored.judge, run=self.how.run, **scored.options)
+        return self.bench.score(
+            self.variant, records, judge=scored.judge, run=self.rules.run, **scored.options
+        )
 
     def scored_with(self, settings: tuple[tuple[str, str], ...]) -> Scored:
         """What the benchmark says of the run, with some of its options."""
@@ -380,11 +371,10 @@ class BenchmarkSource:
                     variants = ", ".join(scored.reports)
                     raise InputError(f"{self.run.path} was scored as {variants}, expected {self.variant}")
             else:
-                more: Any = dict(settings)
                 scored = score_benchmark(
-                    self.run.predicted.rows, self._gold(), self.bench.name, variants=(self.variant,),
-                    ids=self.run.predicted.ids, reading=Reading(cache=self.run.cache),
-                    judge=self.how.judge, prompts=self.how.prompts, run=self.how.run, **more,
+                    self.run.predicted.rows, self._gold(), self.bench.name,
+                    reading=Reading(cache=self.run.cache), ids=self.run.predicted.ids,
+                    rules=self.rules._replace(variants=(self.variant,), settings=dict(settings)),
                 )  # fmt: skip
             self._scored[settings] = scored
         return self._scored[settings]
@@ -474,7 +464,7 @@ class OwnSource:
         """What does not count in these figures."""
         notes = [*self.said]
         if self.unjudged:
-            notes.append(f"{self.unjudged:,} without a gold plan , not counted")
+            notes.append(f"{self.unjudged:,} without a gold plan, not counted")
         return notes
 
     def _chosen(self, column: LayoutColumn, ids: Collection[str] | None) -> Iterator[rows.ScoredRow]:

@@ -263,7 +263,10 @@ def find_conversation_findings(
                     yield Diagnostic("trace.ungrounded_argument", message, "warning", position, name)
         if call.tool in acting and before.user is not None and not _has_agreed(call.name, before):
             words = shorten(before.user, 60)
-            message = f"it changes something, but the user's last message neither asks nor agrees: {words!r}"
+            message = (
+                "it changes something, but the user's last message neither asks for it nor agrees "
+                f"to it: {words!r}"
+            )
             yield Diagnostic("trace.unagreed_action", message, "info", position)
 
 

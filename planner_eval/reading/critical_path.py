@@ -249,7 +249,7 @@ def _describe_missing_spans(run: Run) -> Iterator[str]:
         )
     open_ones = [span for span in run.spans if span.start is not None and span.end is None]
     if run.unended:
-        yield f"of {format_count(run.unended, 'span')} the end is not a readable time; export times"
+        yield f"the end of {format_count(run.unended, 'span')} is not a readable time: export the times"
     elif open_ones and any(span.end is not None for span in run.spans):
         names = ", ".join(shorten(span.name, MAX_SHOWN_LENGTH) for span in open_ones[:3])
         some = format_count(len(open_ones), "span")

@@ -24,7 +24,8 @@ from planner_eval.base.resources import service
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read as door
-from planner_eval.reading.dialects.read import TurnChoice, check_turn, to_json_data, write
+from planner_eval.reading.dialects.json_objects import to_json_data
+from planner_eval.reading.dialects.read import TurnChoice, check_turn, write
 from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role, is_table, table_rows
 from planner_eval.reading.files.files import PlanFile, read_data, read_plan
@@ -56,12 +57,12 @@ _NAMES_BY_ROLE: Mapping[Role, str] = {
 def read(  # noqa: PLR0913 - the options of a public function
     source: Source,
     *,
-    role: Role = "plan",
     id_field: str | None = None,
     text_field: str | None = None,
+    turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
-    turn: TurnChoice = None,
+    role: Role = "plan",
     store: Store = DEFAULT_STORE,
 ) -> PlanFile:
     """Read a file of plans, or the same in memory: one plan, or records of which each holds one.
@@ -70,13 +71,13 @@ def read(  # noqa: PLR0913 - the options of a public function
         source: The path of a file (``"-"`` is standard input), of a directory of files, or a pattern such
             as ``"runs/*.json"``; the name of a published data set, e.g. ``"nestful-v2"``; or a list of
             texts, plans or records, a frame of pandas or polars, a Hugging Face data set, an iterable.
-        role: Whether ``"answer"`` or ``"gold"`` is wanted, where a record holds both.
         id_field: The field that names a record; recognised when left out.
         text_field: The field that holds its plan; recognised when left out.
-        cache: The cache folder of data sets, where it is not the usual one.
-        folder: Where a data set's files lie, instead of the cache.
         turn: Which turn of the assistant is read of conversations: ``"first"``, ``"last"`` or its number,
             counted from 1; all turns when left out.
+        cache: The cache folder of data sets, where it is not the usual one.
+        folder: Where a data set's files lie, instead of the cache.
+        role: Whether ``"answer"`` or ``"gold"`` is wanted, where a record holds both.
         store: From which size on the records of a file are kept on disk, and where.
 
     Returns:
@@ -158,13 +159,13 @@ def parse(  # noqa: PLR0913 - the options of a public function
     source: Source,
     *,
     dialect: str | None = None,
-    repair: bool = False,
-    tools: Any = None,
-    infer: bool = False,
-    compute: str | None = None,
-    reader: str = "fast",
     turn: TurnChoice = None,
+    repair: bool = False,
+    compute: str | None = None,
+    infer: bool = False,
+    reader: str = "fast",
     limits: Limits = DEFAULT_LIMITS,
+    tools: Any = None,
 ) -> Plan:
     """Read a plan.
 
@@ -175,19 +176,19 @@ def parse(  # noqa: PLR0913 - the options of a public function
             of texts or calls is one plan, as in a file; to :func:`read`, ``stats``, ``score`` and
             ``evaluate`` a list of texts is many.
         dialect: The dialect's name; without it the notation is recognised, and named in the plan.
+        turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
+            number, counted from 1; all of them, in order, when left out.
         repair: Mend small faults where strict reading fails; each is a ``repair.*`` diagnostic.
-        tools: What types the values of notations that write them without types: tool → parameter →
-            JSON type, a catalog, or a catalog's file.
+        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
+            comes to, within bounds; without it, and where it is something else, its text stands.
         infer: Add edges, marked as inferred, where an argument repeats a value of an earlier result, and
             where `tools`, or the data set, say which earlier call fills a hole such as ``$$$``; steps that
             are written as such become generations. No comparison counts what was inferred.
-        compute: ``"arithmetic"``: an expression of numbers and + - * / // % ** ( ) becomes the number it
-            comes to, within bounds; without it, and where it is something else, its text stands.
         reader: ``"fast"``, or ``"grammar"``: the Lark grammar of the notation, which keeps the places of
             calls, arguments and references, and mends nothing; it reads texts of up to 256,000 characters.
-        turn: Which turn of the assistant is read where there are several: ``"first"``, ``"last"`` or its
-            number, counted from 1; all of them, in order, when left out.
         limits: Bounds on size, nesting and the number of calls.
+        tools: What types the values of notations that write them without types: tool → parameter →
+            JSON type, a catalog, or a catalog's file.
 
     Returns:
         The linked plan with its diagnostics; one without calls where the text calls no tool.
@@ -462,23 +463,23 @@ def convert(
     source: Source,
     to: str,
     *,
-    loss: bool = False,
     dialect: str | None = None,
     repair: bool = False,
     compute: str | None = None,
     tools: Any = None,
+    loss: bool = False,
 ) -> ConvertedText:
     """Write a plan in another notation.
 
     Args:
         source: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
         to: The notation to write.
-        loss: Give up what it cannot say, and say what was lost.
         dialect: The notation to read; recognised when left out.
         repair: Mend small faults where strict reading fails.
         compute: ``"arithmetic"``: expressions of numbers become the numbers they come to.
         tools: What types the values of untyped notations, where they are read and where what is written
             will be read; as for :func:`planner_eval.parse`.
+        loss: Give up what it cannot say, and say what was lost.
 
     Returns:
         The text, and the losses; none without `loss`.

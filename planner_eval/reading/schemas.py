@@ -57,14 +57,14 @@ class CallEntry(Described):
     """One call of a tool."""
 
     mapping: ClassVar[str] = "an object"
-    id: str | int = optional_key("Its label in references (default: c1, c2, … by position).")
-    app: str = optional_key("The app that offers the tool.")
-    name: str = Field(min_length=1, description="The tool.")
+    id: str | int = optional_key("The call's label in references (default: c1, c2, … by position).")
+    app: str = optional_key("The app that the tool belongs to.")
+    name: str = Field(min_length=1, description="The tool's name.")
     arguments: dict[str, Value] | Items[ArgumentPair] = optional_key(
         "The arguments; a list of pairs where a name repeats."
     )
-    returns: Items[str] = optional_key("Names of its outputs.")
-    result: Any = optional_key("Its output when it was run.")
+    returns: Items[str] = optional_key("The names of the call's outputs.")
+    result: Any = optional_key("The call's output when it was run.")
 
 
 class PlanObject(Described):
@@ -102,35 +102,41 @@ class Row(Described):
 
     model_config = ConfigDict(json_schema_extra=_add_required_fields)
 
-    name: str = Field(min_length=1, description="What --from and --to take.")
-    title: str = optional_key("One line for a person.")
+    name: str = Field(min_length=1, description="The notation's name, as --from and --to accept it.")
+    title: str = optional_key("A description in one line.")
     example: str = Field(min_length=1, description="A short plan in this notation.")
-    shape: Annotated[str, OneOf(SHAPES)] = Field(description="What is read and written by the other fields.")
-    rows: Items[int] = optional_key("Numbers of the notations that it covers.")
+    shape: Annotated[str, OneOf(SHAPES)] = Field(
+        description="The shape of the notation, which the other fields fill in."
+    )
+    rows: Items[int] = optional_key("The numbers of the notations that the row covers.")
     status: str = optional_key("V: seen in a server's or framework's source or tests; K: general knowledge.")
-    note: str = optional_key("What stays unchecked.")
+    note: str = optional_key("What was not checked.")
     references: str = optional_key("The notation of references inside texts.")
-    typed: bool = optional_key("False where values are written without types: a tool schema gives them.")
-    sign: str = optional_key("A regular expression that a text of it, or the text of its JSON data, holds.")
-    known: str = optional_key("What to say of a text with the sign.")
+    typed: bool = optional_key(
+        "False if values are written without types, which a tool catalog then supplies."
+    )
+    sign: str = optional_key("A regular expression that every text in this notation matches.")
+    known: str = optional_key("The message about a text that matches 'sign'.")
     weak: bool = optional_key(
-        "True where prose may hold the sign, too: what then cannot be read is no error."
+        "True if prose may match 'sign' too: a text that cannot be read is then no error."
     )
     rank: int = optional_key("Rows of a lower rank are tried first.")
     hints: Items[str] = optional_key(
-        "Words of which one stands in all its texts, or JSON data: no other is looked at."
+        "Words, one of which occurs in every text of the notation: no other text is tried."
     )
-    tool: str = optional_key("The name of a call that no other notation makes.")
+    tool: str = optional_key("A tool name that occurs only in this notation.")
     line_start: bool = optional_key(
-        "True where its first tokens are ordinary words: they count at a line's start."
+        "True if the opening tokens are ordinary words, which count only at the start of a line."
     )
-    open: Items[str] = optional_key("Tokens before a call or the list: the first is written, all are read.")
-    close: Items[str] = optional_key("Tokens after it.")
-    each: bool = optional_key("Whether the tokens stand around each call, not around the list.")
+    open: Items[str] = optional_key(
+        "Tokens before a call or the list of calls; all are read, the first is written."
+    )
+    close: Items[str] = optional_key("Tokens after the call or the list of calls.")
+    each: bool = optional_key("Whether the tokens enclose each call instead of the list of calls.")
     inner: str = optional_key("The shape inside the tokens.")
     list: bool = optional_key("Whether the calls between the tokens are a list.")
-    separator: str = optional_key("What stands between calls.")
-    quote: str = optional_key("What stands around a text.")
+    separator: str = optional_key("The text between calls.")
+    quote: str = optional_key("The quote around a text.")
     around: str = optional_key(
         'JSON around the calls, with "$calls"; "$each" writes the calls one after another.'
     )
@@ -138,9 +144,9 @@ class Row(Described):
         "A call as JSON with $name, $arguments, $text, $id; or an opening and a closing tag."
     )
     parameter: Items[str] = optional_key("A parameter's opening and closing tag.")
-    head: Items[str] = optional_key("What stands before a call's name.")
-    middle: Items[str] = optional_key("What stands between name and arguments.")
-    tail: Items[str] = optional_key("What stands after the arguments.")
+    head: Items[str] = optional_key("The text before a call's name.")
+    middle: Items[str] = optional_key("The text between name and arguments.")
+    tail: Items[str] = optional_key("The text after the arguments.")
 
 
 # ----------------------------------------------------------------------
@@ -152,7 +158,7 @@ class GoldRecord(Described):
     mapping: ClassVar[str] = "an object"
 
     alternatives: Items[str | list[Any] | GoldRecord] = optional_key(
-        "Other plans that are as right, each a plan or a record like this."
+        "Other right plans, each a plan or a record like this one."
     )
     optional: Items[str] = optional_key("Calls that need not be made, by id.")
     before: Items[Annotated[Pair[str], describe_expected("2 call ids")]] = optional_key(
@@ -162,38 +168,40 @@ class GoldRecord(Described):
         "Groups of calls without order, where the policy asks for written order."
     )
     accepted: Annotated[dict[str, dict[str, Any]], describe_expected("call → argument → list of values")] = (
-        optional_key("Values that are right besides gold's own: call, argument, a list of values.")
+        optional_key("Other right values: by call and argument, a list of values.")
     )
     omittable: Annotated[dict[str, Items[str]], describe_expected("call → list of arguments")] = optional_key(
-        "Arguments that need not be given: call, a list of their names."
+        "Arguments that may be left out: by call, a list of names."
     )
 
 
 class FrameworkRow(Described):
     """Where the files of a framework keep answers and gold."""
 
-    name: str = Field(min_length=1, description="What messages call it.")
+    name: str = Field(min_length=1, description="The framework's name in messages.")
     sign: Annotated[Items[str], Field(min_length=1)] = Field(
         description="Paths that exist in every record, or in the file's object around the records."
     )
-    title: str = optional_key("One line for a person.")
-    source: str = optional_key("Where the layout was looked up.")
+    title: str = optional_key("A description in one line.")
+    source: str = optional_key("The source of the layout.")
     records: str = optional_key('The path from the file\'s object to its records, "[]" behind each list.')
     join: str = optional_key(
         'For records that lie apart from their task: "task = tasks[] by task_id = id".',
         pattern=r"^\S+ = \S+\[\] by \S+ = \S+$",
     )
-    group: str = optional_key("Where every span is a record: the path to what spans of one trace share.")
-    order: str = optional_key("The field by which the spans of a trace are put in order.")
+    group: str = optional_key(
+        "If every span is a record: the path to the value that spans of one trace share."
+    )
+    order: str = optional_key("The field that orders the spans of a trace.")
     only: str = optional_key(
-        'Of a list of calls the elements with a value, "type = TOOL", or without: "requestor != user".',
+        'The elements of the list of calls to use: "type = TOOL", or "requestor != user".',
         pattern=r"^\S+ !?= \S+$",
     )
     call: Items[str] = optional_key(
         "Paths to the name, the arguments and the output of an element that is a call."
     )
-    id: Items[str] = optional_key('Paths to what names a record, joined by "/".')
-    question: Items[str] = optional_key("Paths to what was asked; the first that exists is used.")
+    id: Items[str] = optional_key('Paths to the parts of the id of a record, which are joined by "/".')
+    question: Items[str] = optional_key("Paths to the question; the first that exists is used.")
     tools: str = optional_key("The path to the tools on offer.")
     answer: str = optional_key(
         'The path to the model\'s calls, or several with " or " between; "." is the record itself.'

@@ -153,7 +153,7 @@ class Agreement:
         """
         values = {figure.name: figure.value for figure in self.figures}
         if name not in values:
-            hint = did_you_mean(name, values, f"there are {', '.join(values)}")
+            hint = did_you_mean(name, values, f"expected one of {', '.join(values)}")
             raise InputError(f"there is no metric {name!r}; {hint}")
         return values[name]
 
@@ -241,7 +241,7 @@ def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, st
         positive_name = " ".join(positive.split()).casefold()
         names = sorted(set(plain.values()))
         if positive_name not in names:
-            hint = did_you_mean(positive_name, names, f"there are {', '.join(names[:9])}")
+            hint = did_you_mean(positive_name, names, f"the verdicts are {', '.join(names[:9])}")
             raise InputError(f"no record has the verdict {positive!r}; {hint}")
         positive_name = class_of.get(positive_name, positive_name)
         return {
@@ -251,8 +251,7 @@ def _map_words_to_classes(words: set[str], positive: str | None) -> dict[str, st
     if len(set(plain.values())) > MAX_CLASSES:
         raise InputError(
             f"there are {len(set(plain.values())):,} different verdicts, but at most {MAX_CLASSES} are "
-            f"possible: "
-            "is it the field of the verdicts? --field verdict names it"
+            "possible: name the field of the verdicts with --field verdict=NAME"
         )
     return plain
 

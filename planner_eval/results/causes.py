@@ -479,7 +479,7 @@ def _group_name(kind: str, fields: Sequence[str]) -> str:
 
 # ----------------------------------------------------------------------
 # What root causes cost over many compared pairs.
-def attribute(rows: Iterable[Row], *, policy: AnyPolicy = "default") -> Causes:
+def attribute(rows: Iterable[Row], *, policy: AnyPolicy = DEFAULT_POLICY) -> Causes:
     r"""Find what each root cause costs: undo it, compare again, and credit it with what is gained.
 
     A pair's credits are Shapley values and sum to 1 less its score; they are summed by code, tool, argument

@@ -158,16 +158,20 @@ def find_codes(name: str) -> list[CodeEntry]:
             return [*terms, *family]
     if terms:
         return terms
-    if alike := [entry for entry in term_entries() if _folded(entry.code) == _folded(name)]:
+    every_entry = (*entries.values(), *term_entries())
+    if alike := [entry for entry in every_entry if _folded(entry.code) == _folded(name)]:
         return alike
-    names = [*entries, *(entry.code for entry in term_entries())]
-    hint = did_you_mean(name, names, "planeval explain lists all codes and terms")
+    hint = did_you_mean(
+        name, [entry.code for entry in every_entry], "planeval explain lists all codes and terms"
+    )
     raise InputError(f"unknown code or term {name!r}; {hint}")
 
 
 def _folded(term: str) -> str:
-    """A term without what its forms differ in: case, hyphens and the ending of the plural."""
-    return term.lower().replace("-", " ").replace("_", " ").removesuffix("s")
+    """A term without what its forms differ in: case, hyphens, the ending of the plural, k of pass^k."""
+    return (
+        re.sub(r"(?<=[\^@])\d+\Z", "k", term.lower()).translate(str.maketrans("-_.", "   ")).removesuffix("s")
+    )
 
 
 def _notation_entries(name: str) -> list[CodeEntry]:

@@ -224,13 +224,6 @@ def make_comparison(
     return Comparison(_correct_contrasts(contrasts), tuple(metrics), seed, cluster)
 
 
-def make_contrast(
-    first: Sequence[ScoredRow], second: Sequence[ScoredRow], *args: Any, **options: Any
-) -> Contrast:
-    """Compare two systems, as :func:`make_comparison` does several."""
-    return make_comparison((first, second), *args, **options).contrasts[0]
-
-
 def _contrast(
     runs: tuple[Sequence[ScoredRow], Sequence[ScoredRow]],
     metrics: Sequence[str],
@@ -446,20 +439,19 @@ def mistaken_scene(comparison: Comparison) -> Scene:
 
 def mistaken_counts(comparison: Comparison) -> dict[tuple[str, str], list[int]]:
     """(Gold's tool, the tool called) → how often each system took it so, the commonest first."""
-    systems = [
-        comparison.contrasts[0].mistaken[0],
-        *(contrast.mistaken[1] for contrast in comparison.contrasts),
-    ]
-    pairs: Iterable[tuple[str, str]] = {pair for system in systems for pair in system}
-    counts = {pair: [system.get(pair, 0) for system in systems] for pair in pairs}
+    counts = _count_systems(comparison.of_each("mistaken"))
     return dict(sorted(counts.items(), key=lambda item: (-sum(item[1]), item[0])))
+
+
+def _count_systems(systems: Sequence[Mapping[Any, int]]) -> dict[Any, list[int]]:
+    """What is counted → how often in each system."""
+    keys = {key for system in systems for key in system}
+    return {key: [system.get(key, 0) for system in systems] for key in keys}
 
 
 def cause_counts(comparison: Comparison) -> dict[str, list[int]]:
     """Code of a root cause → how often each system has it, what differs most first."""
-    systems = [comparison.contrasts[0].causes[0], *(contrast.causes[1] for contrast in comparison.contrasts)]
-    codes: Iterable[str] = {code for system in systems for code in system}
-    counts = {code: [system.get(code, 0) for system in systems] for code in codes}
+    counts = _count_systems(comparison.of_each("causes"))
     return dict(
         sorted(counts.items(), key=lambda item: (min(item[1]) - max(item[1]), -sum(item[1]), item[0]))
     )

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias, overload
 
 from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, expect_or_none
 from planner_eval.base.resources import service
-from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold
-from planner_eval.comparison.metrics import DEFAULT_METRICS, choose_metrics
-from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
+from planner_eval.comparison.evaluate import Progress, pair, read_shared_gold
+from planner_eval.comparison.metrics import choose_metrics
+from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
@@ -25,8 +25,8 @@ from planner_eval.results.score import (
     scoring_job,
 )
 from planner_eval.results.scored import BREAKDOWN_FIELDS, STRUCTURE_KEYS
+from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
-from planner_eval.results.views.compare import system_names
 
 Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
 """Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""
@@ -38,13 +38,13 @@ def compare(
     second: Source,
     gold: Source,
     *,
+    reading: Reading = ...,
     policy: AnyPolicy = ...,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     cluster: str | None = ...,
-    seed: int = ...,
-    reading: Reading = ...,
     names: Sequence[str] | None = ...,
+    seed: int = ...,
     progress: Progress | None = ...,
 ) -> Contrast: ...
 
@@ -54,13 +54,13 @@ def compare(
     first: Systems,
     second: Source = ...,
     *,
+    reading: Reading = ...,
     policy: AnyPolicy = ...,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     cluster: str | None = ...,
-    seed: int = ...,
-    reading: Reading = ...,
     names: Sequence[str] | None = ...,
+    seed: int = ...,
     progress: Progress | None = ...,
 ) -> Comparison: ...
 
@@ -70,13 +70,13 @@ def compare(  # noqa: PLR0913 - the options of a public function
     second: Source = None,
     gold: Source = None,
     *,
+    reading: Reading = DEFAULT_READING,
     policy: AnyPolicy = DEFAULT_POLICY,
-    metrics: Iterable[str] = DEFAULT_METRICS,
+    metrics: Iterable[str] = (),
     by: Sequence[str] = (),
     cluster: str | None = None,
-    seed: int = 0,
-    reading: Reading = DEFAULT_READING,
     names: Sequence[str] | None = None,
+    seed: int = 0,
     progress: Progress | None = None,
 ) -> Contrast | Comparison:
     """Compare systems' predictions for the same gold plans: paired differences, and how sure they are.
@@ -91,13 +91,14 @@ def compare(  # noqa: PLR0913 - the options of a public function
             folders of runs without a second.
         second: The other's predictions; or the gold plans.
         gold: The gold plans of both.
+        reading: How all are read and paired.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
-        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name;
+            all but those of other benchmarks when left out.
         by: What to break the differences down by, as for :func:`score`; when left out by all there is.
         cluster: What says in which cluster a sample lies, as for :func:`score`.
-        seed: Where random numbers start.
-        reading: How all are read and paired.
         names: What the systems are called; A, B and so on when left out.
+        seed: Where random numbers start.
         progress: Is told how many pairs of each are done.
 
     Returns:
@@ -137,35 +138,23 @@ def compare(  # noqa: PLR0913 - the options of a public function
         return compare_stored_runs(systems, called, by=by, seed=seed, cluster=cluster)
     right = read_shared_gold(second if gold is None else gold, reading)
     pairings = [repair_predictions(pair(system, right, reading=reading)) for system in systems]
-    comparison = _compare_pairings(
-        pairings, policy_of(policy), choose_metrics(metrics), by, called, progress, seed=seed, cluster=cluster
+    chosen, names_of_metrics, keys = (
+        policy_of(policy),
+        choose_metrics(metrics),
+        by or (*STRUCTURE_KEYS, *BREAKDOWN_FIELDS),
     )
-    return comparison if gold is None else comparison.contrasts[0]
-
-
-def _compare_pairings(  # noqa: PLR0913 - the options of a public function
-    pairings: Sequence[PairedFiles],
-    policy: Policy,
-    metrics: tuple[str, ...],
-    by: Sequence[str],
-    names: Sequence[str],
-    progress: Progress | None,
-    *,
-    seed: int,
-    cluster: str | None,
-) -> Comparison:
-    keys = by or (*STRUCTURE_KEYS, *BREAKDOWN_FIELDS)
     cluster = cluster or (TASK_KEY if any(paired.trials for paired in pairings) else None)
-    jobs = [scoring_job(paired, metrics, policy, keys, cluster, mends=True) for paired in pairings]
     used_names = KnownNames()
-    systems = []
-    for job, paired in zip(jobs, pairings, strict=True):
+    scored = []
+    for paired in pairings:
+        job = scoring_job(paired, names_of_metrics, chosen, keys, cluster, mends=True)
         totals = Totals((), keys)  # the figures are of pairs of samples
         rows = scored_rows(job, paired, totals, progress)
-        systems.append(System(rows, totals, job.about))
+        scored.append(System(rows, totals, job.about))
         used_names.seen |= totals.names.seen
-    used_names.check(policy)
-    refuse_unknown_keys(by, systems[0].totals)
-    return comparison_of(
-        systems, metrics, names=names, by=keys, seed=seed, policy=policy.name, cluster=cluster
+    used_names.check(chosen)
+    refuse_unknown_keys(by, scored[0].totals)
+    comparison = comparison_of(
+        scored, names_of_metrics, names=called, by=keys, seed=seed, policy=chosen.name, cluster=cluster
     )
+    return comparison if gold is None else comparison.contrasts[0]

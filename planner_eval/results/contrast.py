@@ -146,10 +146,15 @@ class Comparison:
     seed: int = 0
     cluster: str | None = None
 
+    def of_each(self, name: str) -> tuple[Any, ...]:
+        """What contrasts have of their two systems, of each system once: the first, then the others."""
+        pairs = [getattr(contrast, name) for contrast in self.contrasts]
+        return (pairs[0][0], *(pair[1] for pair in pairs))
+
     @property
     def names(self) -> tuple[str, ...]:
         """What the systems are called, the first before all."""
-        return (self.contrasts[0].names[0], *(contrast.names[1] for contrast in self.contrasts))
+        return self.of_each("names")
 
     @property
     def n(self) -> int:
@@ -159,15 +164,12 @@ class Comparison:
     @property
     def records(self) -> tuple[Records, ...]:
         """What became of the records of each system, the first before all."""
-        return (self.contrasts[0].records[0], *(contrast.records[1] for contrast in self.contrasts))
+        return self.of_each("records")
 
     @property
     def conversations(self) -> tuple[ConversationSums | None, ...]:
         """Turns and costs of each system, the first before all."""
-        return (
-            self.contrasts[0].conversations[0],
-            *(contrast.conversations[1] for contrast in self.contrasts),
-        )
+        return self.of_each("conversations")
 
     @property
     def unreadable(self) -> str:
@@ -213,7 +215,7 @@ def _comparison_sentence(contrast: Contrast, main: Line, lines: Sequence[Line]) 
     if not (contrast.lost or contrast.won or any(line.gain for line in lines)):
         value = ratio_text(main.first.value or 0.0)
         return f"{first} and {second} have the same scores: n = {contrast.n}, {main.name} {value}"
-    over = f" after Holm's correction for {contrast.family} metrics" if contrast.family > 1 else ""
+    over = f" after Holm's correction for {contrast.family} tests" if contrast.family > 1 else ""
     other_sure = [line for line in lines if line.sure and line is not main]
     probability = f"{_p_text(main)}{over}"
     figures = f"{values_text(main)}, {probability}"
@@ -244,10 +246,10 @@ def _unread_sentence(contrast: Contrast, main: Line) -> str:
             clauses.append(f"{count} of {name}'s {format_count(contrast.n, 'answer')} {verb} {kind}{more}")
     why = "mostly because " if _is_lead_from_unread(contrast, main, read) else ""
     both = "one record" if read.n == 1 else format_count(read.n, "record")
-    over_both = f"over the {both} that both answer readably"
+    over_both = f"over the {both} where both answers are readable"
     line = next((candidate for candidate in read.lines if candidate.name == main.name), None)
     if not read.n:
-        over_both = "no record is answered readably by both"
+        over_both = "no record has a readable answer from both"
     elif line is None or line.gain is None:
         over_both += f", {main.name} is undefined"
     else:
@@ -341,7 +343,7 @@ def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
     line = next((candidate for candidate in contrast.lines if candidate.name == allowed.metric), None)
     if line is None:
         names = [candidate.name for candidate in contrast.lines]
-        hint = did_you_mean(allowed.metric, names, f"it has {', '.join(names)}")
+        hint = did_you_mean(allowed.metric, names, f"expected one of {', '.join(names)}")
         raise InputError(f"the comparison has no metric {allowed.metric!r}; {hint}")
     first, second = contrast.names
     gap = line.difference
@@ -391,14 +393,14 @@ def check_threshold(name: str, value: Any, least: float, *, lower: bool = False)
     >>> check_threshold("exact", 0.899999, 0.9)
     ThresholdResult(met=False, said='exact is 0.899999, expected at least 0.9')
     >>> check_threshold("exact", 0.95, 90).said
-    'exact is 0.9500, expected at least 90; figures go up to 1: 90 % is 0.9'
+    'exact is 0.9500, expected at least 90; scores go up to 1: write 90 % as 0.9'
     """
     expectation = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):
         return ThresholdResult(False, f"{name} is undefined, {expectation}")
     met = value <= least if lower else value >= least
     if not lower and 0 <= value <= 1 < least <= _PERCENT:
-        expectation += f"; figures go up to 1: {least:g} % is {least / _PERCENT:g}"
+        expectation += f"; scores go up to 1: write {least:g} % as {least / _PERCENT:g}"
     value_text = f"{value:.4f}"
     if value != least and float(value_text) == least:  # rounded it would say that it is the threshold
         value_text = repr(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -47,11 +48,7 @@ class CostSum(NamedTuple):
 
     def plus(self, other: CostSum) -> CostSum:
         """The sums over the records of both."""
-        return CostSum(
-            self.records + other.records, self.total + other.total, self.right + other.right,
-            self.recorded + other.recorded, self.recorded_right + other.recorded_right,
-            self.recorded_total + other.recorded_total,
-        )  # fmt: skip
+        return CostSum._make(map(add, self, other))
 
     @property
     def mean(self) -> float | None:
@@ -210,7 +207,9 @@ def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> 
         everything, wrong_turns, follow, late = (sums.counts[f"{unit} {kind}"] for kind in KINDS)
         clauses = [f"{unit}s: {wrong_turns} of {everything} wrong"] if wrong_turns else []
         clauses += [f"{follow} of them follow from the first wrong one"] if follow else []
-        clauses += [f"{format_count(late, 'right call')} made in another {unit} than gold's"] if late else []
+        clauses += (
+            [f"{format_count(late, 'right call')} made in a different {unit} than in gold"] if late else []
+        )
         if clauses:
             yield ", ".join(clauses)
 

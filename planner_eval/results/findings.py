@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import printable
+from planner_eval.base.text import line_and_column, printable
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.rows import STATES, Row, Spans
@@ -220,8 +220,8 @@ def finding_of_gold(
     start = _start_offset(plan.calls[doubt.call], doubt.argument)
     if start is None:
         return finding
-    column = start - plan.text.rfind("\n", 0, start)
-    return finding._replace(line=plan.text.count("\n", 0, start) + 1, column=column)
+    line, column = line_and_column(plan.text, start)
+    return finding._replace(line=line, column=column)
 
 
 def _start_offset(call: Call, argument: str | None) -> int | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.text import format_count, shorten
 from planner_eval.comparison.rows import JUDGED_STATES
@@ -16,7 +16,7 @@ from planner_eval.results.contrast import Comparison, Contrast, Line
 from planner_eval.results.findings import TOOL_CODES
 from planner_eval.results.report import Report, make_report
 from planner_eval.results.scored import ScoredRow, tally_data
-from planner_eval.results.totals import Totals
+from planner_eval.results.totals import totals_of
 
 
 class GoldDoubts(NamedTuple):
@@ -29,6 +29,26 @@ class GoldDoubts(NamedTuple):
 
     name: str
     records: frozenset[str]
+
+    def unknown(self, samples: Collection[str]) -> tuple[str, ...]:
+        """Those that are none of the samples.
+
+        Raises:
+            InputError: none of them is.
+        """
+        unknown = tuple(sorted(self.records.difference(samples)))
+        if unknown and len(unknown) == len(self.records):
+            raise InputError(
+                f"{self.name}: its records and the samples share no id: records have {unknown[0]!r}, "
+                f"samples {min(samples, default='none')!r}, …"
+            )
+        return unknown
+
+    def message(self, doubtful: int, of: int, unknown: int) -> str:
+        """Of how many samples gold is doubtful, in words."""
+        more = f"; {format_count(unknown, 'doubtful record')} not among them" if unknown else ""
+        count = f"{doubtful} of {format_count(of, 'sample')}"
+        return f"gold is doubtful in {count} ({os.path.basename(self.name)}){more}"
 
 
 class WithoutDoubts(NamedTuple):
@@ -51,10 +71,7 @@ class WithoutDoubts(NamedTuple):
     @property
     def message(self) -> str:
         """How many are left out, in words."""
-        unknown = len(self.unknown)
-        more = f"; {format_count(unknown, 'doubtful record')} not among them" if unknown else ""
-        of = format_count(self.of, "sample")
-        return f"gold is doubtful in {self.left_out} of {of} ({os.path.basename(self.doubts.name)}){more}"
+        return self.doubts.message(self.left_out, self.of, len(self.unknown))
 
 
 def read_gold_doubts(source: Any) -> GoldDoubts:
@@ -90,13 +107,7 @@ def read_gold_doubts(source: Any) -> GoldDoubts:
 
 
 def _read_rows(name: str) -> list[Any]:
-    try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"there is no file {name}") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        reason = getattr(problem, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"{name}: cannot be read: {reason}") from None
+    text = read_text(name)
     if not text.strip():  # --fix writes nothing where nothing is to be mended
         return []
     try:
@@ -145,9 +156,7 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
             f"scored is {shorten(repr(scored), 40)}, expected what pe.score or pe.compare gave for many pairs"
         )
     read = read_gold_doubts(doubts)
-    runs = [scored.rows] if isinstance(scored, Report) else [
-        scored.contrasts[0].rows[0], *(contrast.rows[1] for contrast in scored.contrasts)
-    ]  # fmt: skip
+    runs = [scored.rows] if isinstance(scored, Report) else scored.of_each("rows")
     samples: set[str] = set()
     others: list[list[ScoredRow]] = []
     judged: dict[str, bool] = {}
@@ -161,17 +170,11 @@ def leave_out_doubts(scored: Report | Comparison, doubts: Any) -> WithoutDoubts:
                 judged[row.id] = is_doubtful
             if not is_doubtful:
                 others[-1].append(row)
-    unknown = tuple(sorted(read.records - samples))
-    if read.records and len(unknown) == len(read.records):
-        raise InputError(
-            f"{read.name}: no id of its records is the id of a sample: {unknown[0]!r}; the samples are "
-            f"{min(samples, default='none')!r}, …"
-        )
+    unknown = read.unknown(samples)
     rest: Report | Comparison
     if isinstance(scored, Report):
-        totals = Totals(scored.totals.metrics, scored.totals.by, cluster=scored.totals.cluster)
-        for row in others[0]:
-            totals.add(row)
+        summed = scored.totals
+        totals = totals_of(others[0], summed.metrics, summed.by, summed.cluster)
         rest = make_report(totals, others[0], made=scored.signature, about=scored.about)
     else:
         first = scored.contrasts[0]

@@ -99,6 +99,11 @@ class Interval(NamedTuple):
     method: str
 
 
+def span_text(interval: Interval | None) -> str | None:
+    """An interval as a cell of a table; None where there is none."""
+    return None if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
+
+
 def proportion(hits: float, of: float) -> Interval | None:
     """The interval of a share of yes-or-no answers; None where nothing was asked.
 

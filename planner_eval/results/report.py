@@ -180,7 +180,7 @@ class Report:
                     return figure.tally.precision if aspect == "precision" else figure.tally.recall
         names = [*(figure.name for figure in self.figures), *of_trials]
         few = " (a task's trials are records of one id)" if trial_figure(name) and not of_trials else ""
-        raise InputError(f"there is no metric {name!r}; it has {', '.join(names)}{few}")
+        raise InputError(f"there is no metric {name!r}; expected one of {', '.join(names)}{few}")
 
 
 def signature(policy: str, *, version: str = __version__, **fields: str) -> str:
@@ -220,7 +220,7 @@ def count_clusters(columns: Mapping[str, Column]) -> int:
 def no_cluster_error(key: str, name: str) -> InputError:
     """That a sample lies in no cluster: left out of them all it would count in no interval."""
     return InputError(
-        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, nor is it one of "
+        f"--cluster {key!r}: the gold record of {name!r} has no field {key!r}, and it is not one of "
         f"{', '.join(STRUCTURE_KEYS)}; every sample needs a cluster"
     )
 

@@ -46,32 +46,34 @@ _Tally = CountsData | ShareData | None
 class FigureData(_Written):
     """One metric over many pairs."""
 
-    value: float | None = Field(description="From summed counts (micro).")
-    macro: float | None = Field(description="The mean of the pairs' own figures.")
-    n: int = Field(description="Pairs that have a figure.")
+    value: float | None = Field(description="The metric from summed counts (micro).")
+    macro: float | None = Field(description="The mean of the metric over pairs.")
+    n: int = Field(description="The number of pairs that have the metric.")
     counts: _Tally
     precision: float | None = None
     recall: float | None = None
-    interval: IntervalData = optional_key("95 %, of the figure from summed counts.")
+    interval: IntervalData = optional_key("The 95 % interval of the value from summed counts.")
 
 
 class CauseData(_Written):
     """A root cause of one pair, and what it costs."""
 
-    code: str = Field(description="Its code, or the state of a pair without a prediction to compare.")
-    tool: str = optional_key("The tool: gold's if the place exists in gold.")
+    code: str = Field(description="The cause's code, or the state of a pair without a prediction to compare.")
+    tool: str = optional_key("The tool: gold's if gold has the call, else the prediction's.")
     argument: str = optional_key("The argument.")
     depth: int = optional_key("The topological generation of the call concerned, from 1.")
-    exact: float = Field(description="Its share of the pair's loss in exact.")
-    similarity: float = Field(description="Its share of the pair's loss in similarity.")
+    exact: float = Field(description="The cause's share of the pair's loss in exact.")
+    similarity: float = Field(description="The cause's share of the pair's loss in similarity.")
 
 
 class CreditsData(_Written):
     """What the root causes of one pair cost, as --causes says; it sums to 1 less the pair's score."""
 
-    how: Literal["shapley", "alone", "even"] = Field(description="How it was found.")
+    how: Literal["shapley", "alone", "even"] = Field(description="The method of attribution.")
     causes: list[CauseData]
-    right: list[list[str]] = Field(description="What, fixed alone, makes the pair right: a kind and a name.")
+    right: list[list[str]] = Field(
+        description="The groups of causes that make the pair right if fixed alone: a kind and a name."
+    )
 
 
 class CauseSumData(_Written):
@@ -79,16 +81,16 @@ class CauseSumData(_Written):
 
     kind: Literal["code", "tool", "argument", "call", "depth"]
     name: str
-    pairs: int = Field(description="The pairs that have it.")
-    exact: float = Field(description="What it costs in exact.")
-    similarity: float = Field(description="What it costs in the mean similarity of the pairs.")
-    gain: float = Field(description="How much exact would rise if it were fixed in all pairs.")
+    pairs: int = Field(description="The number of pairs that have the cause.")
+    exact: float = Field(description="How much the cause lowers exact.")
+    similarity: float = Field(description="How much the cause lowers the mean similarity of the pairs.")
+    gain: float = Field(description="How much exact would rise if the cause were fixed in all pairs.")
 
 
 class FixData(CauseSumData):
     """A group whose mending would gain much."""
 
-    words: str = Field(description="The same in a sentence.")
+    words: str = Field(description="The gain, as a sentence.")
 
 
 class CausesData(_Written):
@@ -96,7 +98,7 @@ class CausesData(_Written):
 
     pairs: int
     exact: float | None
-    similarity: float | None = Field(description="The mean of the pairs' own.")
+    similarity: float | None = Field(description="The mean of the pairs' similarity.")
     how: dict[str, int] = Field(description="How many pairs used each method of attribution.")
     causes: list[CauseSumData]
     fixes: list[FixData]
@@ -106,7 +108,7 @@ class RecordedData(_Written):
     """A verdict that a run recorded of an answer."""
 
     field: str
-    value: float = Field(description="From 0, wrong, to 1, right.")
+    value: float = Field(description="From 0 (wrong) to 1 (right).")
 
 
 class TurnsData(_Written):
@@ -115,8 +117,8 @@ class TurnsData(_Written):
     unit: Literal["turn", "step"] = Field(description="The user's turns, or the assistant's messages.")
     total: int
     wrong: list[int] = Field(description="The turns in which something differs.")
-    follow: list[int] = Field(description="Those of them that follow from the first.")
-    late: int = Field(description="Right calls that are made in another turn than gold's.")
+    follow: list[int] = Field(description="The wrong turns that follow from the first wrong one.")
+    late: int = Field(description="Right calls that are made in a different turn than in gold.")
     asked: str = Field(description="What the user said in the first wrong turn.")
     first: int | None = Field(description="The first wrong turn.")
 
@@ -130,28 +132,32 @@ class RowData(_Written):
     codes: list[str] = Field(description="Root causes, as dotted codes.")
     reason: str
     proved: bool = Field(description="Whether the pairing of calls is proved optimal.")
-    keys: dict[str, str] = optional_key("What figures can be broken down by.")
+    keys: dict[str, str] = optional_key("The keys that scores can be broken down by.")
     repaired: bool = optional_key("Whether the prediction was readable only after repair.")
-    choices: bool = optional_key("Whether its record held several choices, of which the first was read.")
+    choices: bool = optional_key(
+        "Whether the prediction's record held several choices, of which the first was read."
+    )
     unread: bool = optional_key("Whether no call was read although the prediction may contain one.")
-    credits: CreditsData = optional_key("What its root causes cost, with --causes.")
-    task: str = optional_key("The task that it is one of several trials of.")
-    recorded: RecordedData = optional_key("The verdict that its run recorded.")
-    turns: TurnsData = optional_key("What differs turn by turn, of a conversation of several turns.")
-    costs: dict[str, float] = optional_key("What the run cost, as far as the record says it.")
+    credits: CreditsData = optional_key("What the pair's root causes cost, with --causes.")
+    task: str = optional_key("The task, if the prediction is one of several trials of it.")
+    recorded: RecordedData = optional_key("The verdict that the agent's run recorded.")
+    turns: TurnsData = optional_key("The differences by turn, for a conversation of several turns.")
+    costs: dict[str, float] = optional_key("The run's costs, as far as the record has them.")
 
 
 class EffectsData(_Written):
     """What the plans of a pair come to when they are run: the key effects of diff --execute --format json."""
 
     verdict: Literal["same", "different", "unknown"]
-    results_same: bool = Field(description="The outputs are known to be the same.")
-    state_same: bool | None = Field(description="null: the tools report no state.")
+    results_same: bool = Field(description="Whether the outputs are known to be the same.")
+    state_same: bool | None = Field(
+        description="Whether the final states are the same; null if the tools report none."
+    )
     outputs_seen: bool | None = Field(
-        description="Whether some call returned each value of gold; null: gold fails."
+        description="Whether some call returned each value of gold; null if gold fails."
     )
     reached: bool | None = Field(
-        description="Whether gold's final state and outputs_seen hold; null: unknown."
+        description="Whether gold's final state was reached and outputs_seen is true; null if unknown."
     )
     said: str = Field(description="The verdict in words.")
 
@@ -160,26 +166,30 @@ class ReportData(_Written):
     """A report of planeval score --format json."""
 
     format: Literal["planeval.report/1"] = Field(alias="schema")
-    signature: str = Field(description="How the figures were computed, in one line.")
+    signature: str = Field(description="How the scores were computed, in one line.")
     answers: str = optional_key("Which field was read as the answers.")
     gold: str = optional_key("Which field was read as gold.")
     pairs: int
-    judged: int = Field(description="The pairs that every figure counts.")
+    judged: int = Field(description="The number of pairs that were scored.")
     states: dict[str, int]
     strictly_same: int = Field(description="Pairs that are the same, read without repair.")
     figures: dict[str, FigureData]
-    breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(description="Key, value, figures.")
+    breakdown: dict[str, dict[str, dict[str, FigureData]]] = Field(
+        description="Scores by key and value of the breakdown."
+    )
     without: dict[str, int] = optional_key(
-        "Key, how many judged pairs have no value of it; keys that all have are left out."
+        "By key, the number of scored pairs without a value; keys that all pairs have are left out."
     )
     causes: dict[str, int] = Field(description="How often each code is a root cause.")
     attribution: CausesData = optional_key("What root causes cost, with --causes.")
     trials: dict[str, Any] = optional_key("pass^k, pass@k and recorded verdicts, where there are any.")
-    turns: dict[str, dict[str, Any]] = optional_key("By unit which turns are wrong first, and how many.")
-    costs: dict[str, dict[str, float | None]] = optional_key(
-        "By figure the sum, the mean, and per right answer."
+    turns: dict[str, dict[str, Any]] = optional_key(
+        "By unit, which turns are the first wrong ones, and how many."
     )
-    rows: list[RowData] = optional_key("One per pair; for a run they are in its rows.jsonl.")
+    costs: dict[str, dict[str, float | None]] = optional_key(
+        "By kind of cost: the sum, the mean, and the cost per right answer."
+    )
+    rows: list[RowData] = optional_key("One row per pair; a stored run has them in rows.jsonl.")
 
 
 class RecordsData(_Written):
@@ -222,15 +232,15 @@ class ContrastLine(_Written):
 
     first: float | None
     second: float | None
-    n: int = Field(description="Samples with the figure in the first system.")
-    n_second: int = Field(description="Samples with the figure in the second system.")
-    value: float | None = Field(description="Second minus first.")
+    n: int = Field(description="The number of samples with the metric in the first system.")
+    n_second: int = Field(description="The number of samples with the metric in the second system.")
+    value: float | None = Field(description="The second system's value minus the first's.")
     low: float | None
     high: float | None
     p: float | None
     test: str
     p_holm: float | None = Field(
-        description="p after Holm's correction over all figures, or its breakdown's."
+        description="p with Holm's correction for all metrics, or for all scores of the breakdown."
     )
     sure: bool = Field(description="Whether p_holm is 0.05 or less.")
 
@@ -240,7 +250,7 @@ class UnreadableData(_Written):
 
     as_written: int
     once_repaired: int | None = Field(
-        description="With small syntax errors repaired, as without --strict; null if repair was not tried."
+        description="The number after repair of small syntax errors; null if repair was not tried."
     )
 
 
@@ -262,7 +272,7 @@ class BothReadData(_Written):
     """The two systems over the samples that both answered readably."""
 
     samples: int
-    figures: dict[str, ContrastLine] = Field(description="p_holm is corrected over these figures alone.")
+    figures: dict[str, ContrastLine] = Field(description="The metrics; p_holm is corrected for these alone.")
     causes: CausesOfBoth
 
 
@@ -280,33 +290,41 @@ class ContrastData(_Written):
     format: Literal["planeval.contrast/1"] = Field(alias="schema")
     verdict: str = Field(description="Whether the second is better than the first, in one sentence.")
     signature: str
-    first: str = Field(description="What the first system is called.")
+    first: str = Field(description="The first system's name.")
     second: str
     read: ReadOfBoth
     records: RecordsOfBoth
-    samples: int = Field(description="Samples that both were judged on.")
+    samples: int = Field(description="The number of samples scored for both systems.")
     unanswered: NumberOfBoth
-    unreadable: UnreadableOfBoth = Field(description="Of all records; what was cut off is among them.")
-    holm_over: int = Field(description="Over how many figures p_holm is corrected, of all systems.")
+    unreadable: UnreadableOfBoth = Field(
+        description="The number of unreadable predictions in all records; cut-off ones count too."
+    )
+    holm_over: int = Field(
+        description="The number of metrics, over all systems, that p_holm is corrected for."
+    )
     figures: dict[str, ContrastLine]
     breakdown: dict[str, dict[str, dict[str, ContrastLine]]]
-    only_first: list[str] = Field(description="Ids of samples that only the first gets right.")
+    only_first: list[str] = Field(description="Ids of samples that only the first system gets right.")
     only_second: list[str]
     causes: CausesOfBoth
     mistaken: list[dict[str, Any]] = Field(
-        description="Which tool was confused with which, with counts, in predictions that were read."
+        description="Confused tools in readable predictions: gold's, the predicted one, and counts."
     )
-    both_read: BothReadData = optional_key("The same over samples readable in both, if that is not all.")
+    both_read: BothReadData = optional_key(
+        "The comparison over samples readable in both, if those are not all."
+    )
 
 
 class ComparisonData(_Written):
     """A comparison of planeval compare --format json of three systems or more."""
 
     format: Literal["planeval.comparison/1"] = Field(alias="schema")
-    unreadable: str = Field(description="How many predictions of each cannot be read; empty where none.")
+    unreadable: str = Field(description="How many predictions of each system cannot be read; empty if none.")
     verdicts: list[str] = Field(description="One sentence for each system but the first.")
-    systems: list[str] = Field(description="What they are called, the first before all.")
-    contrasts: list[ContrastData] = Field(description="Each of the others with the first.")
+    systems: list[str] = Field(
+        description="The systems' names; the first is the one that the others are compared with."
+    )
+    contrasts: list[ContrastData] = Field(description="The comparison of each other system with the first.")
 
 
 # ----------------------------------------------------------------------
@@ -317,7 +335,7 @@ _Attributes = dict[str, str]
 class RoleEntry(Described):
     """How the calls and references of one role look."""
 
-    sign: str = optional_key("One character before a label; empty if it needs no attention.")
+    sign: str = optional_key("The sign before labels of this role, one character; empty for none.")
     word: str = optional_key("The role's name in the legend.")
     meaning: str = optional_key("What it means, in the legend.")
     text: str = Field(description="Text colour.")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 from planner_eval.base.errors import (
-    COUNT,
     FUNCTION,
     NAME,
     NAMES,
-    PATH,
-    POSITIVE_COUNT,
-    SECONDS,
     InputError,
     expect,
     expect_or_none,
@@ -23,7 +19,7 @@ from planner_eval.base.errors import (
 )
 from planner_eval.base.text import to_json
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, refuse_empty_lists, report_progress
-from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
+from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.metrics import score as score_plans
 from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.comparison.metrics.published import describe_counted_tools
@@ -35,7 +31,7 @@ from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source, is_one_plan, parse
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
-from planner_eval.results.runs.pairs import make_change_check
+from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.scored import STRUCTURE_KEYS, ScoredRow, StoredRows, row_of_columns
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import report_data
@@ -43,7 +39,6 @@ from planner_eval.results.views.report import report_data
 if TYPE_CHECKING:
     from planner_eval.results.compare import System
     from planner_eval.results.contrast import Comparison
-    from planner_eval.results.runs.ray import RayRunner
     from planner_eval.results.runs.stored import StoredRun
 
 # What keeps runs, works on them in processes and compares them is imported by the functions that need it:
@@ -52,9 +47,6 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Figures over pairs of plans: one pair, or the pairs of two files.
-AnyPath: TypeAlias = "str | os.PathLike[str]"
-
-
 @overload
 def score(
     pred: Plan | str,
@@ -76,13 +68,8 @@ def score(
     by: Sequence[str] = ...,
     cluster: str | None = ...,
     causes: bool = ...,
-    progress: Callable[..., None] | None = ...,
-    jobs: int | None = ...,
-    folder: AnyPath | None = ...,
-    deadline: float = ...,
-    part: int | None = ...,
-    store: str = ...,
-    engine: RayRunner | None = ...,
+    running: Running = ...,
+    progress: Progress | None = ...,
 ) -> Report: ...
 
 
@@ -93,18 +80,13 @@ def score(
     policy: AnyPolicy = ...,
     terms: Terms = ...,
     *,
+    reading: Reading = ...,
     metrics: Iterable[str] = ...,
     by: Sequence[str] = ...,
     cluster: str | None = ...,
     causes: bool = ...,
-    reading: Reading = ...,
-    progress: Callable[..., None] | None = ...,
-    jobs: int | None = ...,
-    folder: AnyPath | None = ...,
-    deadline: float = ...,
-    part: int | None = ...,
-    store: str = ...,
-    engine: RayRunner | None = ...,
+    running: Running = ...,
+    progress: Progress | None = ...,
 ) -> Any: ...
 
 
@@ -114,18 +96,13 @@ def score(  # noqa: PLR0913 - the options of a public function
     policy: AnyPolicy = DEFAULT_POLICY,
     terms: Terms = NO_TERMS,
     *,
-    metrics: Iterable[str] = DEFAULT_METRICS,
+    reading: Reading = DEFAULT_READING,
+    metrics: Iterable[str] = (),
     by: Sequence[str] = (),
     cluster: str | None = None,
     causes: bool = False,
-    reading: Reading = DEFAULT_READING,
-    progress: Callable[..., None] | None = None,
-    jobs: int | None = None,
-    folder: AnyPath | None = None,
-    deadline: float = 60.0,
-    part: int | None = None,
-    store: str = "jsonl",
-    engine: RayRunner | None = None,
+    running: Running = DEFAULT_RUNNING,
+    progress: Progress | None = None,
 ) -> Any:
     r"""Score a plan against gold, or many against many.
 
@@ -137,23 +114,18 @@ def score(  # noqa: PLR0913 - the options of a public function
         gold: What was wanted, likewise; nothing beside what :func:`planner_eval.pair` gave, or a run.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
         terms: What one gold plan leaves open; gold records of a file say it themselves.
-        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name.
+        reading: Of many: how they are read and paired.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name;
+            all but those of other benchmarks when left out.
         by: Of many: what to break the figures down by: calls, depth, pattern or scope of the gold plan, or
             fields of its record.
         cluster: Of many: what says in which cluster a pair lies, as for `by`: a conversation, a template.
             Pairs of one cluster are alike more often than others, so that intervals are over clusters. Of a
             run: that which it was scored with when left out.
         causes: Of many: find what each root cause costs, as :func:`planner_eval.attribute` does.
-        reading: Of many: how they are read and paired.
+        running: Of many: how the work is done, and where it is kept.
         progress: Of many: is told how many pairs are done, and of how many; by processes also how many of
             them took too long or ended their process.
-        jobs: Of many: how many processes work on them, 0 for as many as there are cores; this one alone
-            when left out.
-        folder: Of many: where the run is kept; what an earlier call has done there is not done again.
-        deadline: By processes: seconds for a pair; one that takes longer counts as unreadable.
-        part: By processes: how many pairs are done in one go, which changes nothing in the results.
-        store: In what a folder keeps the rows: ``"jsonl"``, or ``"parquet"``, which needs pyarrow.
-        engine: By processes: those of a Ray cluster, not of this machine.
 
     Returns:
         Of one pair the counts of each metric, which add up over pairs. Of many the report: figures with
@@ -171,12 +143,9 @@ def score(  # noqa: PLR0913 - the options of a public function
     """
     expect(NAMES, by=by)
     expect(instance_of(Terms, "Terms(…) of planner_eval.comparison.policy.policy"), terms=terms)
-    expect(SECONDS, deadline=deadline)
     expect_or_none(NAME, cluster=cluster)
     expect_or_none(FUNCTION, progress=progress)
-    expect_or_none(COUNT, jobs=jobs)
-    expect_or_none(POSITIVE_COUNT, part=part)
-    expect_or_none(PATH, folder=folder)
+    check_running(running)
     refuse_empty_lists(pred, gold)
     if not isinstance(pred, PairedFiles) and is_one_plan(pred) and is_one_plan(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
@@ -189,7 +158,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     chosen = policy_of(policy)
     cluster = cluster or (TASK_KEY if paired.trials else None)
     job = scoring_job(
-        paired, choose_metrics(metrics), chosen, by, cluster, kept=folder is not None, causes=causes
+        paired, choose_metrics(metrics), chosen, by, cluster, kept=running.folder is not None, causes=causes
     )
 
     def make_report(totals: Totals, rows: Sequence[ScoredRow]) -> Report:
@@ -197,13 +166,23 @@ def score(  # noqa: PLR0913 - the options of a public function
         refuse_unknown_keys(by, totals)
         return report_of(totals, rows, job.about, policy=chosen.name)
 
-    if jobs is None and folder is None:
+    if not running.in_parts:
         totals = job.fold()
         return make_report(totals, scored_rows(job, paired, totals, progress))
+    from planner_eval.results.runs.folder import inputs_of
+    from planner_eval.results.runs.run import run
 
-    how: dict[str, Any] = {"jobs": jobs, "folder": folder, "part": part, "progress": progress}
-    how |= {"store": store, "engine": engine}
-    return run_score(job, paired, make_report, deadline=deadline, **how)
+    outcome = run(
+        job,
+        paired.pairs,
+        running,
+        inputs=[*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)],
+        given=(paired.pred.name, paired.gold.name),
+        progress=progress,
+        unchanged=make_change_check(paired.pred, paired.gold),
+        report=lambda totals: _report_text(make_report(totals, ())),
+    )
+    return make_report(outcome.sums, _stored_rows(outcome.rows, outcome.pairs, outcome))
 
 
 def scoring_job(  # noqa: PLR0913 - the options of a public function
@@ -285,63 +264,11 @@ def refuse_unknown_keys(by: Iterable[str], totals: Totals) -> None:
             if key == "scope":
                 raise InputError("--by 'scope': no gold plan names an app, so none has a scope")
             names = ", ".join(STRUCTURE_KEYS)
-            raise InputError(f"--by {key!r}: no gold record has that field, nor is it one of {names}")
+            raise InputError(f"--by {key!r}: expected a field of the gold records, or one of {names}")
 
 
 # ----------------------------------------------------------------------
-# Scores that processes make in parts, and those that a run's folder keeps.
-ReportMaker = Callable[[Totals, Sequence[ScoredRow]], Report]
-"""Makes the report of sums and rows."""
-
-
-def run_score(  # noqa: PLR0913 - the options of a public function
-    job: ScoreJob,
-    paired: PairedFiles,
-    make: ReportMaker,
-    *,
-    jobs: int | None,
-    folder: str | os.PathLike[str] | None,
-    deadline: float,
-    part: int | None,
-    store: str,
-    progress: Callable[[int, int, int], None] | None,
-    engine: RayRunner | None,
-) -> Report:
-    """Score pairs in parts, by processes; the report's rows are read when they are asked for.
-
-    Args:
-        job: How they are scored.
-        paired: The pairs.
-        make: Makes the report.
-        jobs: How many processes.
-        folder: Where the run is kept; a temporary one, that lives as long as the report, when left out.
-        deadline: Seconds for a pair.
-        part: How many pairs make a part.
-        store: In what a folder keeps the rows.
-        progress: Is told how many pairs are done.
-        engine: Where it is done, when not by processes of this machine.
-    """
-    from planner_eval.results.runs.folder import inputs_of
-    from planner_eval.results.runs.run import run
-
-    outcome = run(
-        job,
-        paired.pairs,
-        folder=None if folder is None else os.fspath(folder),
-        inputs=[*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold)],
-        given=(paired.pred.name, paired.gold.name),
-        jobs=jobs,
-        deadline=deadline,
-        part=part,
-        store=store,
-        progress=progress,
-        engine=engine,
-        unchanged=make_change_check(paired.pred, paired.gold),
-        report=lambda totals: _report_text(make(totals, ())),
-    )
-    return make(outcome.sums, _stored_rows(outcome.rows, outcome.pairs, outcome))
-
-
+# Scores that a run's folder keeps.
 def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
     """The rows of a run, in either store."""
     if rows.endswith(".parquet"):
@@ -412,7 +339,9 @@ def _read_score(path: str) -> _StoredScore:
         totals = stored.sums(lambda data: Totals(metrics, keys, data, cluster, causes=causes))
         policy = str(options["policy"])
     except (KeyError, TypeError, ValueError, AttributeError):
-        raise InputError(f"{path}: what the run wrote there cannot be read") from None
+        raise InputError(
+            f"{path}: the run's files are damaged; repeat its command in another folder"
+        ) from None
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(
             f"{path}: the run has the metric {unknown[0]!r}, which this version does not "
@@ -487,15 +416,7 @@ def _refuse_unlike(first: _StoredScore, other: _StoredScore) -> None:
     """
     from planner_eval.results.runs.folder import option_texts
 
-    prefix = f"{first.run.path} and {other.run.path} cannot be compared"
-    if first.run.version != other.run.version:
-        raise InputError(f"{prefix}: they are of versions {first.run.version} and {other.run.version}")
-    golds = [
-        [(i["size"], i["digest"]) for i in scored.run.inputs if i["role"] == "gold"]
-        for scored in (first, other)
-    ]
-    if golds[0] != golds[1]:
-        raise InputError(f"{prefix}: their gold plans are not the same")
+    prefix = first.run.refuse_unlike(other.run)
     # What root causes cost is no part of a comparison.
     first_options, other_options = (
         {**scored.run.options, "about": None, "causes": None} for scored in (first, other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
 from os import PathLike
@@ -111,7 +111,7 @@ def scored_row(
     name, state, diff, gold, error = row.id, row.state, row.diff, row.gold, row.error
     if state not in JUDGED_STATES or gold is None:
         return ScoredRow(name, state, reason=error or STATES[state], file=source[0], line=source[1])
-    keys = {name: key for name in by if (key := key_of(name, row)) is not None} if by else {}
+    keys = keys_of(by, row)
     if diff is None or diff.matching is None:
         if gold.calls and (not policy.leaves_out_calls or match(Plan(), gold, policy).gold.calls):
             tallies = measure_none(gold, metrics, policy)
@@ -150,6 +150,11 @@ def _mistaken_tools(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
             gold_tool = gold.calls[edit.gold.call].tool if edit.gold and edit.gold.call is not None else None
             confusions.append((gold_tool, pred_tool))
     return tuple(confusions)
+
+
+def keys_of(names: Iterable[str], row: Row) -> dict[str, str]:
+    """What a pair belongs to in the breakdowns by some keys, of those that its gold record says."""
+    return {name: key for name in names if (key := key_of(name, row)) is not None}
 
 
 def key_of(name: str, row: Row) -> str | None:

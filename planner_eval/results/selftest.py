@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from planner_eval.base.errors import NAMES, SECONDS, InputError, expect, expect_or_none
+from planner_eval.base.errors import NAMES, SECONDS, InputError, expect_or_none
 from planner_eval.base.resources import read
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
@@ -119,15 +119,15 @@ def pairs() -> list[dict[str, Any]]:
 # ----------------------------------------------------------------------
 # A scorer put to the 38 pairs.
 def selftest(
-    command: Sequence[str] | None = None, *, policy: AnyPolicy = DEFAULT_POLICY, timeout: float = 60.0
+    scorer: Sequence[str] | None = None, *, policy: AnyPolicy = DEFAULT_POLICY, timeout: float | None = None
 ) -> tuple[PairVerdict, ...]:
     """Put the comparison, or another scorer, to 38 pairs of plans of which the right answer is known.
 
     Args:
-        command: Another scorer's program and its arguments, see
+        scorer: Another scorer's program and its arguments, see
             :func:`planner_eval.results.selftest.run_scorer`; our own comparison when left out.
         policy: How values compare in ours.
-        timeout: Seconds for one pair of the other's.
+        timeout: Seconds for one pair of the other's; 60 when left out.
 
     Raises:
         InputError: the command is a text, or there is no such policy.
@@ -135,10 +135,10 @@ def selftest(
     >>> sum(answer.right for answer in selftest() if not answer.disputed)
     30
     """
-    if isinstance(command, str):
-        raise InputError(f"the command is {command!r}, expected its words: {command.split()!r}")
-    expect_or_none(NAMES, command=command)
-    expect(SECONDS, timeout=timeout)
-    if command is None:
+    if isinstance(scorer, str):
+        raise InputError(f"the scorer is {scorer!r}, expected its words: {scorer.split()!r}")
+    expect_or_none(NAMES, scorer=scorer)
+    expect_or_none(SECONDS, timeout=timeout)
+    if scorer is None:
         return tuple(compare_pairs(policy_of(policy)))
-    return tuple(run_scorer(command, timeout=timeout))
+    return tuple(run_scorer(scorer, timeout=timeout or 60.0))

@@ -306,13 +306,6 @@ def totals_of(
     return totals
 
 
-def columns_of(rows: Iterable[ScoredRow], metrics: Iterable[str]) -> dict[str, Column]:
-    """What each metric counted in some judged pairs."""
-    columns = {name: Column() for name in metrics}
-    add_rows(columns, [row.tallies for row in rows])
-    return columns
-
-
 def _extend(columns: Mapping[str, Column], more: Mapping[str, Column]) -> None:
     for name, column in columns.items():
         column.extend(more[name])

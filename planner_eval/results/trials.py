@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import comb, fsum
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -13,7 +14,7 @@ from planner_eval.base.text import JsonObject, format_count, lazy_pattern, one_l
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.results.columns import Column
-from planner_eval.results.intervals import Interval, intervals
+from planner_eval.results.intervals import Interval, intervals, span_text
 
 if TYPE_CHECKING:
     from planner_eval.results.scored import ScoredRow
@@ -131,14 +132,14 @@ class TrialSums:
         if row.task is not None:
             counts = self.tasks.get(row.task, TaskCount())
             more = (judged, right, recorded, recorded_right, row.state == "absent")
-            self.tasks[row.task] = TaskCount(*(a + b for a, b in zip(counts, more, strict=True)))
+            self.tasks[row.task] = TaskCount._make(map(add, counts, more))
 
     def extend(self, other: TrialSums) -> None:
         """Add the sums over the rows that come next."""
         for name, more in other.tasks.items():
             counts = self.tasks.get(name, TaskCount())
-            self.tasks[name] = TaskCount(*(a + b for a, b in zip(counts, more, strict=True)))
-        self.cells = [a + b for a, b in zip(self.cells, other.cells, strict=True)]
+            self.tasks[name] = TaskCount._make(map(add, counts, more))
+        self.cells = [*map(add, self.cells, other.cells)]
         self.fields += [field for field in other.fields if field not in self.fields]
 
     def data(self) -> JsonObject:
@@ -376,9 +377,9 @@ def trial_rows(report: TrialReport) -> Rows:
         row: dict[str, Any] = {
             "k": estimate.k,
             "pass^k": round_ratio(estimate.hat),
-            "95 %": _interval_text(estimate.hat_interval),
+            "95 %": span_text(estimate.hat_interval),
             "pass@k": round_ratio(estimate.at),
-            "95 % @k": _interval_text(estimate.at_interval),
+            "95 % @k": span_text(estimate.at_interval),
         }
         if recorded:
             beside = recorded.get(estimate.k)
@@ -387,10 +388,6 @@ def trial_rows(report: TrialReport) -> Rows:
             row |= {f"{report.field} tasks": beside.tasks if beside else 0} if uneven else {}
         rows.append(row | {"tasks": estimate.tasks})
     return rows
-
-
-def _interval_text(interval: Interval | None) -> str | None:
-    return None if interval is None else f"{interval.low:.3f}–{interval.high:.3f}"
 
 
 def trial_blocks(report: TrialReport | None, style: Style, right_text: str = "the same as gold") -> list[str]:

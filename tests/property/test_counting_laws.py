@@ -21,7 +21,7 @@ from planner_eval.reading.dialects.notations.plan import write
 from planner_eval.results.intervals import intervals
 from planner_eval.results.report import figures
 from planner_eval.results.scored import scored_row
-from planner_eval.results.totals import columns_of
+from planner_eval.results.totals import totals_of
 from tests.conftest import examples, tabled
 from tests.plant import topological
 from tests.property.test_comparison_laws import literals, paths, plans
@@ -132,7 +132,7 @@ def test_figures_and_intervals_of_many_hold(
             absent = scored_row(Row(f"{number}a", "absent", gold=gold), DEFAULT_METRICS, policy)
             assert absent.tallies["exact"].part == 0  # also where no call of gold counts
             rows.append(absent)
-        columns = columns_of(rows, DEFAULT_METRICS)
+        columns = totals_of(rows, DEFAULT_METRICS).columns
         spread.append((figures(columns), intervals(columns)))
     assert spread[0] == spread[1]
 

@@ -342,7 +342,10 @@ def _share_of_arguments(name: str) -> _Ratio:
 
 
 _FIGURES: Mapping[str, tuple[_Ratio, str]] = {
-    "app_hit_f1": (_f1("app_hits", "app_predicted", "app_gold"), "every right app counts, one per call"),
+    "app_hit_f1": (
+        _f1("app_hits", "app_predicted", "app_gold"),
+        "every call to the right app counts as a hit",
+    ),
     "api_hit_f1": (_f1("api_hits", "api_predicted", "api_gold"), "every right API name counts"),
     "argu_hit_f1": (_f1("hits", "predicted", "gold"), "arguments of every call, by equal value"),
     "complete_match": (_share_of_samples("success"), "Succ: the plan means the same as gold's"),

@@ -50,7 +50,7 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
         DatasetError: none of the files is there, one cannot be read, or is no list of records.
     """
     if part is not None and part not in PARTS:
-        raise DatasetError(f"AppBench has no part {part!r}; it has {', '.join(PARTS)}")
+        raise DatasetError(f"AppBench has no part {part!r}; expected one of {', '.join(PARTS)}")
     names = [part] if part else [name for name in PARTS if _part_file(folder, name).is_file()]
     if not names:
         raise DatasetError(f"{folder}: no file named {', '.join(f'test_{name}.json' for name in PARTS)}")
@@ -128,7 +128,7 @@ def record_findings(gold: Any, query: Any = "") -> Iterator[Diagnostic]:
     wrong = [key for key, kind in _OUTPUT_TYPES.items() if not isinstance(gold.get(key), kind)]
     if wrong:
         yield Diagnostic(
-            "dataset.record", f"output lacks {', '.join(wrong)}, or they have another shape", "error"
+            "dataset.record", f"output lacks {', '.join(wrong)}, or has them in another shape", "error"
         )
         return
     lists = ("api_results", "used_app", "used_api", "result_arguments")
@@ -197,7 +197,7 @@ def _mismatch_findings(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnost
             )
         name, arguments = next(iter(used.items()), ("", {})) if isinstance(used, dict) else ("", {})
         if name != call.name:
-            yield Diagnostic("dataset.mismatch", f"used_api says {name}, the line {call.name}", call=position)
+            yield Diagnostic("dataset.mismatch", f"used_api has {name}, the line {call.name}", call=position)
         if not isinstance(arguments, dict):
             continue
         written = {key: value for key, value in call.arguments if not isinstance(value, (Ref, Unresolved))}
@@ -206,7 +206,7 @@ def _mismatch_findings(plan: Plan, gold: Mapping[str, Any]) -> Iterator[Diagnost
             yield Diagnostic("dataset.mismatch", f"only {where} gives {key}", call=position, argument=key)
         for key, value in written.items():
             if key in arguments and str(arguments[key]) != str(value):
-                text = f"used_api gives {key}={arguments[key]!r}, the line {value!r}"
+                text = f"used_api has {key}={arguments[key]!r}, the line {value!r}"
                 yield Diagnostic("dataset.mismatch", text, call=position, argument=key)
 
 

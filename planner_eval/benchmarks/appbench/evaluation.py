@@ -241,24 +241,21 @@ def compared_gold(gold: Mapping[str, Any]) -> ComparedPlan:
 
 
 def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
-    """Exact match and hit of two lists of names, case apart.
+    """Exact match (as multisets) and hits (as sets) of two lists of names, case apart.
 
-    Returns:
-        Whether the lists are equal as multisets, and whether they share any name at all: the
-        published counter never goes beyond one hit.
+    Source: ``match_evaluate`` of ``Evaluation``, whose counter never goes beyond one hit, and of
+    ``analysis``, where a perfect list with a repeated name has fewer hits than names.
 
-    Source: ``Evaluation.match_evaluate``; the paper (section 4.2) counts every correct name.
-
-    >>> match_names(["B", "a"], ["a", "b"]), match_names(["a", "x"], ["a", "b"]), match_names([], ["a"])
-    ((1, 1), (0, 1), (0, 0))
+    >>> match_names(["B", "a"], ["a", "b"]), match_names(["a", "a"], ["A", "a"]), match_names([], ["a"])
+    ((1, 2), (1, 1), (0, 0))
     """
     if not predicted:
         return 0, 0
     if predicted == gold:
-        return 1, 1
+        return 1, len(set(map(str.lower, gold)))
     pred_names = sorted(map(str.lower, predicted))
     gold_names = sorted(map(str.lower, gold))
-    return int(pred_names == gold_names), int(not set(pred_names).isdisjoint(gold_names))
+    return int(pred_names == gold_names), len(set(pred_names) & set(gold_names))
 
 
 def expand_city(value: str) -> str:
@@ -293,8 +290,8 @@ def count(predicted: ComparedPlan, gold: ComparedPlan, user: Mapping[str, str]) 
 
     Source: ``Evaluation.get_appbench_analysis``.
     """
-    app_equal, app_hit = match_names(predicted.apps, gold.apps)
-    api_equal, api_hit = match_names(predicted.apis, gold.apis)
+    app_equal, app_hits = match_names(predicted.apps, gold.apps)
+    api_equal, api_hits = match_names(predicted.apis, gold.apis)
     # An argument is "dependent" where its text holds no quote. The predicted ones are counted over
     # the whole prediction, the gold ones over the predicted APIs alone, as published.
     values = [value for arguments in predicted.arguments.values() for value in arguments.values()]
@@ -324,10 +321,10 @@ def count(predicted: ComparedPlan, gold: ComparedPlan, user: Mapping[str, str]) 
                 dependent_hits += 1
                 dependent_predicted += rule > 1
     return AppBenchOfficialCounts(
-        app_hit,
+        min(app_hits, 1),
         len(predicted.apps),
         len(gold.apps),
-        api_hit,
+        min(api_hits, 1),
         len(predicted.apis),
         len(gold.apis),
         hits,

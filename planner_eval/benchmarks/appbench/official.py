@@ -15,6 +15,7 @@ from planner_eval.benchmarks.appbench.evaluation import (
     expand_city,
     f1,
     is_same_value,
+    match_names,
     read_analysed_call,
     split_answer,
 )
@@ -93,23 +94,6 @@ def compared_plan(apps: Sequence[str], lines: Sequence[str]) -> ComparedPlan:
     """What the analysis sees of apps and calls; calls that cannot be read are no calls."""
     calls = [call for line in lines if (call := read_analysed_call(line)) is not None]
     return ComparedPlan(apps, [call.name for call in calls], {call.name: call.arguments for call in calls})
-
-
-def match_names(predicted: Sequence[str], gold: Sequence[str]) -> tuple[int, int]:
-    """Exact match (as multisets) and hits (as sets) of two lists of names, case apart.
-
-    Source: ``analysis.match_evaluate``; a perfect list with a repeated name has fewer hits than names.
-
-    >>> match_names(["a", "a"], ["A", "a"])
-    (1, 1)
-    """
-    if not predicted:
-        return 0, 0
-    if predicted == gold:
-        return 1, len(set(map(str.lower, gold)))
-    pred_names = sorted(map(str.lower, predicted))
-    gold_names = sorted(map(str.lower, gold))
-    return int(pred_names == gold_names), len(set(pred_names) & set(gold_names))
 
 
 def name_scores(predicted: ComparedPlan, gold: ComparedPlan) -> NameScores:

@@ -387,7 +387,7 @@ def gold_of(sample: Sample, plan: Plan) -> dict[str, Any]:
     lines = text.split("\n") if plan.calls else []
     apps = [call.app or "" for call in plan.calls]
     if len(lines) != len(apps) or not all(apps):
-        raise WriteError("a gold record of AppBench has one line and one app per call")
+        raise WriteError("the plan cannot be AppBench gold: each call needs an app and a line of its own")
     calls = parse(text, dialect="appbench").calls if plan.calls else ()
 
     def named(leaf: Any) -> Any:

@@ -15,7 +15,7 @@ from planner_eval.benchmarks.appbench.corrected import Outcome, outcomes, total
 from planner_eval.benchmarks.appbench.official import official_components
 from planner_eval.benchmarks.appbench.reading import normalize_plan, read_prediction
 from planner_eval.benchmarks.benchmark import Details, Table
-from planner_eval.benchmarks.compare import part_reports, part_rows, records_by_part
+from planner_eval.benchmarks.compare import Rows, part_reports, part_rows, records_by_part
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point, printed_table
 from planner_eval.benchmarks.report import Cell, Records
@@ -23,7 +23,7 @@ from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, parallel_scale
 from planner_eval.reading.dialects.read import parse
-from planner_eval.results.drawing.charts import MIN_CELL_SAMPLES, Bars, Chart, HeatMap, Point
+from planner_eval.results.drawing.charts import MIN_CELL_SAMPLES, Bars, Chart, HeatMap
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Run
@@ -185,7 +185,7 @@ def table4(outcomes: Iterable[Outcome], category: str) -> list[Cell]:
         cells.append(_percent_cell(category, column, published, (hits, c.samples), note))
     for column, hits in zip(_TABLE_4_COLUMNS, of_arguments, strict=False):
         cells.append(
-            _percent_cell(category, f"{column}, of arguments", None, (hits, c.gold), "as the text has it")
+            _percent_cell(category, f"{column}, of arguments", None, (hits, c.gold), "as stated in the text")
         )
     for column, published, hits in zip(
         _TABLE_4_COLUMNS[4:], _TABLE_4[category][4:], (c.time, c.place), strict=True
@@ -202,39 +202,15 @@ def _percent_cell(
     return Cell("Table 4", category, column, published, 100 * hits / size if size else None, size, None, note)
 
 
-@dataclass(frozen=True, slots=True)
-class GridCell:
-    """One cell of Figure 4.
-
-    Args:
-        parallel: Components of a sample.
-        sequential: Their average size.
-        n: Samples of these scales.
-        exact: Those whose arguments are all right.
-        shown: The figure leaves out cells of fewer than ten samples.
-    """
-
-    parallel: int
-    sequential: float
-    n: int
-    exact: int
-    shown: bool
-
-    @property
-    def value(self) -> float:
-        """The exact match of arguments."""
-        return self.exact / self.n
-
-
-def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
+def figure4(outcomes: Iterable[Outcome]) -> Rows:
     """Figure 4: exact match of arguments by parallel and sequential scale.
 
     Args:
         outcomes: What became of the answers of all parts.
-        least: The paper leaves out cells with fewer samples.
 
     Returns:
-        The cells in order of both scales, the small ones marked.
+        A row a cell in order of both scales: the components of a sample, their average size, the samples of
+        these scales, the share whose arguments are all right, and whether the figure shows so few.
     """
     grid: dict[tuple[int, float], list[int]] = defaultdict(list)
     for outcome in outcomes:
@@ -243,7 +219,9 @@ def figure4(outcomes: Iterable[Outcome], *, least: int = 10) -> list[GridCell]:
             scale = (len(groups), len(outcome.gold.calls) / len(groups)) if groups else (0, 0.0)
             grid[scale].append(outcome.counts.arguments_exact)
     return [
-        GridCell(parallel, sequential, len(hits), sum(hits), len(hits) >= least)
+        {"parallel": parallel, "sequential": sequential, "samples": len(hits)}
+        | {"exact match": sum(hits) / len(hits)}
+        | {"in the figure": "yes" if len(hits) >= MIN_CELL_SAMPLES else "no: fewer than ten"}
         for (parallel, sequential), hits in sorted(grid.items())
     ]
 
@@ -362,13 +340,7 @@ def detail_tables(scored: Scored, run: Run | None) -> Details:
             row = {"part": category.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
             errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
     yield Table("Table 4: errors in percent", errors)
-    grid = figure4(outcomes(scored.matched.records))
-    rows = [
-        {"parallel": c.parallel, "sequential": c.sequential, "samples": c.n, "exact match": c.value}
-        | {"in the figure": "yes" if c.shown else "no: fewer than ten"}
-        for c in grid
-    ]
-    yield Table("Figure 4: exact match of arguments by scale", rows)
+    yield Table("Figure 4: exact match of arguments by scale", figure4(outcomes(scored.matched.records)))
     yield Table("Table 8: APIs called, by app", used_apis(scored.matched.records))
 
 
@@ -395,7 +367,8 @@ def _heat_map(system: System) -> HeatMap:
     for (sample, _), row in system.rows():
         if (share := own_figure(row, "argu.em")) is None:
             raise InputError(
-                f"{system.name}: the published code has no exact match of arguments: --corrected has it"
+                f"{system.name} shows the exact match of arguments, which the published code does not "
+                "compute: use --corrected"
             )
         try:
             plan = parse(sample.gold, dialect="appbench")
@@ -414,8 +387,8 @@ def figure5(systems: Sequence[System]) -> Chart:
     pipelines = {system.asked.get("pipeline") for system in systems}
     if not {"flat", "hierarchical"} <= pipelines:
         raise InputError(
-            "appbench-5 compares two ways to prompt: it needs runs of planeval predict with --pipeline flat "
-            f"and hierarchical, and has {', '.join(sorted(map(str, pipelines - {None}))) or 'neither'}"
+            "appbench-5 compares two pipelines: it needs runs of planeval predict with --pipeline flat and "
+            f"hierarchical, found {', '.join(sorted(map(str, pipelines - {None}))) or 'neither'}"
         )
     with_suffix = [(system, f", {system.asked['pipeline']}") for system in systems]
     renamed = [
@@ -426,29 +399,23 @@ def figure5(systems: Sequence[System]) -> Chart:
 
 def figure6(systems: Sequence[System]) -> Chart:
     """Apps, APIs and whole plans by kind of instruction."""
-    by_system = {name: _shares_by_part(system) for name, system in _systems_by_name(systems).items()}
+    by_system = {system.name: _shares_by_part(system) for system in systems}
     present = [
         category for category in _PART_TITLES if any(category in groups for groups in by_system.values())
     ]
     if not present:
-        raise InputError("appbench-6 shows SS, SM, MS and MM, and no sample says which of these it is")
+        raise InputError(
+            "appbench-6 compares samples of the kinds SS, SM, MS and MM, but these samples have no kind"
+        )
     panels = []
     for figure, head in _FIGURE_TITLES.items():
         series = {
-            name: tuple(_figure_point(groups.get(category, []), figure) for category in present)
+            name: tuple(point(row[figure] for row in groups.get(category, [])) for category in present)
             for name, groups in by_system.items()
         }
         ticks = tuple(_PART_TITLES[category] for category in present)
         panels.append(Bars(head, ticks, "kind of instruction (samples)", f"{head} (%)", series))
     return Chart("appbench-6", tuple(panels))
-
-
-def _figure_point(rows: Sequence[Mapping[str, Share | None]], figure: str) -> Point:
-    return point(row[figure] for row in rows)
-
-
-def _systems_by_name(systems: Sequence[System]) -> dict[str, System]:
-    return {system.name: system for system in systems}
 
 
 def _shares_by_part(system: System) -> dict[str, list[Mapping[str, Share | None]]]:

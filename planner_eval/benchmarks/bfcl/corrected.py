@@ -132,7 +132,7 @@ def _correct_relevance(sample: Sample, answer: WrittenAnswer, verdict: Verdict) 
         and not any(name in _offered_names(sample) for call in calls for name in call)
     ):
         return Verdict(
-            False, "corrected:not_offered", ("The tool that is called is not on offer.",)
+            False, "corrected:not_offered", ("The tool that is called is not offered.",)
         ), NOT_OFFERED
     return verdict, ""
 

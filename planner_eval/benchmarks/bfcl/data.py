@@ -150,8 +150,8 @@ def data_folder(folder: Path) -> Path:
         installed = installed_folder()
         if installed is None:
             raise DatasetError(
-                f"{folder}: no such folder, and {PACKAGE} is not installed; 'planeval data fetch bfcl' "
-                "fetches the data, or name a folder that holds them"
+                f"{folder}: no such folder, and {PACKAGE} is not installed: run planeval data fetch bfcl, "
+                "or name a folder that holds the data"
             )
         folder = installed
     wheels = sorted(folder.glob(f"{PACKAGE}-*.whl")) if folder.is_dir() else []
@@ -218,7 +218,7 @@ def read_bfcl(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
         DatasetError: there is none of the files, a file cannot be read, or a record has another shape.
     """
     if part is not None and part not in CATEGORIES:
-        raise DatasetError(f"BFCL has no category {part!r}; it has {', '.join(CATEGORIES)}")
+        raise DatasetError(f"BFCL has no category {part!r}; expected one of {', '.join(CATEGORIES)}")
     data = data_folder(folder)
     names = [part] if part else [name for name in CATEGORIES if question_file(data, name).is_file()]
     for name in names:
@@ -329,7 +329,9 @@ def _read_formats(data: Path) -> Iterator[Sample]:
                 name = f"format_sensitivity_{number}:{config}:{sample.id}"
                 visible = sample.extra["visible"]._replace(config=config)
                 extra = {**sample.extra, "config": config, "visible": visible, "diagnostics": ()}
-                extra["no_plan"] = f"a question of {sample.id} in another prompt format, counted there"
+                extra["no_plan"] = (
+                    f"the question of {sample.id} in another prompt format; its plan is counted there"
+                )
                 # Without a dialect: statistics of right plans count the question where it is asked first.
                 yield Sample(name, sample.query, sample.tools, sample.gold, "", "format_sensitivity", extra)
                 number += 1

@@ -34,7 +34,7 @@ MAX_STEPS = 20
 
 _UNASKED = {
     "web_search": "its tools search the web, and planeval contacts only the model",
-    "memory": "its questions follow on conversations, and its tools fetch models from the network",
+    "memory": "its questions continue conversations, and its tools fetch models from the network",
 }
 
 
@@ -72,7 +72,7 @@ def begin(pipeline: str, visible: Visible, functions: Sequence[Any], steps: int 
         speaker = (_Caller if pipeline == CALLS else _Writer)(visible, described)
     except (KeyError, TypeError, AttributeError) as problem:
         what = f"{type(problem).__name__}: {problem}"
-        raise InputError(f"a tool is not described as BFCL's are ({what})") from None
+        raise InputError(f"a tool is not described in BFCL's format ({what})") from None
     return _converse(speaker, steps or MAX_STEPS) if visible.several else _ask_once(speaker)
 
 

@@ -84,7 +84,7 @@ class ExpressionParser:
 
     def __init__(self, text: str) -> None:
         if len(text) > MAX_CHARS:
-            raise ValueError(f"the text has {len(text):,} characters, of at most {MAX_CHARS:,}")
+            raise ValueError(f"the text has {len(text):,} characters, more than the limit of {MAX_CHARS:,}")
         self.text, self.depth = text, 0
         self.tokens = self._tokens()
         self.position = 0
@@ -111,7 +111,25 @@ class ExpressionParser:
         """The published complaint."""
         return SyntaxError(f"Error {self.ERROR} the source code.")
 
+    # ------------------------------------------------------------------ statements of both languages
+    def _word(self, *texts: str) -> Node:
+        if texts and not self.has(*texts):
+            raise self.error()
+        return self.leaf("word", self.take(kind="name"))
+
+    def _if(self) -> Node:
+        children = [self._word(), *self._condition(), self.body()]
+        if self.has("else"):
+            children += [self._word(), self.body()]
+        return self.node("statement", children)
+
+    def _while(self) -> Node:
+        return self.node("statement", [self._word(), *self._condition(), self.body()])
+
     # ------------------------------------------------------------------ what a language adds
+    def _condition(self) -> list[Node]:
+        raise NotImplementedError
+
     def statement(self) -> Node:
         """A statement with its semicolon."""
         raise NotImplementedError

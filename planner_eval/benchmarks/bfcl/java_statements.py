@@ -98,24 +98,10 @@ class JavaParser(JavaExpressionParser):
         self.unended.append(node)
         return node
 
-    def _word(self, *texts: str) -> Node:
-        if texts and not self.has(*texts):
-            raise self.error()
-        return self.leaf("word", self.take(kind="name"))
-
     def _condition(self) -> list[Node]:
         return [self.sign("("), self.expression(), self.sign(")")]
 
     # ------------------------------------------------------------------ statements that begin with a word
-    def _if(self) -> Node:
-        children = [self._word(), *self._condition(), self.body()]
-        if self.has("else"):
-            children += [self._word(), self.body()]
-        return self.node("statement", children)
-
-    def _while(self) -> Node:
-        return self.node("statement", [self._word(), *self._condition(), self.body()])
-
     def _synchronized(self) -> Node:
         return self.node("statement", [self._word(), *self._condition(), self.block()])
 
@@ -190,8 +176,8 @@ class JavaParser(JavaExpressionParser):
         return self._end([self.node("import", children)])
 
     STATEMENTS: ClassVar[dict[str, Callable[[JavaParser], Node]]] = {
-        "if": _if,
-        "while": _while,
+        "if": JavaExpressionParser._if,
+        "while": JavaExpressionParser._while,
         "for": _for,
         "do": _do,
         "try": _try,

@@ -86,11 +86,6 @@ class JavaScriptParser(JavaScriptExpressionParser):
             and (alone or len(self.token.text) >= SMALLEST)
         )
 
-    def _word(self, *texts: str) -> Node:
-        if texts and not self.has(*texts):
-            raise self.error()
-        return self.leaf("word", self.take(kind="name"))
-
     def _condition(self) -> list[Node]:
         return [self.sign("("), *self._sequence(), self.sign(")")]
 
@@ -101,15 +96,6 @@ class JavaScriptParser(JavaScriptExpressionParser):
         return children
 
     # ------------------------------------------------------------------ statements that begin with a word
-    def _if(self) -> Node:
-        children = [self._word(), *self._condition(), self.body()]
-        if self.has("else"):
-            children += [self._word(), self.body()]
-        return self.node("statement", children)
-
-    def _while(self) -> Node:
-        return self.node("statement", [self._word(), *self._condition(), self.body()])
-
     def _do(self) -> Node:
         node = self.node("statement", [self._word(), self.body(), self._word("while"), *self._condition()])
         if self.has(";"):
@@ -200,9 +186,9 @@ class JavaScriptParser(JavaScriptExpressionParser):
         return self._end(self.node("statement", children))
 
     STATEMENTS: ClassVar[dict[str, Callable[[JavaScriptParser], Node]]] = {
-        "if": _if,
-        "while": _while,
-        "with": _while,
+        "if": JavaScriptExpressionParser._if,
+        "while": JavaScriptExpressionParser._while,
+        "with": JavaScriptExpressionParser._while,
         "do": _do,
         "for": _for,
         "switch": _switch,

@@ -18,7 +18,7 @@ from planner_eval.benchmarks.bfcl.typed_values import java_value, javascript_val
 
 DEFAULT = "an optional argument has its documented default, or is left out where that is accepted"
 INTEGER = "an integer is in place of a float inside a list or object"
-WIDENED = "an integer literal is used where Java widens it"
+WIDENED = "an integer literal, which Java converts to a wider type such as long or double"
 QUOTED = "a string is in quotes where its exact spelling is asked for"
 NESTED_TEXT = "a text inside a list or object differs only in case, blanks or punctuation"
 NO_VALUE = "gold accepts no value, and the argument is left out"
@@ -27,7 +27,7 @@ DOTTED = "a tool is called by its documented name"
 EMBEDDED = "the calls are in a code fence or within prose"
 NUMBERS = "texts that are different numbers are the same without their punctuation"
 TRUTH_VALUES = "true or false stands for 1 or 0"
-NOT_OFFERED = "the tool that is called is not on offer"
+NOT_OFFERED = "the tool that is called is not offered"
 
 Reasons: TypeAlias = frozenset[str]
 """Why the published check sees it otherwise; none where it does not."""

@@ -34,7 +34,7 @@ def parse_expression(text: str) -> ast.expr:
         MemoryError: the same, as the parser says it.
     """
     if len(text) > MAX_CHARS:
-        raise ValueError(f"the text has {len(text):,} characters, of at most {MAX_CHARS:,}")
+        raise ValueError(f"the text has {len(text):,} characters, more than the limit of {MAX_CHARS:,}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.parse(text, mode="eval").body
@@ -203,7 +203,7 @@ def read_literal(text: str) -> Any:
     [1, {'a': None}]
     """
     if len(text) > MAX_CHARS:
-        raise ValueError(f"the text has {len(text):,} characters, of at most {MAX_CHARS:,}")
+        raise ValueError(f"the text has {len(text):,} characters, more than the limit of {MAX_CHARS:,}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return ast.literal_eval(text)

@@ -183,7 +183,7 @@ def read_results(path: str) -> PlanFile | None:
             answers = list(_read_lines(file))
             lines += answers
             if not answers:
-                notes.append(f"{file}: no answer; its category does not count")
+                notes.append(f"{file}: no answers; the category does not count")
     if lines and all(line.id is None for line in lines):
         first = lines[0]
         raise PairingError(f"{path}: no answer can be read: {first.file}, line {first.number}: {first.error}")
@@ -233,7 +233,10 @@ def _misnamed_notes(lines: Sequence[_Line]) -> Iterator[str]:
     for (file, category), count in counts.items():
         if category != _category_of(Path(file)):
             answers = f"{count:,} answer{'s' * (count != 1)}"
-            yield f"{file}: {answers} to questions of {category}, scored as such whatever the file is called"
+            yield (
+                f"{file}: {answers} to questions of {category}, scored under that category whatever the "
+                "file's name"
+            )
 
 
 class _Line(NamedTuple):

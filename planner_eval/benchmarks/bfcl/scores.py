@@ -187,7 +187,7 @@ def _group_figure(name: str, tally: Tally | None, *, counts_absent: bool) -> Fig
         return Figure(name, tally.value)
     some = ", ".join(tally.absent[:3]) + (", …" if len(tally.absent) > 3 else "")
     if counts_absent:
-        return Figure(name, tally.value, note=f"what was not run counts as 0: {some}")
+        return Figure(name, tally.value, note=f"not run, counted as 0: {some}")
     return Figure(name, None, note=f"N/A: not run: {some}")
 
 

@@ -35,10 +35,10 @@ _REFERENCES = {
     "Plans that use a result": "taking plans",
     "Calls": "calls",
     "Calls that use a result": "taking calls",
-    "Calls that may use one": "ambiguous calls",
+    "Calls that may use a result": "ambiguous calls",
     "Arguments": "arguments",
     "Arguments taken from a result": "taking arguments",
-    "Arguments that may be from one": "ambiguous arguments",
+    "Arguments that may come from a result": "ambiguous arguments",
 }
 """The rows of the table of what gold takes from results, see :mod:`.value_references`."""
 

@@ -182,7 +182,8 @@ def _value_findings(name: str, value: Any, declared_type: Any, position: int) ->
     elif value == {}:
         yield "dataset.empty_value", "is {}, which the published code treats as any value"
     elif not isinstance(value, str) and holds_placeholder(value):
-        yield "dataset.placeholder_nested", "holds a placeholder, which the published code compares literally"
+        yield "dataset.placeholder_nested", "contains a placeholder, which the published code compares "
+        "literally"
     elif isinstance(value, int) and declared_type == "string":
         yield "dataset.type", f"is the number {value} where {name} declares a string"
 

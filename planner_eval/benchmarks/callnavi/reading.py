@@ -322,13 +322,10 @@ def _candidates(text: str) -> Iterator[str]:
 
 def _read_api_yaml(text: str) -> Any:
     """A YAML mapping that names APIs; most prose is YAML too."""
-    if (
-        "API" not in text
-        or _API_FIELD.search(text) is None
-        or _API_LINE.search(text) is None
-        or (text[:1] == "{" and _is_unclosed(text, "}"))
-    ):
+    if "API" not in text or _API_FIELD.search(text) is None or _API_LINE.search(text) is None:
         return _NO_VALUE
+    if text[:1] == "{" and text[-1:] != "}" and "#" not in text and "..." not in text:
+        return _NO_VALUE  # neither a comment nor a mark of the end follows the mapping
     value = _read_yaml(text)
     return value if value is _NO_VALUE or "API" in value else _NO_VALUE
 
@@ -338,24 +335,26 @@ _API_LINE = re.compile(r"(?:\A|[\n\r\x85\u2028\u2029])(?:API|[^\w\s])")
 """What stands in every YAML mapping with the key API: the key, and a line that begins with it or a sign."""
 
 
-def _is_unclosed(text: str, closing: str) -> bool:
-    """Whether a text does not end as a value between brackets ends; a comment or a mark may follow it."""
-    return text[-1:] not in closing and "#" not in text and "..." not in text
-
-
 _LITERAL_STARTS = ("{", "[", "(", "#", "\\")
 """How lists and dicts begin in Python; a comment or a continued line may stand before."""
 
 
 def _read_literal(text: str) -> Any:
     """A Python list or dict (single quotes, True, None); parsed into a tree of constants, never evaluated."""
-    if len(text) > MAX_LITERAL_CHARS or text[:1] not in _LITERAL_STARTS or _is_unclosed(text, "}])"):
+    is_cut = text[-1:] not in "}])" and "#" not in text
+    if is_cut or len(text) > MAX_LITERAL_CHARS or text[:1] not in _LITERAL_STARTS:
         return _NO_VALUE
-    if _is_jsonlike(text):
-        try:
-            return _DECODER.decode(text.replace("'", '"'))
-        except ValueError:
-            pass  # a comma at the end, a number of Python's, or no literal
+    if text.isascii():
+        if _is_jsonlike(text):
+            quoted = text.replace("'", '"')
+            if _LAST_COMMA.search(quoted):
+                quoted = _TEXT_OR_LAST_COMMA.sub(r"\1\2", quoted)
+            try:
+                return _DECODER.decode(quoted)
+            except ValueError:
+                pass  # a number of Python's, or no literal
+    elif "'" not in text and '"' not in text and "#" not in text:
+        return _NO_VALUE  # other signs stand in texts and comments alone
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes that Python does not know
@@ -364,20 +363,22 @@ def _read_literal(text: str) -> Any:
         return _NO_VALUE
 
 
-_UNLIKE_PYTHON = re.compile(r"""["\\#]|true|false|null|NaN|Infinity""")
+_UNLIKE_PYTHON = re.compile(r"""[\\#]|true|false|null|NaN|Infinity""")
+_LAST_COMMA = re.compile(r",\s*+[\]}]")
+_TEXT_OR_LAST_COMMA = re.compile(r'("[^"]*+"|[\w\]}]),(?=\s*+[\]}])|("[^"]*+")')
 _MAX_BRACKETS = 100
 """Python's parser takes fewer levels than JSON's."""
 
 
 def _is_jsonlike(text: str) -> bool:
-    """Whether a text, if it is JSON once its apostrophes are quotes, is the same literal in Python.
+    """Whether a text, once its quotes and last commas are JSON's, is in JSON what it is in Python.
 
-    Apostrophes are around texts alone then: nothing is escaped and no other quotes stand in them. JSON is
-    read ten times as fast, and an answer with Python's quotes is often nothing else.
+    One kind of quotes is around texts alone then: nothing is escaped and no other quotes stand in them. JSON
+    is read ten times as fast, and an answer with Python's quotes or commas is often nothing else.
     """
     return (
-        text.isascii()
-        and _UNLIKE_PYTHON.search(text) is None
+        _UNLIKE_PYTHON.search(text) is None
+        and not ("'" in text and '"' in text)
         and text.count("[") + text.count("{") < _MAX_BRACKETS
     )
 

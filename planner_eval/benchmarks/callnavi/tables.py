@@ -164,8 +164,8 @@ def _mean_point(system: System, name: str) -> Point:
     mean_point = point(shares.values())
     if name == "levenshtein" and mean_point.value is None:
         raise InputError(
-            f"{system.name}: callnavi-7 shows how stable repeated answers are, and no question has two: "
-            "planeval predict --repeat 5 asks for them"
+            f"{system.name}: callnavi-7 shows how stable repeated answers are, but no question has two: "
+            "ask with planeval predict --repeat 5"
         )
     return mean_point
 

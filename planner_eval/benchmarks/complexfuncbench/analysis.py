@@ -298,7 +298,7 @@ def step_chart(systems: Sequence[System]) -> Chart:
         ]
         if not pairs:
             raise InputError(
-                f"{system.name}: no conversation says how many steps it took: --corrected counts them"
+                f"{system.name}: no conversation has a number of steps: use --corrected, which counts them"
             )
         annotated, actual = (Counter(int(pair[index] or 0) for pair in pairs) for index in (0, 1))
         distributions.setdefault("annotated", annotated)

@@ -161,7 +161,7 @@ def judge_calls(
     return tuple(judgements[position] for position in sorted(judgements))
 
 
-_UNREADABLE_MESSAGE = "The arguments are no JSON object."
+_UNREADABLE_MESSAGE = "The arguments are not a JSON object."
 _SUPERFLUOUS_MESSAGE = "No gold call is left for this call."
 
 
@@ -310,9 +310,9 @@ def _read_turns(text: str) -> tuple[list[Turn], str | None]:
 
 
 _SUCCESS_NOTE = (
-    "share of the samples with an answer whose annotated calls were all made and answered; not percent"
+    "share (0 to 1) of the samples with an answer in which all annotated calls were made and answered"
 )
-_ACCURACY_NOTE = "share of the annotated calls that were made, each once; not percent"
+_ACCURACY_NOTE = "share (0 to 1) of the annotated calls that were made; each counts once"
 
 
 def _rate_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
@@ -362,9 +362,7 @@ def _error_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
     ]
 
 
-_SELF_CORRECTION_NOTE = (
-    "wrong calls, each answered by an error message, after which a later turn makes the right one"
-)
+_SELF_CORRECTION_NOTE = "wrong calls that got an error message and were put right in a later turn"
 
 
 def _self_correction_figure(judged: Sequence[JudgedRecord]) -> Figure:

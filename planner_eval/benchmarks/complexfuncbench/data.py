@@ -149,7 +149,7 @@ def _call_findings(call: Any, functions: Mapping[Any, Any], position: int) -> It
     declared = parameters.get("properties") or {}
     for key in parameters.get("required") or ():
         if key not in arguments:
-            message = f"{name} requires {key}, which is not given"
+            message = f"{name} requires {key}, which is missing"
             yield Diagnostic("dataset.missing_argument", message, call=position, argument=key)
     for key, value in arguments.items():
         if key not in declared:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, JudgeError, LimitError, ParseError
-from planner_eval.base.json_text import check_depth, loads
+from planner_eval.base.json_text import check_depth, decode_object, loads
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.benchmarks.complexfuncbench.conversation import (
     RUNNERS,
@@ -127,20 +127,10 @@ def _call(call: Any, number: int, text: str) -> FunctionCall | UndecodableCall:
     if isinstance(arguments, Mapping):
         return {"name": inner["name"], "arguments": arguments}
     arguments_text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    decoded = _decode_arguments(arguments_text)
+    decoded = decode_object(arguments_text)
     if decoded is None:
         return UndecodableCall(inner["name"], arguments_text)
     return {"name": inner["name"], "arguments": decoded}
-
-
-def _decode_arguments(text: str) -> dict[str, Any] | None:
-    """Arguments written as JSON text; ``null`` means none. None where the text is no object."""
-    try:
-        check_depth(text, DEFAULT_LIMITS)
-        value = json.loads(text)
-    except (ValueError, RecursionError, ParseError):
-        return None
-    return {} if value is None else value if isinstance(value, dict) else None
 
 
 def _shape_error(reason: str, text: str) -> ParseError:
@@ -161,8 +151,8 @@ NO_VALUE_CHECK_NOTE = (
 )
 
 REPLAY_NOTE = (
-    "recorded observations stand in for the API that the published code asks; "
-    "a conversation at which it ends counts as a failure"
+    "recorded observations replace the API that the published code calls; a conversation on "
+    "which that code stops counts as a failure"
 )
 
 

@@ -135,7 +135,7 @@ def _copy_file(
             return FetchResult(file, "absent")
         raise DatasetError(f"{origin}: there is no such file")
     if target.exists() and target.samefile(origin):
-        raise DatasetError(f"{options.source} is the folder to copy to; name another with --cache")
+        raise DatasetError(f"{options.source} is also the folder to copy to: name another with --cache")
     target.parent.mkdir(parents=True, exist_ok=True)
     partial_file = _partial_path(target)
     try:
@@ -364,13 +364,13 @@ class _PacedStream(io.RawIOBase):
             )
             count: int = self.inner.readinto(buffer)
         except TimeoutError:
-            what = "" if self.most is None else ", and not the whole head of its answer"
+            what = "" if self.most is None else " without completing its header"
             raise SlowServer(
                 f"the server sent {self.came:,} bytes in {self.seconds:g} seconds{what}"
             ) from None
         self.came += count
         if self.most is not None and self.came > self.most:
-            raise SlowServer(f"the head of the server's answer is longer than {self.most:,} bytes")
+            raise SlowServer(f"the header of the server's answer is longer than {self.most:,} bytes")
         return count
 
     def close(self) -> None:
@@ -408,15 +408,19 @@ class _HttpsHandler(_PacedHandler, request.HTTPSHandler):
 # ----------------------------------------------------------------------
 # The published data sets brought here.
 def fetch_dataset(
-    name: str, *, cache: str | None = None, source: str | None = None, options: FetchOptions = DEFAULT_OPTIONS
+    name: str,
+    *,
+    cache: str | None = None,
+    folder: str | None = None,
+    fetching: FetchOptions = DEFAULT_OPTIONS,
 ) -> Iterator[FetchResult]:
     """Bring a data set's files into the cache, one after the other; what is there already is left alone.
 
     Args:
         name: Its name, e.g. ``"nestful"``.
         cache: The cache folder, where it is not the usual one.
-        source: A folder that holds the files already; nothing is downloaded then.
-        options: The mirror, who decides on unknown checksums, and who is told how far a file has come.
+        folder: A folder that holds the files already; nothing is downloaded then.
+        fetching: The mirror, who decides on unknown checksums, and who is told how far a file has come.
 
     Yields:
         What became of each file, as soon as it is known.
@@ -425,17 +429,16 @@ def fetch_dataset(
         DatasetError: there is no data set of that name; a file cannot be had, or is not the published one.
 
     >>> import tempfile
-    >>> from planner_eval.base.resources import folder
     >>> from planner_eval.benchmarks.datasets.fetch import FetchOptions
     >>> how = FetchOptions(accept=lambda file, checksum: True)  # of our own samples none is published
     >>> with tempfile.TemporaryDirectory() as cache:
-    ...     samples = str(folder("data") / "samples")
-    ...     [one.what for one in fetch_dataset("nestful-v2", cache=cache, source=samples, options=how)]
+    ...     samples = "data/samples"
+    ...     [one.what for one in fetch_dataset("nestful-v2", cache=cache, folder=samples, fetching=how)]
     ['copied']
     """
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     expected = instance_of(FetchOptions, "FetchOptions(…) of planner_eval.benchmarks.datasets.fetch")
-    expect(expected, options=options)
+    expect(expected, fetching=fetching)
     dataset = find_dataset(name)
-    origin = None if source is None else dataset_folder(dataset, source=source)
-    return fetch(dataset, dataset_folder(dataset, cache=cache), replace(options, source=origin))
+    origin = None if folder is None else dataset_folder(dataset, source=folder)
+    return fetch(dataset, dataset_folder(dataset, cache=cache), replace(fetching, source=origin))

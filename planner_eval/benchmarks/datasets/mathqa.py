@@ -245,7 +245,7 @@ def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
         DatasetError: none of the files is there, one cannot be read, or is no list.
     """
     if split is not None and split not in SPLITS:
-        raise DatasetError(f"MathQA has no split {split!r}; it has {', '.join(SPLITS)}")
+        raise DatasetError(f"MathQA has no split {split!r}; expected one of {', '.join(SPLITS)}")
     splits = [split] if split else [name for name in SPLITS if (folder / f"{name}.json").is_file()]
     if not splits:
         raise DatasetError(f"{folder}: no file named {', '.join(f'{name}.json' for name in SPLITS)}")
@@ -388,7 +388,7 @@ def _name_findings(name: str, nodes: Sequence[Node]) -> Iterator[Diagnostic]:
     if name in LIST_OPERATIONS:
         yield Diagnostic("dataset.list_argument", f"{name} takes its operands as a list in NESTful", "info")
     elif name not in OFFICIAL_FUNCTIONS:
-        yield Diagnostic("dataset.unknown_tool", f"{name} is none of NESTful's functions")
+        yield Diagnostic("dataset.unknown_tool", f"{name} is not one of NESTful's functions")
     else:
         parameters = signature(OFFICIAL_FUNCTIONS[name]).parameters.values()
         least = sum(p.default is p.empty for p in parameters)

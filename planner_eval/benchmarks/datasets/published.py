@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import PATH, DatasetError, InputError, ParseError, expect_or_none
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import JsonLine, read_json, read_json_lines
 from planner_eval.base.resources import read as read_resource
 from planner_eval.base.text import close_names, shorten
@@ -134,6 +135,9 @@ def gold_plan(sample: Sample, *, infer: Signatures | bool = False) -> Plan | Non
 
 # ----------------------------------------------------------------------
 # Opening the files of data sets: JSON and JSON lines, with errors that say file and place.
+_FETCH_ADVICE = "fetch the data set, or name the folder that holds it"
+
+
 def load_json(path: Path) -> Any:
     """The data of a JSON file.
 
@@ -141,7 +145,7 @@ def load_json(path: Path) -> Any:
         DatasetError: the file is missing, is a folder, is not UTF-8 or not JSON.
     """
     try:
-        return read_json(_read_text(path))
+        return read_json(read_text(path, advice=_FETCH_ADVICE, error=DatasetError))
     except ParseError as problem:
         raise DatasetError(f"{path}: {problem.brief}") from None
 
@@ -164,25 +168,10 @@ def load_jsonl(path: Path) -> Iterator[JsonLine]:
     Raises:
         DatasetError: the file is missing, is a folder, is not UTF-8, or a line is not JSON.
     """
-    for line in read_json_lines(_read_text(path)):
+    for line in read_json_lines(read_text(path, advice=_FETCH_ADVICE, error=DatasetError)):
         if line.error is not None:
             raise DatasetError(f"{path}: {line.error.brief}")
         yield line
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise DatasetError(
-            f"{path}: no such file; fetch the data set, or name the folder that holds it"
-        ) from None
-    except IsADirectoryError:
-        raise DatasetError(f"{path}: is a folder; a file was expected") from None
-    except UnicodeDecodeError as problem:
-        raise DatasetError(f"{path}: not UTF-8 text at byte {problem.start}") from None
-    except OSError as problem:
-        raise DatasetError(f"{path}: {problem.strerror}") from None
 
 
 # ----------------------------------------------------------------------
@@ -288,7 +277,8 @@ def find_dataset(name: str) -> Dataset:
         return published_datasets()[name]
     matching = [other for other in published_datasets() if other.startswith(name)]
     close = matching or close_names(name, published_datasets())
-    hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(published_datasets())}"
+    names = ", ".join(published_datasets())
+    hint = f"did you mean {' or '.join(close)}?" if close else f"expected one of {names}"
     raise DatasetError(f"there is no data set {name!r}; {hint}")
 
 
@@ -469,70 +459,67 @@ class ListedDataset(NamedTuple):
     there: int
 
 
-def list_datasets(*, cache: str | None = None, source: str | None = None) -> tuple[ListedDataset, ...]:
+def list_datasets(*, cache: str | None = None, folder: str | None = None) -> tuple[ListedDataset, ...]:
     """The published data sets, and which of their files are there.
 
     Args:
         cache: The cache folder, where it is not the usual one.
-        source: A folder that holds the files, instead of the cache.
+        folder: A folder that holds the files, instead of the cache.
 
     >>> [one.dataset.name for one in list_datasets()][:2]
     ['appbench', 'bfcl']
     """
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     listed = []
     for dataset in published_datasets().values():
-        folder = dataset_folder(dataset, cache=cache, source=source)
+        home = dataset_folder(dataset, cache=cache, source=folder)
         needed = [file for file in dataset.files if file.needed]
-        present = sum((folder / file.path).is_file() for file in needed)
-        listed.append(ListedDataset(dataset, folder, len(needed), present))
+        present = sum((home / file.path).is_file() for file in needed)
+        listed.append(ListedDataset(dataset, home, len(needed), present))
     return tuple(listed)
 
 
-def read_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> Iterator[Sample]:
+def read_dataset(name: str, *, cache: str | None = None, folder: str | None = None) -> Iterator[Sample]:
     """The samples of a published data set.
 
     Args:
         name: Its name, e.g. ``"nestful"``.
         cache: The cache folder, where it is not the usual one.
-        source: Its folder, one that holds it by name, or one of its files, instead of the cache.
+        folder: Its folder, one that holds it by name, or one of its files, instead of the cache.
 
     Raises:
         DatasetError: there is no data set of that name, or its files are not there or cannot be read.
 
-    >>> from planner_eval.base.resources import folder
-    >>> samples = read_dataset("nestful-v2", source=str(folder("data") / "samples"))
+    >>> samples = read_dataset("nestful-v2", folder="data/samples")
     >>> next(samples).query
     'Half of the sum of 3 and 5?'
     """
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     dataset = find_dataset(name)
-    return read(dataset, dataset_folder(dataset, cache=cache, source=source))
+    return read(dataset, dataset_folder(dataset, cache=cache, source=folder))
 
 
-def verify_dataset(name: str, *, cache: str | None = None, source: str | None = None) -> list[FileState]:
+def verify_dataset(name: str, *, cache: str | None = None, folder: str | None = None) -> list[FileState]:
     """Compare a data set's files with the published checksums.
 
     Args:
         name: Its name.
         cache: As for :func:`read_dataset`.
-        source: Its folder, or one that holds it by name.
+        folder: Its folder, or one that holds it by name.
 
     Raises:
-        DatasetError: there is no data set of that name, `source` is a file, or no file is there.
+        DatasetError: there is no data set of that name, `folder` is a file, or no file is there.
 
-    >>> from planner_eval.base.resources import folder
-    >>> samples = str(folder("data") / "samples")
-    >>> [(state.file.path, state.state) for state in verify_dataset("nestful-v2", source=samples)]
+    >>> [(file.file.path, file.state) for file in verify_dataset("nestful-v2", folder="data/samples")]
     [('v2/nestful_data.jsonl', 'unknown')]
     """
-    expect_or_none(PATH, cache=cache, source=source)
+    expect_or_none(PATH, cache=cache, folder=folder)
     dataset = find_dataset(name)
-    folder = dataset_folder(dataset, cache=cache, source=source)
-    if folder.is_file():
-        raise DatasetError(f"{source} is a file; verify compares the files of a folder")
-    refuse_absent(dataset, folder)
-    return verify(dataset, folder)
+    home = dataset_folder(dataset, cache=cache, source=folder)
+    if home.is_file():
+        raise DatasetError(f"{folder} is a file; verify compares the files of a folder")
+    refuse_absent(dataset, home)
+    return verify(dataset, home)
 
 
 def refuse_absent(dataset: Dataset, folder: Path) -> None:
@@ -544,5 +531,5 @@ def refuse_absent(dataset: Dataset, folder: Path) -> None:
     if not folder.is_file() and not any((folder / file.path).is_file() for file in dataset.files):
         raise DatasetError(
             f"{folder}: no file of {dataset.name} is here; "
-            f"'planeval data fetch {dataset.name}' fetches them, or name their folder with --source"
+            f"fetch them with planeval data fetch {dataset.name}, or name their folder with --source"
         )

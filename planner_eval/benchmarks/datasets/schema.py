@@ -15,32 +15,34 @@ class FileEntry(Described):
     """One published file."""
 
     mapping: ClassVar[str] = "an object"
-    path: str = Field(description="Where it lies below the data set's folder.")
+    path: str = Field(description="The file's path below the data set's folder.")
     url: str | None = Field(
-        description="An address, or a path below the data set's; null where there is none."
+        description="The file's address, or a path below the data set's address; null if it has none."
     )
-    bytes: Annotated[int, Field(ge=0)] | None = optional_key("Its size.")
-    sha256: _Checksum | None = optional_key("Its checksum in hexadecimal.")
+    bytes: Annotated[int, Field(ge=0)] | None = optional_key("The file's size.")
+    sha256: _Checksum | None = optional_key("The file's checksum in hexadecimal.")
 
 
 class DatasetEntry(Described):
     """One published data set."""
 
     mapping: ClassVar[str] = "an object"
-    name: str = Field(min_length=1, description="What the command line calls it.")
-    title: str = Field(description="One line for a person.")
-    paper: str = Field(description="Where it was published.")
-    licence: str = Field(description="What its publishers state.")
-    records: int = Field(ge=0, description="How many samples its reader gives.")
-    reader: str = Field(description="The module of planner_eval.benchmarks.datasets that reads it.")
-    benchmark: str | None = Field(description="The benchmark that scores its predictions, if one does.")
-    parts: Items[str] = Field(description="The reader's parts that belong to it; all where empty.")
-    address: Annotated[str, Field(pattern="^https://")] = Field(description="Where its files lie, pinned.")
-    files: Annotated[Items[FileEntry], Field(min_length=1)] = Field(description="Its files.")
-    note: str = optional_key("What a user should know before fetching it.")
-    tools: str = optional_key(
-        "What its gold plans run with, of the tools that come along; none where left out."
+    name: str = Field(min_length=1, description="The data set's name on the command line.")
+    title: str = Field(description="A description in one line.")
+    paper: str = Field(description="The paper that published the data set.")
+    licence: str = Field(description="The licence as its publishers state it.")
+    records: int = Field(ge=0, description="The number of samples.")
+    reader: str = Field(description="The module of planner_eval.benchmarks.datasets that reads the data set.")
+    benchmark: str | None = Field(
+        description="The benchmark that scores answers to the data set, if there is one."
     )
+    parts: Items[str] = Field(description="The reader's parts that belong to the data set; empty for all.")
+    address: Annotated[str, Field(pattern="^https://")] = Field(
+        description="The address of the files, at a fixed version."
+    )
+    files: Annotated[Items[FileEntry], Field(min_length=1)] = Field(description="The data set's files.")
+    note: str = optional_key("What a user should know before fetching the data set.")
+    tools: str = optional_key("The built-in tools that run the gold plans; absent if none do.")
 
 
 class DatasetsFile(RootModel[Items[DatasetEntry]]):
@@ -52,7 +54,7 @@ class SlotToMake(Described):
 
     mapping: ClassVar[str] = "an object"
     tool: str = Field(description="The tool, with its app.")
-    parameter: str = Field(description="Its parameter.")
+    parameter: str = Field(description="The tool's parameter.")
 
 
 class PairToMake(Described):
@@ -60,28 +62,32 @@ class PairToMake(Described):
 
     mapping: ClassVar[str] = "an object"
     producer: str = Field(description="The tool whose output is used.")
-    consumer: str = Field(description="The tool that uses it.")
+    consumer: str = Field(description="The tool that uses the output.")
 
 
 class EdgeToMake(PairToMake):
     """An output that a parameter takes."""
 
-    output: str = Field(description="The output, as a way into the result; empty for the whole.")
-    parameter: str = Field(description="The parameter that takes it.")
+    output: str = Field(description="The output, as a path into the result; empty for the result itself.")
+    parameter: str = Field(description="The parameter that takes the output.")
 
 
 class ToMakeFile(Described):
     """What no plan of a data set touches: what plans should still be made of."""
 
     mapping: ClassVar[str] = "an object"
-    version: Literal["planeval.to-make/1"] = Field(alias="schema", description="The form of this file.")
-    data: str = Field(description="The data set whose plans were looked at.")
+    version: Literal["planeval.to-make/1"] = Field(
+        alias="schema", description="The version of this file's format."
+    )
+    data: str = Field(description="The data set whose plans were examined.")
     catalog: str | None = Field(description="The catalog of tools; null without one.")
-    against: str = optional_key("Another data set, whose plans touch some of it.")
+    against: str = optional_key("Another data set that was compared with it.")
     tools: Items[str] = Field(description="Tools that no plan calls.")
     parameters: Items[SlotToMake] = Field(description="Parameters that no call gives.")
-    pairs: Items[PairToMake] = Field(description="Tools that could be joined and are not.")
-    edges: Items[EdgeToMake] = Field(description="The same, output by parameter.")
+    pairs: Items[PairToMake] = Field(description="Pairs of tools that could be connected but are not.")
+    edges: Items[EdgeToMake] = Field(
+        description="Outputs and parameters that could be connected but are not."
+    )
     shapes: Items[str] = Field(
         description="Shapes of at most four calls that no plan has, as stats writes them."
     )

@@ -154,7 +154,7 @@ def open_sources(
     turn: TurnChoice = None,
     cache: str | None = None,
     folder: str | None = None,
-    tell: Callable[[str], None] = lambda message: None,
+    tell: Callable[[str], object] | None = None,
 ) -> list[Source]:
     """The files and published data sets that some names stand for, in their order.
 
@@ -182,7 +182,8 @@ def open_sources(
     expect(NAMES, names=names)
     expect_or_none(NAME, id_field=id_field, text_field=text_field)
     expect_or_none(PATH, cache=cache, folder=folder)
-    expect(FUNCTION, tell=tell)
+    expect_or_none(FUNCTION, tell=tell)
+    tell = tell or (lambda _message: None)
     sources: list[Source] = []
     for name in (names,) if isinstance(names, str) else names:
         datasets = _named_datasets(name)
@@ -305,7 +306,7 @@ def _read_datasets(
     sources, missing = [], []
     if len(datasets) > 1 and folder is not None and Path(folder).is_file():
         choices = " or ".join(dataset.name for dataset in datasets)
-        raise InputError(f"{folder} is one file: say whether it is {choices}")
+        raise InputError(f"{folder} is one file: name one data set, {choices}")
     for dataset in datasets:
         where = dataset_folder(dataset, cache=cache, source=folder)
         try:
@@ -317,7 +318,7 @@ def _read_datasets(
     if not sources:
         fetch = f"planeval data fetch {' '.join(dataset.name for dataset in datasets)}"
         reasons = "; ".join(missing)
-        raise DatasetError(f"{reasons}\n'{fetch}' fetches it; or name its folder with --source")
+        raise DatasetError(f"{reasons}\nfetch it with {fetch}, or name its folder with --source")
     return sources, missing
 
 

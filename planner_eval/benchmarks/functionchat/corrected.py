@@ -202,7 +202,7 @@ def _part_figures(subset: str, members: Sequence[_StoredAnswer]) -> Iterable[Fig
     else:
         yield macro(f"{subset} avg(macro)", rates)
     right = sum(record.right for record in members)
-    note = "a call where one is expected, words where they are expected; not in the paper"
+    note = "a call where a call is expected, text where text is expected; not in the paper"
     yield ratio(f"{subset} call decision", right, len(members), note=note)
     open_items = sum(record.verdict is None for record in members)
     yield ratio(f"{subset} undecided", open_items, len(members), note="items without a verdict; not passed")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import DatasetError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.check import alternative_findings
 from planner_eval.benchmarks.datasets.published import Sample, load_jsonl
@@ -47,7 +48,7 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
         DatasetError: there is none of the files, a file cannot be read, or a record has another shape.
     """
     if part is not None and part not in FILES:
-        raise DatasetError(f"FunctionChat-Bench has no part {part!r}; it has {', '.join(FILES)}")
+        raise DatasetError(f"FunctionChat-Bench has no part {part!r}; expected one of {', '.join(FILES)}")
     names = [part] if part else [name for name in FILES if (folder / FILES[name]).is_file()]
     if not names:
         raise DatasetError(f"{folder}: no file named {', '.join(FILES.values())}")
@@ -81,7 +82,7 @@ def _system_prompt(folder: Path) -> list[dict[str, str]]:
     path = folder / "system_prompt.txt"
     if not path.is_file():
         return []
-    return [{"role": "system", "content": path.read_text(encoding="utf-8").strip()}]
+    return [{"role": "system", "content": read_text(path, error=DatasetError).strip()}]
 
 
 def _read_singlecall(record: Mapping[str, Any], prompt: list[Any]) -> Iterator[Sample]:

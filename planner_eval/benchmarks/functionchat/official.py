@@ -524,8 +524,8 @@ def result_file(records: Records, judge: Judge | None) -> str:
     if len(subsets) != 1:
         files = ", ".join(FILES[subset] for subset in subsets if subset in FILES)
         raise InputError(
-            f"there are items of {' and '.join(subsets)}, and the published code writes a file for each "
-            f"part: give one of {files} as the gold"
+            f"the items are of {' and '.join(subsets)}, but the published code writes one file per part: "
+            f"pass one of {files} as GOLD"
         )
     return report(subsets[0], [judge_record(sample, text, judge=judge) for sample, text in record_list])
 

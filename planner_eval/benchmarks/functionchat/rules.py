@@ -73,9 +73,9 @@ def rule_answer(sample: Sample, answer: AssistantTurn, gold: AssistantTurn | Non
 def _rule_words(sample: Sample, answer: AssistantTurn) -> Ruling:
     """Words are due: a call is wrong, the reference itself is right, a judge reads anything else."""
     if answer.calls:
-        return Ruling(FAIL, "call instead of words")
+        return Ruling(FAIL, "call instead of text")
     if not answer.content:
-        return Ruling(FAIL, "nothing said")
+        return Ruling(FAIL, "empty answer")
     if answer.content == str(sample.gold.get("content", "")).strip():
         return Ruling(PASS, "the reference")
     return Ruling(None, "words")
@@ -280,7 +280,7 @@ def error_class(sample: Sample, answer: AssistantTurn) -> str:
         if reason == "other function":
             return _choice_class(sample, answer.calls[0])
         if reason == "no call":
-            return "words instead of a call" if answer.content else "nothing said"
+            return "text instead of a call" if answer.content else "empty answer"
         return reason if reason in _CALL_CLASSES else MEANING_CLASS
     if answer.calls:
         return _needless_call_class(sample, answer.calls)
@@ -288,17 +288,13 @@ def error_class(sample: Sample, answer: AssistantTurn) -> str:
 
 
 def _choice_class(sample: Sample, call: Call) -> str:
-    return (
-        "other function of those on offer"
-        if call.name in offered_functions(sample)
-        else "function not on offer"
-    )
+    return "another offered function" if call.name in offered_functions(sample) else "function not offered"
 
 
 def _needless_call_class(sample: Sample, calls: Sequence[Call]) -> str:
     """A call where words are due: of no tool, one that was made before, or one with invented values."""
     if any(call.name not in offered_functions(sample) for call in calls):
-        return "call of a function not on offer"
+        return "call of a function not offered"
     before = {_call_key(call) for message in sample.extra["messages"] for call in _calls_of(message)}
     if all(_call_key(call) in before for call in calls):
         return "call made before"
@@ -309,19 +305,19 @@ def _needless_call_class(sample: Sample, calls: Sequence[Call]) -> str:
             argument_names, (_required_parameters(sample, c) for c in calls), strict=True
         )
     ):
-        return "call without what it needs"
+        return "call with missing information"
     slot = sample.extra["type_of_output"] == "slot"
-    return "call with values that were not given" if slot else "call instead of words"
+    return "call with invented values" if slot else "call instead of text"
 
 
 def _content_class(sample: Sample, content: str) -> str:
     if not content:
-        return "nothing said"
+        return "empty answer"
     contents = [str(message.get("content") or "").strip() for message in sample.extra["messages"]]
     if content in contents:
         return "repeats the conversation"
     if content[:1] in "{[" and _is_json(content):
-        return "raw data instead of words"
+        return "raw data instead of text"
     gold = sample.gold.get("content") if isinstance(sample.gold, Mapping) else ""
     if _HANGUL.search(str(gold)) and not _HANGUL.search(content):
         return "in another language"

@@ -160,7 +160,7 @@ def type_chart(systems: Sequence[System]) -> Chart:
             ticks = tuple(kinds[kind] for kind in present)
             panels.append(Bars(head, ticks, across, "pass rate (%)", series))
     if not panels:
-        raise InputError("functionchat-types shows pass rates by type, and these answers have none")
+        raise InputError("functionchat-types shows pass rates by type, but these answers have no types")
     return Chart("functionchat-types", tuple(panels))
 
 

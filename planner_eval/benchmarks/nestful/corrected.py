@@ -509,7 +509,7 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     won = "valid calls that lead to the gold answer; a failure never wins"
     if run and c.winnable < c.runnable:
         highest = c.winnable / c.runnable
-        reason = "gold's own calls lose the rest"
+        reason = "in the rest, gold's own calls fail"
         won = f"at most {c.winnable:,} of {c.runnable:,} ({highest:.4g}) can be won, {reason}; {won}"
     if left := absence_note(c.samples - c.runnable, absent, "left out"):
         won = f"{won}; {left}"
@@ -524,7 +524,7 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
         ratio("accuracy_combined", c.partial, c.samples, note=partial),
         ratio("percentage_times_full_score", c.full, c.samples, note="plans that mean the same as gold's"),
         ratio("win_rate", c.won, c.runnable, note=won) if run else Figure("win_rate", None, note="not run"),
-        Figure("num_pred_examples_w_parsing_errors", c.unread, note="answers that no reader can read"),
+        Figure("num_pred_examples_w_parsing_errors", c.unread, note="answers that cannot be read"),
     )
 
 

@@ -67,7 +67,7 @@ def read_nestful(source: Path, *, part: str | None = None) -> Iterator[Sample]:
         DatasetError: nothing is there, a file cannot be read, or it is no list of records.
     """
     if part is not None and part not in PARTS:
-        raise DatasetError(f"NESTful has no part {part!r}; it has {', '.join(PARTS)}")
+        raise DatasetError(f"NESTful has no part {part!r}; expected one of {', '.join(PARTS)}")
     if source.is_file():
         yield from _read_version_2(source)
         return
@@ -286,9 +286,9 @@ def _text_findings(plan: Plan) -> Iterator[Diagnostic]:
     for position, call in enumerate(plan.calls):
         for name, value in call.arguments:
             if contains_kind(value, Template):
-                text = f"{name} holds a reference inside a longer text, which the published code does not see"
+                text = f"{name} holds a reference inside a longer text, which the published code overlooks"
                 yield Diagnostic("dataset.embedded_reference", text, "info", position, name)
             money = [leaf for _, leaf in leaves(value) if isinstance(leaf, str) and re.match(r"\$\d", leaf)]
             if money:
-                text = f"{name} is {money[0]!r}, which the published scorer changes in predictions alone"
+                text = f"{name} is {money[0]!r}, which the published scorer changes only in predictions"
                 yield Diagnostic("dataset.dollar", text, "info", position, name)

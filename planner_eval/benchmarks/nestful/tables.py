@@ -91,75 +91,6 @@ def _gold_plan(sample: Sample) -> Plan | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
-    """How the gold plans of one part hang together; the closing ``var_result`` is not counted.
-
-    Args:
-        samples: Plans.
-        calls: Calls in all.
-        tools: Distinct tools.
-        repeating: Plans that call a tool twice.
-        depths: References on the longest chain of a plan → plans.
-        references: References in all.
-        dependencies: Pairs of producer and consumer in all.
-        producers: Producers of a call → calls.
-        consumers: Consumers of a call → calls.
-        chains: Ways A→B→C.
-        components: Weakly connected parts in all.
-        patterns: Nesting patterns, see :func:`planner_eval.plan.structure.nesting_patterns`.
-    """
-
-    samples: int
-    calls: int
-    tools: int
-    repeating: int
-    depths: dict[int, int]
-    references: int
-    dependencies: int
-    producers: dict[int, int]
-    consumers: dict[int, int]
-    chains: int
-    components: int
-    patterns: dict[str, int]
-
-
-def structure_of(samples: Iterable[Sample]) -> Structure:
-    """The structure of gold plans, as section 4.5 models them: calls as nodes, references as edges.
-
-    Args:
-        samples: Of any parts; those whose gold cannot be read are left out of the count.
-    """
-    plans = [plan for sample in samples if (plan := _gold_plan(sample)) is not None]
-    patterns: Counter[str] = Counter()
-    for plan in plans:
-        patterns.update(nesting_patterns(plan))
-    needed = [producers(plan) for plan in plans]
-    used = [consumers(plan) for plan in plans]
-    return Structure(
-        samples=len(plans),
-        calls=sum(map(len, plans)),
-        tools=len({call.name for plan in plans for call in plan.calls}),
-        repeating=sum(len({call.name for call in plan.calls}) < len(plan) for plan in plans),
-        depths=_histogram(map(nesting_depth, plans)),
-        references=sum(len(plan.edges) for plan in plans),
-        dependencies=sum(map(data_dependencies, plans)),
-        producers=_histogram(len(links) for plan in needed for links in plan),
-        consumers=_histogram(len(links) for plan in used for links in plan),
-        chains=sum(
-            len(before) * len(after)
-            for ins, outs in zip(needed, used, strict=True)
-            for before, after in zip(ins, outs, strict=True)
-        ),
-        components=sum(len(components(plan)) for plan in plans),
-        patterns=dict(sorted(patterns.items())),
-    )
-
-
-def _histogram(values: Iterable[int]) -> dict[int, int]:
-    return dict(sorted(Counter(values).items()))
-
-
 def nesting_depth(plan: Plan) -> int:
     """References on the longest chain, Figure 6(a): 0 where no call uses another's output."""
     return max(depth(plan) - 1, 0)
@@ -233,37 +164,51 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     by_category: dict[str, list[Sample]] = {}
     for sample in samples:
         by_category.setdefault(sample.category, []).append(sample)
-    structures = {category: structure_of(members) for category, members in by_category.items()}
-    columns = {category: _structure_rows(structure) for category, structure in structures.items()}
+    plans = {
+        category: [plan for sample in members if (plan := _gold_plan(sample)) is not None]
+        for category, members in by_category.items()
+    }
+    columns = {category: _structure_rows(members) for category, members in plans.items()}
     for row in next(iter(columns.values()), {}):
         for key in sorted({key for column in columns.values() for key in column[row]}):
             for category, column in columns.items():
                 value = float(column[row].get(key, 0))
-                yield Cell(
-                    "Section 4.5", row.format(key), category, None, value, structures[category].samples
-                )
+                yield Cell("Section 4.5", row.format(key), category, None, value, len(plans[category]))
 
 
-def _structure_rows(structure: Structure) -> dict[str, Mapping[Any, float]]:
-    """The rows of one part's column; a histogram is a row a value, anything else one row of the key ""."""
-    n = structure.samples or 1
+def _structure_rows(plans: Sequence[Plan]) -> dict[str, Mapping[Any, float]]:
+    """The rows of one part's column, as section 4.5 models gold plans: calls as nodes, references as edges.
+
+    The closing ``var_result`` is not counted. A histogram is a row a value, anything else one of the key "".
+    """
+    n, calls = len(plans), sum(map(len, plans))
+    needed, used = [producers(plan) for plan in plans], [consumers(plan) for plan in plans]
+    depths, dependencies = list(map(nesting_depth, plans)), sum(map(data_dependencies, plans))
+    parts = sum(len(components(plan)) for plan in plans)
+    chains = (
+        len(before) * len(after)
+        for ins, outs in zip(needed, used, strict=True)
+        for before, after in zip(ins, outs, strict=True)
+    )
     return {
-        "Samples": {"": structure.samples},
-        "Tools": {"": structure.tools},
-        "Samples that repeat a tool": {"": structure.repeating},
-        "Calls": {"": structure.calls},
-        "Avg. calls": {"": structure.calls / n},
-        "Avg. depth": {"": sum(depth * count for depth, count in structure.depths.items()) / n},
-        "Samples of depth {}": structure.depths,
-        "References": {"": structure.references},
-        "Data dependencies": {"": structure.dependencies},
-        "Avg. data dependencies": {"": structure.dependencies / n},
-        "Calls that use {} others": structure.producers,
-        "Calls that serve {} others": structure.consumers,
-        "Chains A→B→C": {"": structure.chains},
-        "Avg. components": {"": structure.components / n},
-        "Avg. calls of a component": {"": structure.calls / (structure.components or 1)},
-        "Pattern {}": structure.patterns,
+        "Samples": {"": n},
+        "Tools": {"": len({call.name for plan in plans for call in plan.calls})},
+        "Samples that repeat a tool": {
+            "": sum(len({call.name for call in plan.calls}) < len(plan) for plan in plans)
+        },
+        "Calls": {"": calls},
+        "Avg. calls": {"": calls / (n or 1)},
+        "Avg. depth": {"": sum(depths) / (n or 1)},
+        "Samples of depth {}": Counter(depths),
+        "References": {"": sum(len(plan.edges) for plan in plans)},
+        "Data dependencies": {"": dependencies},
+        "Avg. data dependencies": {"": dependencies / (n or 1)},
+        "Calls that use {} others": Counter(len(links) for plan in needed for links in plan),
+        "Calls used by {} others": Counter(len(links) for plan in used for links in plan),
+        "Chains A→B→C": {"": sum(chains)},
+        "Avg. components": {"": parts / (n or 1)},
+        "Avg. calls of a component": {"": calls / (parts or 1)},
+        "Pattern {}": sum((Counter(nesting_patterns(plan)) for plan in plans), Counter()),
     }
 
 
@@ -299,11 +244,11 @@ def structure_chart(systems: Sequence[System]) -> Chart:
 
 def _win_shares(system: System) -> list[WinShare]:
     if system.run is None:
-        raise InputError("nestful-6 shows win rates, for which answers are run: --tools=nestful runs them")
+        raise InputError("nestful-6 shows win rates, which need the answers to be run: add --tools=nestful")
     records = [record for record, _ in system.rows()]
     shares = figure6(outcomes(records, run=system.run, **system.scored.options))
     if not shares:
-        raise InputError(f"{system.name}: nestful-6 shows win rates, and no gold plan of these can be run")
+        raise InputError(f"{system.name}: nestful-6 shows win rates, but none of these gold plans can be run")
     return shares
 
 
@@ -337,34 +282,15 @@ IMPLICIT, UNREAD, OTHER = "implicit calls", "unreadable", "none of these"
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Challenge:
-    """How often one challenge shows in answers that failed.
-
-    Args:
-        name: A key of :data:`CHALLENGE_CODES`, :data:`IMPLICIT`, :data:`UNREAD` or :data:`OTHER`.
-        samples: Answers that show it; one can show several.
-        of: Answers that failed.
-        times: How often it shows in them.
-        note: What counts.
-    """
-
-    name: str
-    samples: int
-    of: int
-    times: int
-    note: str = ""
-
-
 _CHALLENGE_NOTES = {
     "data types": "values and outputs that do not fit the parameter",
-    "variable assignments": "labels given twice, references to nothing",
+    "variable assignments": "duplicate labels, references to nothing",
     "output parameters": "outputs that the tool does not have",
-    IMPLICIT: "functions of gold not called, nor named by the query",
+    IMPLICIT: "gold functions neither called nor named in the query",
 }
 
 
-def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model: str) -> list[Challenge]:
+def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model: str) -> Rows:
     """What is wrong with the answers that failed, by the challenges of sections 5 and 4.4.
 
     An answer fails that does not mean the same as gold, and does not win where answers are run; there,
@@ -375,26 +301,27 @@ def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model
         model: The model name that chooses the published reader.
 
     Returns:
-        A row a challenge; none where no answer failed.
+        A row a challenge: its name, how many answers show it, of how many that failed, how often it shows in
+        them, and what counts; no rows where no answer failed.
     """
     failures: list[Counter[str]] = []
     for sample, text, outcome in answers:
         gold, counts = outcome.gold, outcome.counts
         if gold is not None and counts is not None and counts.runnable and not (counts.won or counts.full):
             failures.append(_answer_challenges(sample, text, gold, model))
-    names = (*CHALLENGE_CODES, IMPLICIT, UNREAD)
-    rows = [
-        Challenge(
-            name,
-            sum(failure[name] > 0 for failure in failures),
-            len(failures),
-            sum(failure[name] for failure in failures),
-            _CHALLENGE_NOTES.get(name, ""),
-        )
-        for name in names
+    unexplained = Counter({OTHER: 1})
+    failures = [failure or unexplained for failure in failures]
+    return [
+        {
+            "challenge": name,
+            "answers": sum(failure[name] > 0 for failure in failures),
+            "failed": len(failures),
+            "times": sum(failure[name] for failure in failures),
+            "note": _CHALLENGE_NOTES.get(name, ""),
+        }
+        for name in (*CHALLENGE_CODES, IMPLICIT, UNREAD, OTHER)
+        if failures
     ]
-    unexplained = sum(not failure for failure in failures)
-    return [*rows, Challenge(OTHER, unexplained, len(failures), unexplained)] if failures else []
 
 
 def _answer_challenges(sample: Sample, text: str, gold: Plan, model: str) -> Counter[str]:
@@ -454,10 +381,7 @@ def tables(scored: Scored, run: Run | None) -> Details:
         yield Table("Alternate trajectories: the gold answer by another plan", rows)
     model = scored.options.get("model", DEFAULT_MODEL)
     answers = ((sample, text, outcome) for (sample, text), outcome in zip(records, results, strict=True))
-    rows = [
-        {"challenge": c.name, "answers": c.samples, "failed": c.of, "times": c.times, "note": c.note}
-        for c in challenges(answers, model=model)
-    ]
+    rows = challenges(answers, model=model)
     yield Table("Sections 5 and 4.4: challenges in the answers that failed", rows)
     if run is not None:
         shares = [

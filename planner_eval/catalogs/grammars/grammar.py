@@ -35,8 +35,8 @@ MAX_CALLS = 64
 _FORWARD_REFERENCES = "a reference may point to a later call or to its own, and a label may repeat"
 _OUTPUT = "a reference may name an output that its call does not have, or that does not fit"
 _UNUSED = "unused results are allowed"
-_LAYOUT = "arguments stand in the catalog's order, in one layout"
-_NUMBERS = "numbers have at most 19 digits before the point and 18 behind it"
+_LAYOUT = "arguments come in the catalog's order, in one layout"
+_NUMBERS = "numbers have at most 19 digits before the point and 18 after it"
 _DOLLARS = "texts that end with a dollar sign, or have one before a name, are left out"
 _USED_BEFORE_RETURN = "a name may be used before a call returns it"
 _NESTED = "calls nested in others are not counted"
@@ -157,7 +157,7 @@ def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
         raise InputError(f"unknown grammar form {to!r}; expected one of {', '.join(TARGETS)}")
     if dialect not in DIALECTS:
         raise InputError(
-            f"there is no grammar of the dialect {dialect!r}; there are those of {', '.join(DIALECTS)}"
+            f"there is no grammar for the dialect {dialect!r}; grammars exist for {', '.join(DIALECTS)}"
         )
     if to == "json-schema" and dialect not in JSON_DIALECTS:
         raise InputError(
@@ -211,7 +211,7 @@ def _notation_limits(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
         "appbench": [
             (_USED_BEFORE_RETURN, ("reference.", "plan.cycle", "check.output_type", "check.unknown_output")),
             unused,
-            ("numbers may stand without quotes", ("argument.bare_number",)),
+            ("numbers may be without quotes", ("argument.bare_number",)),
         ],
     }
     return limits[dialect]
@@ -268,7 +268,9 @@ def _too_large(spec: PlanSpec) -> str:
 
 # ----------------------------------------------------------------------
 # Grammars that hold what a model writes to the plans of a catalog.
-def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max_calls: int = 8) -> Grammar:
+def grammar(
+    catalog: Any, *, dialect: str | None = None, max_calls: int = 8, to: str | None = None
+) -> Grammar:
     """A grammar of the plans that a catalog allows, for engines that decode by one.
 
     It holds names of tools and arguments, types, listed values, what is required, and references to earlier
@@ -276,10 +278,10 @@ def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max
 
     Args:
         catalog: The tools, as for :func:`planner_eval.read_catalog`.
-        dialect: The notation of the plans: ``"plan"``, ``"json"``, ``"nestful"``, ``"pythonic"`` or
-            ``"appbench"``.
-        to: The form that the engine reads: ``"json-schema"``, ``"lark"`` or ``"gbnf"``.
+        dialect: The notation of the plans: ``"plan"``, when left out, ``"json"``, ``"nestful"``,
+            ``"pythonic"`` or ``"appbench"``.
         max_calls: How many calls a plan may have.
+        to: The form that the engine reads: ``"json-schema"``, when left out, ``"lark"`` or ``"gbnf"``.
 
     Returns:
         The grammar: its ``text``, and in words where it is ``looser`` or ``narrower`` than the catalog.
@@ -293,4 +295,4 @@ def grammar(catalog: Any, *, dialect: str = "plan", to: str = "json-schema", max
     >>> print(made.text.splitlines()[-1])
     call-now-1 ::= "now(" ")"
     """
-    return make_grammar(read_catalog(catalog), dialect, to, max_calls)
+    return make_grammar(read_catalog(catalog), dialect or "plan", to or "json-schema", max_calls)

@@ -62,7 +62,7 @@ _KEYWORD_FORMS: dict[str, _KeywordForm] = {
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _COUNT),
     **dict.fromkeys(("minProperties", "maxProperties", "minContains", "maxContains"), _COUNT),
     "multipleOf": _KeywordForm(lambda value: _is_number(value) and value > 0, "a number above 0"),
-    "type": _KeywordForm(lambda value: value != [], "a kind of value or a list of such"),
+    "type": _KeywordForm(lambda value: value != [], "a type or a list of types"),
     "pattern": _KeywordForm(
         lambda value: isinstance(value, str) and Pattern(value).readable, "a regular expression"
     ),
@@ -406,9 +406,10 @@ def catalog_remarks(catalog: Catalog) -> list[str]:
     names = Counter(tool.full_name for tool in catalog.tools)
     for name in dict.fromkeys(tool.full_name for tool in catalog.tools if tool.schema is not None):
         if names[name] > 1:  # benchmarks have variants of a name on purpose
-            messages[f"{name} is declared {names[name]} times: the one that a call violates least counts"] = (
-                None
-            )
+            messages[
+                f"{name} is declared {names[name]} times: a call is checked against the declaration that "
+                "it violates least"
+            ] = None
     return list(messages)
 
 

@@ -50,7 +50,7 @@ class SchemaRoute(NamedTuple):
             raise CatalogError(f"a JSON Schema is nested more than {_MAX_DEPTH} levels deep")
         if next(self.left, None) is None:
             raise CatalogError(
-                f"a JSON Schema has more than {_MAX_SCHEMAS:,} schemas, its references followed"
+                f"a JSON Schema has more than {_MAX_SCHEMAS:,} schemas, with those it refers to"
             )
         return self._replace(seen=(*self.seen, step))
 

@@ -134,7 +134,7 @@ class SchemaCloser:
         self.left -= 1
         if self.left < 0:
             raise CatalogError(
-                f"a JSON Schema has more than {_MAX_SCHEMAS:,} schemas, its references followed"
+                f"a JSON Schema has more than {_MAX_SCHEMAS:,} schemas, with those it refers to"
             )
 
     def _refer(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:

@@ -60,16 +60,16 @@ def order_by_cause(
 
 
 MIN_LOOKUPS = 2
-"""So many calls that only look things up are told after what acts; one of an agent whose gold
-lists nothing but what acts."""
+"""So many calls that only look things up are told after what acts; of a conversation each."""
 
 LOOKUP_VERBS = frozenset({
-    "browse", "calc", "calculate", "compute", "count", "describe", "fetch", "find", "get", "list", "look",
-    "lookup", "query", "read", "retrieve", "search", "show", "think", "view",
+    "browse", "calc", "calculate", "cat", "check", "compute", "count", "describe", "display", "du", "fetch",
+    "find", "get", "grep", "head", "list", "look", "lookup", "ls", "pwd", "query", "read", "retrieve",
+    "search", "show", "tail", "think", "verify", "view", "wc",
 })  # fmt: skip
 """The first words of tools that change nothing: agents call them, and their gold lists what acts."""
 
-_FIRST_WORD = re.compile(r"[A-Z]?[a-z]+")
+_WORD = re.compile(r"[A-Z]?[a-z]+")
 
 
 def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> frozenset[int]:
@@ -90,25 +90,25 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
     [0, 1]
     """
     extra = {
-        edit.pred.call: edit.code
+        edit.pred.call
         for edit in edits
         if edit.code in _EXTRA_CALL_CODES and edit.pred and edit.pred.call is not None
     }
     talks = is_conversation(pred)
-    least = 1 if talks and not any(map(is_lookup, gold.calls)) else MIN_LOOKUPS
+    least = 1 if talks else MIN_LOOKUPS
     if len(extra) < least:
         return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
     foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
-    again = _EXTRA_CALL_CODES if talks else _EXTRA_CALL_CODES[:1]
     lookups = {
         call
-        for call, code in extra.items()
-        if call in foreign
-        or (code in again and is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+        for call in extra
+        if call in foreign or (is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
     }
     if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
+        return frozenset()
+    if not talks and len(extra) == len(pred.calls):  # another plan, of which no call is right
         return frozenset()
     for _, value in pred.answer or ():
         lookups.difference_update(producers_of(value))
@@ -131,14 +131,18 @@ def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call])
 
 
 def is_lookup(call: Call) -> bool:
-    """Whether a call's tool, by its first word, looks something up or thinks, and changes nothing."""
+    """Whether a call's tool, by its first word or a ``get`` after it, looks up or thinks and changes nothing.
+
+    >>> [is_lookup(Call("a", name)) for name in ("searchFlights", "ticket_get_status", "book_trip")]
+    [True, True, False]
+    """
     return _names_lookup(call.name)
 
 
 @lru_cache(maxsize=1024)
 def _names_lookup(name: str) -> bool:
-    word = _FIRST_WORD.match(name.rpartition(".")[2])
-    return word is not None and word[0].lower() in LOOKUP_VERBS
+    names = [word.lower() for word in _WORD.findall(name.rpartition(".")[2])]
+    return bool(names) and (names[0] in LOOKUP_VERBS or names[1:2] == ["get"])
 
 
 class _Ranks:

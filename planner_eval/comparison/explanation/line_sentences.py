@@ -8,18 +8,19 @@ from typing import Any, ClassVar
 
 from planner_eval.comparison.explanation.edits import Edit
 from planner_eval.comparison.explanation.names import (
+    MAX_LISTED,
     CallNames,
     calls_numbers,
+    computation_name,
+    cut_list,
+    format_list,
     links_of,
     tool_label,
     value_name,
 )
 from planner_eval.comparison.explanation.sentences import (
-    MAX_LISTED,
     argument_name,
     argument_path_name,
-    cut_list,
-    format_list,
     narrow_difference,
 )
 from planner_eval.plan.model import Plan
@@ -52,10 +53,12 @@ class LineWording:
         tools = (f"{tool} ×{count}" if count > 1 else f"{tool}" for tool, count in times.items())
         return f"gold lists none of them: {', '.join(tools)}"
 
+    def _computation(self, edits: list[Edit], data: None) -> str:
+        return f"computes {computation_name(self.pred)}, expected {computation_name(self.gold)}"
+
     def _items(self, edits: list[Edit], data: None) -> str:
         messages = [edit.own or edit.message for edit in edits[1:]]
-        more = [f"{len(messages) - MAX_LISTED + 1} more"] if len(messages) >= MAX_LISTED else []
-        return "; ".join([edits[0].message, *messages[: MAX_LISTED - 1], *more])
+        return "; ".join(cut_list([edits[0].message, *messages]))
 
     def _same_value(self, edits: list[Edit], data: None) -> str:
         value = value_name(edits[0].pred_value, self.names.our_number)
@@ -110,14 +113,17 @@ class LineWording:
     def _end(self, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
         tail, last = data
         plan = self.pred if last is None else self.gold
-        runs = [(tool, len([*run])) for tool, run in groupby(tool_label(plan.calls[call]) for call in tail)]
-        texts = [f"{tool} ×{times}" if times > 1 else tool for tool, times in runs]
-        if len(runs) > MAX_LISTED + 1:
-            texts[MAX_LISTED:] = [f"{sum(times for _, times in runs[MAX_LISTED:])} more calls"]
-        tools = format_list(texts)
+        number = self.names.our_number if last is None else self.names.their_number
+        runs = [[*run] for _, run in groupby(tail, lambda call: tool_label(plan.calls[call]))]
+        texts = [
+            f"{tool_label(plan.calls[run[0]])}{_format_arguments(plan, run, number)}"
+            for run in runs[:MAX_LISTED]
+        ]
+        if len(runs) > MAX_LISTED:
+            texts.append(f"{sum(map(len, runs[MAX_LISTED:]))} more")
         if last is None:
-            return f"the plan goes on with {len(tail)} extra calls: {tools}"
-        missing = f"gold's {tools} are missing" if len(runs) > 1 else self._run(edits, tail)
+            return f"the plan goes on with {len(tail)} extra calls: {'; '.join(texts)}"
+        missing = f"gold's {'; '.join(texts)} are missing" if len(runs) > 1 else self._run(edits, tail)
         return f"the plan stops after {self.names.our_number(last)}: {missing}"
 
     def _run(self, edits: list[Edit], calls: list[int]) -> str:
@@ -129,16 +135,23 @@ class LineWording:
         end = ends.pop() if len(ends) == 1 else ""
         return f"gold's {tool_label(self.gold.calls[calls[0]])} is missing{details}{end}"
 
+    def _other_answer(self, edits: list[Edit], data: None) -> str:
+        """The values of either answer by their names."""
+        ours, theirs = (
+            format_list(f"{name!r} = {value_name(value, number)}" for name, value in plan.answer or ())
+            for plan, number in ((self.pred, self.names.our_number), (self.gold, self.names.their_number))
+        )
+        return f"the answer gives {ours}, expected {theirs}"
+
     def _missing_answer(self, edits: list[Edit], data: None) -> str:
         names = format_list(repr(argument_name(edit.gold)) for edit in edits)
         return f"the answer lacks {names}"
 
     SENTENCES: ClassVar[dict[str, Callable[[LineWording, list[Edit], Any], str]]] = {
-        "lookup": _lookups, "items": _items, "item": _items, "same value": _same_value,
-        "copied value": _copied_value, "missing throughout": _missing_argument,
-        "missing together": _items,
-        "missing answer": _missing_answer, "links": _links, "repeated run": _repeated_run,
-        "tries": _tries, "end": _end, "run": _run,
+        "lookup": _lookups, "other computation": _computation, "items": _items, "item": _items,
+        "same value": _same_value, "copied value": _copied_value, "missing throughout": _missing_argument,
+        "missing together": _items, "other answer": _other_answer, "missing answer": _missing_answer,
+        "links": _links, "repeated run": _repeated_run, "tries": _tries, "end": _end, "run": _run,
     }  # fmt: skip
     """The sentence of each line by its name."""
 
@@ -165,4 +178,6 @@ def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]
         details = "; ".join(cut_list([text or "nothing" for text in call_texts]))
     details = f", with {details}" if varying else ""
     shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
+    if len(calls) == 1:
+        return f" with {shared_text}" if shared else ""
     return details + (f", each time with {shared_text}" if shared else "")

@@ -20,10 +20,13 @@ from planner_eval.comparison.explanation.multi_call_edits import find_nearest_ca
 from planner_eval.comparison.explanation.names import (
     CallNames,
     calls_numbers,
+    computes,
     links_of,
     no_call_suffix,
+    path_name,
     value_name,
 )
+from planner_eval.comparison.explanation.partners import CALLS_PER_SHARED_CALL
 from planner_eval.comparison.explanation.prices import Proposal, choose_cheapest
 from planner_eval.comparison.explanation.sentences import format_names
 from planner_eval.comparison.matching.replaced import is_distinctive
@@ -50,7 +53,6 @@ class EditLine(NamedTuple):
         times: How often it is done.
         said: The sentence of the first, and what arguments a call of another tool has of it.
         depth: How far it stands below its root cause.
-        mistakes: How many mistakes it is to who asks whether it is another plan.
     """
 
     name: str
@@ -59,7 +61,6 @@ class EditLine(NamedTuple):
     times: int
     said: str
     depth: int
-    mistakes: int = 1
 
     @property
     def head(self) -> str:
@@ -77,7 +78,7 @@ def make_edit_lines(diff: Diff, *, each: bool = False) -> list[EditLine]:
     """
     edits = diff.edits
     keys: dict[int, Hashable] = {} if each or len(edits) < 2 else _find_habit_keys(diff)
-    in_passing: set[int] = set() if each else _find_unshared_arguments(edits)
+    in_passing: set[int] = set() if each else _find_in_passing(edits)
     groups: list[list[int]] = []
     group_of_edit: list[int] = []
     children: dict[int | None, list[int]] = {}
@@ -115,12 +116,16 @@ def _make_line(
     first, key = edits[0], keys.get(group[0])
     message = first.message
     if len(edits) < len(group):
-        message += _format_unshared_arguments(diff.edits[index] for index in group if index in in_passing)
+        message += _format_in_passing(diff, [diff.edits[index] for index in group if index in in_passing])
     if len(edits) == 1:
+        writing = first.code == "argument.value" and name_writing_difference(
+            first.pred_value, first.gold_value
+        )
+        message += f"; {_WRITINGS[writing]}" if writing in _WRITINGS else ""
         return EditLine(first.code, tuple(group), "", 1, message, depth)
-    name, mistakes = key if isinstance(key, str) else first.code, 1
+    name = key if isinstance(key, str) else first.code
     if isinstance(key, Bundle):
-        name, message, mistakes = key.name, key.message, key.mistakes
+        name, message = key.name, key.message
     elif name in _FORM_HABITS:
         renamings = (f"{e.pred.argument!r} for {e.gold.argument!r}" for e in edits if e.pred and e.gold)
         message = f"{_FORM_HABITS[name]}: {format_names(renamings)}"
@@ -129,30 +134,59 @@ def _make_line(
         where = calls_numbers((edit.gold.call for edit in edits if edit.gold is not None), "gold's ")
     places = (edit.gold or edit.pred for edit in edits)
     names = {place.argument: None for place in places if place is not None and place.argument}
+    paths = {path_name(edit.pred.at): None for edit in edits if edit.pred is not None and edit.pred.at}
     if len(names) > 1 and all(edit.code in _ARGUMENT_CODES for edit in edits):
         where += f": {format_names(map(repr, names))}"
-    return EditLine(name, tuple(group), where, len(edits), message, depth, mistakes)
+    elif len(paths) > 1 and not isinstance(key, Bundle):
+        where += f": {format_names(paths)}"
+    return EditLine(name, tuple(group), where, len(edits), message, depth)
 
 
-def _find_unshared_arguments(edits: Collection[Edit]) -> set[int]:
-    """Arguments that only one of two tools takes, where they are several: the line of the tools has them."""
-    replaced = {i for i, edit in enumerate(edits) if edit.code in ("call.replaced", "app.changed")}
-    consequences: dict[int, list[int]] = {}
-    for index, edit in enumerate(edits) if replaced else ():
-        if edit.cause in replaced and edit.code in _UNSHARED_ARGUMENT_CODES:
-            consequences.setdefault(edit.cause, []).append(index)
-    return {index for indexes in consequences.values() if len(indexes) > 1 for index in indexes}
+def _find_in_passing(edits: Collection[Edit]) -> set[int]:
+    """Consequences that the line of their cause has: of another tool, and of a call in the answer.
+
+    Arguments that only one of two tools takes, where they are several, outputs that only one of them has;
+    values of the answer that are a missing call's, or one's that is too much.
+    """
+    causes = {i: edit.code for i, edit in enumerate(edits) if edit.code in _CAUSE_CODES}
+    arguments: dict[int, list[int]] = {}
+    in_passing: set[int] = set()
+    for index, edit in enumerate(edits) if causes else ():
+        if edit.cause not in causes:
+            continue
+        if causes[edit.cause] not in _TOOL_CODES:
+            if edit.code in _ANSWER_CODES:
+                in_passing.add(index)
+        elif edit.code in _UNSHARED_ARGUMENT_CODES:
+            arguments.setdefault(edit.cause, []).append(index)
+        elif edit.code in _OUTPUT_CODES:
+            in_passing.add(index)
+    return in_passing.union(*(indexes for indexes in arguments.values() if len(indexes) > 1))
 
 
-def _format_unshared_arguments(edits: Iterable[Edit]) -> str:
-    """What a call lacks and has too much as a call of another tool."""
-    names: dict[str, dict[str | None, None]] = {}
+def _format_in_passing(diff: Diff, edits: list[Edit]) -> str:
+    """What a call lacks, has too much and gives as a call of another tool; what the answer has of a call."""
+    number = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs).their_number
+    names: dict[str, dict[str, None]] = {}
     for edit in edits:
         place = edit.gold or edit.pred
-        names.setdefault(edit.code, {})[place and place.argument] = None
+        name = repr(place and place.argument)
+        if edit.code in _OUTPUT_CODES:
+            name = f"{path_name(edit.pred_value.path)!r} for {path_name(edit.gold_value.path)!r}"
+        elif edit.code == "argument.missing":
+            name = f"{place and place.argument}={value_name(edit.gold_value, number)}"
+        names.setdefault(edit.code, {})[name] = None
     clauses = [
-        f"{format_names(map(repr, names[code]))} {'are' if len(names[code]) > 1 else 'is'} {end}"
+        f"{format_names(names[code])} {'are' if len(names[code]) > 1 else 'is'} {end}"
         for code, end in _UNSHARED_ARGUMENT_CODES.items()
+        if code in names
+    ]
+    outputs = dict.fromkeys(name for code in _OUTPUT_CODES for name in names.get(code, ()))
+    if outputs:
+        clauses.append(f"its output is {format_names(outputs)}")
+    clauses += [
+        f"the answer {verb} {format_names(names[code])}"
+        for code, verb in _ANSWER_CODES.items()
         if code in names
     ]
     return f"; so {', '.join(clauses)}"
@@ -225,8 +259,18 @@ _HABIT_NAMES = {
     "name.spelling": "name.spelling",
     "argument.object": "argument.object",
     "reference.literal": "literal for result",
+    "reference.unwanted": "result for literal",
 }
 """Codes of edits that are one habit whatever they are about, and what it is called."""
+
+_WRITINGS = {
+    "letter case": "letter case differs",
+    "date format": "the date has another format",
+    "time format": "the time has another format",
+    "per cent for fraction": "a per cent for a fraction",
+    "fraction for per cent": "a fraction for a per cent",
+}
+"""What is said of one value that differs from another in how it is written."""
 
 _FORM_HABITS = {
     "named.arguments": "arguments are named, expected by position",
@@ -237,9 +281,19 @@ _FORM_HABITS = {
 _UNSHARED_ARGUMENT_CODES = {"argument.missing": "missing", "argument.extra": "not in gold"}
 """Codes of edits that follow from another tool, and what they say of arguments."""
 
+_TOOL_CODES = ("call.replaced", "app.changed")
+_CAUSE_CODES = (*_TOOL_CODES, "call.missing", "call.extra", "call.duplicated")
+"""Codes of edits whose lines tell some of what follows from them."""
+
+_ANSWER_CODES = {"answer.missing": "lacks", "answer.extra": "has an extra"}
+"""Codes of edits of the answer that follow from a call, and what they say of its values."""
+
+_OUTPUT_CODES = ("reference.output", "answer.output")
+"""Codes of edits that follow from another tool where its output has another name."""
+
 _ARGUMENT_CODES = (
     "argument.value", "argument.type", "argument.extra", "argument.renamed", "reference.literal",
-    "reference.producer",
+    "reference.producer", "reference.unwanted",
 )  # fmt: skip
 """Codes of edits of which one habit may concern arguments of several names."""
 
@@ -260,13 +314,11 @@ class Bundle(NamedTuple):
         name: What they are called.
         message: The sentence.
         edits: Their positions in the diff's edits.
-        mistakes: How many mistakes they are to who asks whether it is another plan.
     """
 
     name: str
     message: str
     edits: tuple[int, ...]
-    mistakes: int = 1
 
 
 IndexedEdits = list[tuple[int, Edit]]
@@ -338,13 +390,18 @@ def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
             if 0 in positions and (suffix := no_call_suffix(diff.pred, diff.gold)) not in message:
                 message += suffix  # the first edit's own sentence ends so
             code = _BUNDLE_NAMES.get(name, edits[0].code)
-            bundle = Bundle(code, message, positions, len(positions) if name == "run" else 1)
+            bundle = Bundle(code, message, positions)
             bundles.update(dict.fromkeys(positions, bundle))
         remaining = [(index, edit) for index, edit in remaining if index not in bundles]
     return bundles
 
 
-_BUNDLE_NAMES = {"lookup": "lookup", "links": "missing link"}
+_BUNDLE_NAMES = {
+    "lookup": "lookup",
+    "links": "missing link",
+    "other computation": "other computation",
+    "other answer": "other answer",
+}
 """What bundles are called that have a name of their own; others go by the code of their first edit."""
 
 
@@ -355,11 +412,26 @@ def _propose(name: str, group: Iterable[tuple[int, Edit]], data: Any = None) -> 
 def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
     """What an agent looks up, and thinks, between the calls that gold lists."""
     lookups = find_lookups(roots.diff.edits, roots.diff.pred, roots.diff.gold)
-    group = [(index, edit) for index, edit in roots.edits if edit.pred and edit.pred.call in lookups]
+    talks = is_conversation(roots.diff.pred)
+    group = [
+        (index, edit)
+        for index, edit in roots.edits
+        if edit.pred
+        and edit.pred.call in lookups
+        and (talks or edit.own is not None or edit.code != "call.extra")
+    ]
     times = Counter(roots.argument(edit)[0] for _, edit in group)
-    least = 2 if is_conversation(roots.diff.pred) else MIN_TRAILING_EXTRA
+    least = 2 if talks else MIN_TRAILING_EXTRA
     if len(group) >= least and len(times) > 1:  # else their arguments are told
         yield _propose("lookup", group, times)
+
+
+def _propose_computations(roots: Roots) -> Iterator[Proposal]:
+    """Another computation, of which hardly a call has a partner."""
+    pred, gold, pairs = roots.diff.pred, roots.diff.gold, roots.diff.alignment.pairs
+    fewer = min(len(pred.calls), len(gold.calls))
+    if fewer > 1 and CALLS_PER_SHARED_CALL * len(pairs) < fewer and computes(pred, gold):
+        yield _propose("other computation", roots.edits)
 
 
 def _propose_groups(roots: Roots) -> Iterator[Proposal]:
@@ -437,6 +509,9 @@ GROUPS = (
     ("missing together",
      lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
     ("links", _is_missing_link, None),
+    ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
+     lambda roots, group: bool(roots.diff.pred.answer and roots.diff.gold.answer)
+     and {edit.code for _, edit in group} != {"answer.missing"}),
     ("missing answer", lambda _, edit: True if edit.code == "answer.missing" else None, None),
 )  # fmt: skip
 """What edits are told together that have something in common: what they are called, what that is, and what
@@ -461,11 +536,16 @@ def _propose_tries(roots: Roots) -> Iterator[Proposal]:
     extra = {call: root for call, root in roots.by_code("call.extra").items() if pairing is not None}
     tools = Counter(roots.diff.pred.calls[call].tool for call in extra)
     tries: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+    firsts: list[int] = []
     for call in extra:
         assert pairing is not None
         again = tools[roots.diff.pred.calls[call].tool] > 1 and not pairing.pred.users[call]
-        if nearest := find_nearest_call(pairing, call) if again else None:
+        if not again:
+            continue
+        if nearest := find_nearest_call(pairing, call) or find_nearest_call(pairing, call, firsts):
             tries.setdefault(nearest.call, []).append((call, nearest.names))
+        else:
+            firsts.append(call)
     for near_call, calls in tries.items():
         if len(calls) > 1:
             yield _propose("tries", [extra[call] for call, _ in calls], (near_call, calls))
@@ -477,6 +557,9 @@ def _propose_ends(roots: Roots) -> Iterator[Proposal]:
     if not pairs:
         return
     extra, missing = roots.by_code("call.extra"), roots.by_code("call.missing")
+    if is_conversation(diff.pred):
+        lookups = find_lookups(diff.edits, diff.pred, diff.gold)
+        extra = {call: root for call, root in extra.items() if call not in lookups}
     tail = _find_tail(extra, len(diff.pred.calls))
     if len(tail) >= MIN_TRAILING_EXTRA:
         yield _propose("end", [extra[call] for call in tail], (tail, None))
@@ -523,7 +606,7 @@ def _is_whole_argument(edit: Edit) -> bool:
 
 
 BUNDLES: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
-    _propose_lookups, _propose_groups, _propose_repeated_runs, _propose_tries, _propose_ends,
-    _propose_tool_runs,
+    _propose_lookups, _propose_computations, _propose_groups, _propose_repeated_runs, _propose_tries,
+    _propose_ends, _propose_tool_runs,
 )  # fmt: skip
 """What may be one line; of those that save as much the first is taken."""

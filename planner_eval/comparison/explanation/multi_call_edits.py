@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -170,7 +170,9 @@ class NearCall(NamedTuple):
     names: tuple[str, ...]
 
 
-def find_nearest_call(pairing: Pairing, pred: int) -> NearCall | None:
+def find_nearest_call(
+    pairing: Pairing, pred: int, candidates: Collection[int] | None = None
+) -> NearCall | None:
     """The call with a partner that an extra call repeats with few other values; None where there is none.
 
     The one gives more than the other, and else the same; or they give the same arguments, and all that differ
@@ -180,20 +182,19 @@ def find_nearest_call(pairing: Pairing, pred: int) -> NearCall | None:
     Args:
         pairing: A pairing that is made.
         pred: A call of pred without a partner.
+        candidates: The calls to choose from, in the place of those with a partner.
     """
     tools = pairing.pred.tools
     if len(tools) > MAX_CALLS:
         return None
-    candidates = [
+    near = [
         NearCall(position, names)
         for position, tool in enumerate(tools)
         if tool == tools[pred]
-        and pairing.to_gold[position] >= 0
+        and (pairing.to_gold[position] >= 0 if candidates is None else position in candidates)
         and (names := _find_differing_arguments(pairing, pred, position))
     ]
-    return min(
-        candidates, key=lambda candidate: (len(candidate.names), abs(candidate.call - pred)), default=None
-    )
+    return min(near, key=lambda candidate: (len(candidate.names), abs(candidate.call - pred)), default=None)
 
 
 def _find_differing_arguments(pairing: Pairing, first: int, second: int) -> tuple[str, ...]:

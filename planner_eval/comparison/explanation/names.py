@@ -19,6 +19,22 @@ MAX_VALUE_LENGTH = 80
 """The longest value that a sentence shows in full."""
 
 
+MAX_LISTED = 4
+"""So many values, calls or names are told one by one."""
+
+
+def cut_list(texts: list[str]) -> list[str]:
+    """The first of many, and how many more there are."""
+    more = len(texts) - MAX_LISTED
+    return [*texts[:MAX_LISTED], f"{more} more"] if more > 1 else texts
+
+
+def format_list(texts: Iterable[str]) -> str:
+    """Things in a row: ``a, b, c, d and 2 more``."""
+    *first, last = cut_list([*texts])
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def call_number(pred: int | None, gold: int | None) -> str:
     """A call's place among the prediction's calls, and among gold's where that is another.
 
@@ -186,6 +202,52 @@ def call_name(call: Call) -> str:
     """A call as one writes it: ``f(x=[1, true])``."""
     arguments_text = ", ".join(f"{name}={value_name(value)}" for name, value in call.arguments)
     return f"{tool_label(call)}({arguments_text})"
+
+
+# ----------------------------------------------------------------------
+# Plans that compute with numbers, as what they compute.
+_OPERATORS = {"add": ("+", 1), "subtract": ("-", 1), "multiply": ("*", 2), "divide": ("/", 2)}
+"""Signs of tools that compute, and how close they bind."""
+
+
+def computes(*plans: Plan) -> bool:
+    """Whether the calls of plans are given numbers and results of calls, and nothing else.
+
+    >>> computes(Plan((Call("a", "add", (("x", 1), ("y", 2))),))), computes(Plan((Call("a", "f"),)))
+    (True, False)
+    """
+    return all(
+        any(call.name in _OPERATORS for call in plan.calls)
+        and all(isinstance(value, (int, float, Ref)) for call in plan.calls for _, value in call.arguments)
+        for plan in plans
+    )
+
+
+def computation_name(plan: Plan) -> str:
+    """What a plan computes with numbers; of several results those that no call uses.
+
+    >>> calls = Call("a", "add", (("x", 4), ("y", 1))), Call("b", "multiply", (("x", Ref(0)), ("y", 5)))
+    >>> computation_name(Plan((*calls, Call("c", "root", (("x", Ref(1)),)))))
+    'root((4 + 1) * 5)'
+    """
+    terms: list[tuple[str, int]] = []
+    for position, call in enumerate(plan.calls):
+        known = [
+            terms[value.call] if type(value) is Ref and value.call < position else (value_name(value), 3)
+            for _, value in call.arguments
+        ]
+        sign, binding = _OPERATORS.get(call.name, ("", 3))
+        if sign and len(known) == 2:
+            texts = [
+                f"({text})" if inner < binding + index else text for index, (text, inner) in enumerate(known)
+            ]
+            term = f" {sign} ".join(texts), binding
+        else:
+            term = f"{tool_label(call)}({', '.join(text for text, _ in known)})", 3
+        terms.append(term if len(term[0]) <= 2 * MAX_VALUE_LENGTH else (f"‹call {position + 1}›", 3))
+    used = {value.call for call in plan.calls for _, value in call.arguments if type(value) is Ref}
+    results = [term for position, (term, _) in enumerate(terms) if position not in used]
+    return format_list(dict.fromkeys(results or [terms[-1][0]]))  # in a circle each is used
 
 
 def path_name(path: Path) -> str:

@@ -8,29 +8,41 @@ other is extra.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, find_foreign_lookups, is_lookup
+from planner_eval.comparison.explanation.causes import (
+    MIN_LOOKUPS,
+    find_foreign_lookups,
+    is_conversation,
+    is_lookup,
+)
+from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
+from planner_eval.comparison.explanation.names import computes
 from planner_eval.comparison.matching.align import Alignment, Matching
-from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness
+from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import find_evidence, is_distinctive
-from planner_eval.plan.model import leaves
+from planner_eval.plan.model import Value, leaves
 
 MAX_COMPARED_PAIRS = 400
 """Pairs of calls in doubt up to which it is asked which share most."""
 
+MAX_PLACES = 10_000
+"""Pairs of calls of two plans up to which it is asked which stand at one place."""
+
 MAX_ROUNDS = 3
 """So often partners are looked for anew: what neighbours are depends on what their partners are."""
 
-SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY = 12, 4, 3, 2, 2, 0.5, 1
+SAME_TOOL, SAME_NAME, OTHER_NAME, LINK, EVIDENCE, CURRENT, CONTRARY, ORIGIN = 12, 4, 3, 2, 2, 0.5, 1, 0.375
 """What it is worth that two calls are of one tool, have a value that says something under one name, or under
 another one, have a neighbour, and a link to it, in common; by how much the evidence for a call of another
 tool counts; what it is worth that figures count two calls as partners; what speaks against two of which one
-says true where the other says false, which many a tool takes where nothing is said."""
+says true where the other says false, which many a tool takes where nothing is said; what it is worth that an
+argument is a literal in both, or a result."""
 
 
 def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
@@ -53,12 +65,24 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return matching, True
     flows = bool(matching.pred.edges or matching.gold.edges)
     explained, exact = _choose_partners(pairing, flows=flows)
-    if explained is pairing:
-        return matching, exact
+    parted = _part_other_computations(explained) if flows else explained
+    if parted is not explained:
+        return _with_partners(matching, parted), exact
+    alone = ALONE in explained.to_pred, ALONE in explained.to_gold
+    if any(alone) and len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
+        explained = _choose_nearest_equals(explained)
+        explained = _pair_by_place(explained) if all(alone) else explained
+    return _with_partners(matching, explained), exact
+
+
+def _with_partners(matching: Matching, explained: Pairing) -> Matching:
+    """A matching with other partners, and what figures count beside it where they differ."""
+    if explained is matching.pairing:
+        return matching
     alignment = Alignment.of(explained)
     misplaced = find_misplaced(alignment.pairs, matching.numbered, matching.policy, matching.terms)
     explained_matching = matching._replace(alignment=alignment, pairing=explained, misplaced=misplaced)
-    return explained_matching._replace(by_name=matching), exact
+    return explained_matching._replace(by_name=matching)
 
 
 def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
@@ -122,13 +146,188 @@ def _count_differences(pairing: Pairing) -> tuple[int, float]:
     return replaced, pairing.total(range(len(pairing.to_pred)))
 
 
+# ----------------------------------------------------------------------
+# Another computation: no call of the one is a call of the other, but by chance.
+MIN_COMPUTED_CALLS, MIN_COMPARED_CALLS = 2, 5
+"""So many calls either plan has, and both together, or they are compared call by call."""
+
+CALLS_PER_SHARED_CALL = 4
+"""Of two computations fewer than one call of so many has a value in common with its partner."""
+
+
+MIN_SHARED_NUMBERS = 3
+"""So many numbers, and half of gold's, two computations do not have in common by chance."""
+
+
+def _part_other_computations(pairing: Pairing) -> Pairing:
+    """The pairing without the partners that share a tool or a link and no value, where hardly any shares one.
+
+    Both plans compute with numbers, and most of the prediction's calls are less than half right.
+    """
+    pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
+    counts = len(pred_tools), len(gold_tools)
+    pairs = [(pred, gold) for gold, pred in enumerate(pairing.to_pred[: counts[1]]) if pred >= 0]
+    if min(counts) < MIN_COMPUTED_CALLS or sum(counts) < MIN_COMPARED_CALLS or not pairs:
+        return pairing
+    same_tool = [pair for pair in pairs if pred_tools[pair[0]] == gold_tools[pair[1]]]
+    if not computes(pairing.pred.numbered.plan, pairing.gold.numbered.plan):
+        return pairing
+    right = sum(2 * len(pairing.final(*pair)) <= len(pairing.gold.arguments(pair[1])) for pair in same_tool)
+    shared = {pair for pair in pairs if _shares_value(pairing, *pair)}
+    if 2 * right >= counts[0] or CALLS_PER_SHARED_CALL * len(shared) >= counts[1]:
+        return pairing
+    same, numbers = _count_shared_numbers(pairing)
+    if same >= MIN_SHARED_NUMBERS and 2 * same >= numbers:
+        return pairing
+    parted = pairing.copy()
+    for pair in pairs:
+        if pair not in shared:
+            parted.release(pair[:1], pair[1:], ALONE)
+    return parted
+
+
+def _shares_value(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls have a literal in common that says something, or all of them."""
+    pred_literals, gold_literals = (
+        [shape for shape, producers, _ in plan_calls.arguments(call).values() if not producers]
+        for plan_calls, call in ((pairing.pred, pred), (pairing.gold, gold))
+    )
+    shared = [literal for literal in pred_literals if literal in gold_literals]
+    return any(map(is_distinctive, shared)) or (bool(shared) and not pairing.final(pred, gold))
+
+
+def _count_shared_numbers(pairing: Pairing) -> tuple[int, int]:
+    """How many of gold's numbers the prediction computes with, too, and how many gold has."""
+    pred_numbers, gold_numbers = (
+        Counter(
+            shape
+            for call in range(len(plan_calls.tools))
+            for shape, producers, _ in plan_calls.arguments(call).values()
+            if not producers
+        )
+        for plan_calls in (pairing.pred, pairing.gold)
+    )
+    return (pred_numbers & gold_numbers).total(), gold_numbers.total()
+
+
+# ----------------------------------------------------------------------
+# Places: of equal calls the one that stands there, and another tool in the place of gold's.
+def _choose_nearest_equals(pairing: Pairing) -> Pairing:
+    """The pairing with those of equal calls as partners that stand where their partners do."""
+    for plan_calls, other, of_gold in (
+        (pairing.gold, pairing.pred, True),
+        (pairing.pred, pairing.gold, False),
+    ):
+        numbers = plan_calls.numbered.numbers[: len(plan_calls.tools)]
+        if len({*numbers}) == len(numbers):  # as in most plans
+            continue
+        groups: dict[int, list[int]] = {}
+        for position, number in enumerate(numbers):
+            linked = plan_calls.users[position] or plan_calls.numbered.producers(position)
+            if number is not None and not linked:
+                groups.setdefault(number, []).append(position)
+        for group in groups.values():
+            partner = pairing.to_pred if of_gold else pairing.to_gold
+            images = sorted(partner[call] for call in group if partner[call] >= 0)
+            if 0 < len(images) < len(group) and max(images) < len(other.tools):
+                pairing = _place(pairing, group, images, of_gold=of_gold)
+    return pairing
+
+
+def _place(pairing: Pairing, group: list[int], images: list[int], *, of_gold: bool) -> Pairing:
+    """The pairing with those of a group as partners of some calls that cross fewest other pairs."""
+    partner = pairing.to_pred if of_gold else pairing.to_gold
+    others = [(call, image) for call, image in enumerate(partner) if image >= 0 and call not in group]
+
+    def cost(image: int, call: int) -> float:
+        crossed = sum((call < other) != (image < other_image) for other, other_image in others)
+        return crossed + 0.5 * (partner[call] != image)
+
+    chosen = assign([[cost(image, call) for call in group] for image in images])
+    pairs = [(group[column], images[row]) for row, column in chosen]
+    if all(partner[call] == image for call, image in pairs):
+        return pairing
+    placed = pairing.copy()
+    placed.release(*((images, group) if of_gold else (group, images)), ALONE)
+    for call, image in pairs:
+        placed.pair(*((image, call) if of_gold else (call, image)))
+    return placed
+
+
+def _pair_by_place(pairing: Pairing) -> Pairing:
+    """The pairing with calls of two tools as partners that stand at one place and have arguments in common.
+
+    At one place are calls without a partner in a row, between the same partners or the plans' ends: of as
+    many each and the one that stands where it does, else those that are like no other.
+    """
+    to_pred, to_gold = pairing.to_pred[: len(pairing.gold.tools)], pairing.to_gold[: len(pairing.pred.tools)]
+    placed = pairing
+    gold = 0
+    while gold < len(to_pred):
+        start = gold
+        while gold < len(to_pred) and to_pred[gold] < 0:
+            gold += 1
+        first = to_pred[start - 1] + 1 if start else 0
+        preds = range(first, to_pred[gold] if gold < len(to_pred) else len(to_gold))
+        golds = range(start, gold)
+        gold += 1
+        if not golds or not preds or any(to_gold[pred] >= 0 for pred in preds):
+            continue
+        pairs = (
+            [*zip(preds, golds, strict=True)]
+            if len(preds) == len(golds)
+            else [(pred, gold_call) for pred in preds for gold_call in golds]
+        )
+        alike = [pair for pair in pairs if _is_alike_at_place(pairing, *pair)]
+        for pair in alike:
+            if sum(pair[0] == other[0] or pair[1] == other[1] for other in alike) == 1:
+                placed = pairing.copy() if placed is pairing else placed
+                placed.pair(*pair)
+    return placed
+
+
+def _is_alike(pred_value: Value, gold_value: Value) -> bool:
+    """Whether two literals are equal, one text holds the other, or they are alike."""
+    if type(pred_value) is str and type(gold_value) is str and is_distinctive(gold_value):
+        shorter, longer = sorted((pred_value.casefold(), gold_value.casefold()), key=len)
+        if is_distinctive(shorter) and shorter in longer:
+            return True
+    return bool(pred_value == gold_value or likeness(pred_value, gold_value))
+
+
+def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
+    """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
+    pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    if pred_tool == gold_tool or not gold_args or find_nearest_call(pairing, pred) is not None:
+        return False
+    alike = [
+        name
+        for name, arg in pred_args.items()
+        if name in gold_args and not arg[1] and _is_alike(arg[2], gold_args[name][2])
+    ]
+    calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
+    related = is_related_name(pred_tool.name, gold_tool.name)
+    if is_lookup(calls[0]) and not is_lookup(calls[1]) and not related:
+        return False
+    same_names = pred_args.keys() == gold_args.keys() and len(gold_args) > 1
+    if same_names and not words(pred_tool.name).isdisjoint(words(gold_tool.name)):
+        return True
+    if related:
+        return bool(alike)
+    return pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args)
+
+
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:
     """Whether half or more of the arguments of two partners are wrong, or one is true for false."""
     if pairing.equal(pred, gold):
         return False
     wrong = pairing.final(pred, gold)
-    doubtful = flows and bool(wrong) and 2 * len(wrong) >= len(pairing.gold.arguments(gold))
-    return doubtful or (bool(wrong) and _is_contrary(pairing, pred, gold))
+    if not wrong:
+        return False
+    pred_args, gold_args = pairing.arguments(pred, gold)
+    told_apart = flows or pred_args.keys().isdisjoint(gold_args)
+    return (told_apart and 2 * len(wrong) >= len(gold_args)) or _is_contrary(pairing, pred, gold)
 
 
 def _is_contrary(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -155,7 +354,8 @@ class _CommonGround:
         calls = pairing.pred.numbered.plan.calls, pairing.gold.numbered.plan.calls
         foreign = find_foreign_lookups(*calls)
         lookups = {pred for pred in foreign if not pairing.pred.users[pred]}
-        self.lookups = lookups if len(lookups) >= MIN_LOOKUPS else set[int]()
+        least = 1 if is_conversation(pairing.pred.numbered.plan) else MIN_LOOKUPS
+        self.lookups = lookups if len(lookups) >= least else set[int]()
         self._features: dict[tuple[bool, int], _CallFeatures] = {}
         self.literals = [_find_literals(plan_calls) for plan_calls in (pairing.pred, pairing.gold)]
 
@@ -164,7 +364,8 @@ class _CommonGround:
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         if pred_tool == gold_tool:
-            return SAME_TOOL + self.shared(pred, gold) - CONTRARY * _is_contrary(pairing, pred, gold)
+            likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
+            return SAME_TOOL + likeness - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
         if not evidence or pred_tool.name == gold_tool.name:
             return EVIDENCE * evidence
@@ -174,9 +375,16 @@ class _CommonGround:
             return -1.0
         is_own = pred_tool in pairing.gold.tools or gold_tool in pairing.pred.tools  # and first of all that
         same = not pairing.cost(pred, gold, strict=True) and bool(pairing.gold.arguments(gold))
-        if is_own and not same and not self.shared(pred, gold, uses=False):
+        if not same and (self.is_try(pred) or (is_own and not self.shared(pred, gold, uses=False))):
             return -1.0
         return EVIDENCE * evidence
+
+    def is_try(self, pred: int) -> bool:
+        """Whether a call is nearly another one; of a tool that gold has not, an earlier one."""
+        tools = self.pairing.pred.tools
+        others = range(len(tools)) if tools[pred] in self.pairing.gold.tools else range(pred)
+        same = [other for other in others if tools[other] == tools[pred] and other != pred]
+        return bool(same) and find_nearest_call(self.pairing, pred, same) is not None
 
     def shared(self, pred: int, gold: int, *, uses: bool = True) -> float:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
@@ -185,6 +393,13 @@ class _CommonGround:
         values = own.values_without(same) & others.values_without(same)
         links = [link for link in own.links & others.links if uses or not link[1]]
         return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(links)
+
+    def count_origins(self, pred: int, gold: int) -> int:
+        """How many arguments of one name two calls both have as literals, or both as results."""
+        pred_args, gold_args = self.pairing.arguments(pred, gold)
+        return sum(
+            bool(gold_args[name][1]) == bool(arg[1]) for name, arg in pred_args.items() if name in gold_args
+        )
 
     def features(self, position: int, *, of_pred: bool) -> _CallFeatures:
         """What of a call another can share."""

@@ -30,10 +30,12 @@ PRICES: dict[str, Price] = {
     "copied value": Price(1.2, "a wrong value that is copied is one wrong value"),
     "missing throughout": Price(1.1, "one argument that is never given is a habit"),
     "missing together": Price(1.2, "arguments that one call leaves out are left out together"),
+    "other answer": Price(1.1, "an answer that names other values is another answer"),
     "missing answer": Price(1.1, "an answer that names nothing is left out once"),
     "links": Price(1.1, "links without arguments are left out together"),
     "repeated run": Price(1.1, "calls in a row that are made again are one repetition"),
     "tries": Price(1.2, "calls that differ little are tries of one"),
+    "other computation": Price(1.5, "two computations are told apart by what they compute"),
     "end": Price(1.3, "a plan that goes on, or stops, does so once"),
     "run": Price(1.4, "calls of one tool in a row are one line"),
 }

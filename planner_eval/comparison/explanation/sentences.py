@@ -19,10 +19,12 @@ from planner_eval.comparison.explanation.edits import (
     name_type_difference,
 )
 from planner_eval.comparison.explanation.names import (
+    MAX_LISTED,
     MAX_VALUE_LENGTH,
     CallNames,
     call_number,
     calls_numbers,
+    format_list,
     links_of,
     name_odd_character,
     output_name,
@@ -50,10 +52,6 @@ _MAX_SHOWN_VALUES = 3
 
 MAX_NAMED_CALLS = 4
 """So many calls that a mistake shows in are told by name."""
-
-
-MAX_LISTED = 4
-"""So many values, calls or names are told one by one."""
 
 
 class Wording:
@@ -100,7 +98,10 @@ class Wording:
         """The values of a compound edit by the names of their places; any other value as it is."""
         if type(value) is not dict or not any(type(key) is Place for key in value):
             return value
-        return {self.place(place): item for place, item in value.items()}
+        return {
+            self.names.ours(place.call) if place.argument is None else self.place(place): item
+            for place, item in value.items()
+        }
 
     def pred(self, value: Value) -> str:
         """A value of the prediction."""
@@ -187,10 +188,16 @@ class Wording:
         pred, gold, listed = draft.data
         if listed.merged:
             calls = calls_numbers((gold, *listed.parts))
-            return f"{self.names.ours(pred)} has in {listed.pred_name!r} what gold asks for in its {calls}"
+            return (
+                f"{self.names.ours(pred)} asks in one call, with {listed.pred_name!r}, for what gold "
+                f"asks for in {calls}"
+            )
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        return f"{tool} ({calls}) asks one by one for what {call_name} asks for in {listed.gold_name!r}"
+        return (
+            f"{tool} ({calls}) asks in several calls for what {call_name} asks for in one, with "
+            f"{listed.gold_name!r}"
+        )
 
     def _early_call(self, draft: Draft) -> str:
         producer = self.names.ours(draft.data)
@@ -362,6 +369,16 @@ class Wording:
         gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
         return f"{names[0]} comes {after}, expected {gold_after}"
 
+    def _swapped_tools(self, draft: Draft) -> str:
+        calls = format_list(self.names.ours(pred.call) for pred, _ in draft.places if pred is not None)
+        return f"{calls} have {'each other' if len(draft.places) == 2 else 'one another'}'s tools"
+
+    def _reordered_tools(self, draft: Draft) -> str:
+        calls = format_list(self.names.ours(pred.call) for pred, _ in draft.places if pred is not None)
+        golds = sorted(gold.call or 0 for _, gold in draft.places if gold is not None)
+        tools = " → ".join(tool_label(self.names.gold.calls[gold]) for gold in golds)
+        return f"{calls} are in the wrong order, expected {tools}"
+
     def _swapped_results(self, draft: Draft) -> str:
         calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
         places = {pred.call: None for pred, _ in draft.places if pred is not None}
@@ -389,21 +406,10 @@ class Wording:
         "missing argument": _missing_argument, "extra argument": _extra_argument,
         "renamed": _renamed, "renamed and wrong": _renamed, "value": _value,
         "missing field": _value, "extra field": _value,
-        "steps": _steps, "results swapped": _swapped_results, "values swapped": _swapped_values,
+        "steps": _steps, "tools swapped": _swapped_tools, "tools in another order": _reordered_tools,
+        "results swapped": _swapped_results, "values swapped": _swapped_values,
     }  # fmt: skip
     """The sentence of each edit by its name; with the part of it that may stand without the rest, if any."""
-
-
-def cut_list(texts: list[str]) -> list[str]:
-    """The first of many, and how many more there are."""
-    more = len(texts) - MAX_LISTED
-    return [*texts[:MAX_LISTED], f"{more} more"] if more > 1 else texts
-
-
-def format_list(texts: Iterable[str]) -> str:
-    """Things in a row: ``a, b, c, d and 2 more``."""
-    *first, last = cut_list([*texts])
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def format_names(names: Iterable[str]) -> str:

@@ -259,6 +259,8 @@ MAIN_METRICS = ("exact", "calls", "argument_values", "references", "transitive_d
 def choose_metrics(names: Iterable[str]) -> tuple[str, ...]:
     """The names of metrics; a group's name stands for its metrics, ``all`` for every one; one may be alone.
 
+    Where none is named they are :data:`DEFAULT_METRICS`.
+
     Raises:
         InputError: there is no such metric or group.
 
@@ -277,9 +279,9 @@ def choose_metrics(names: Iterable[str]) -> tuple[str, ...]:
         elif name in groups or name == "all":
             chosen.update(dict.fromkeys(n for n, m in METRICS.items() if name in (m.group, "all")))
         else:
-            hint = did_you_mean(name, [*METRICS, *groups], f"known are {', '.join(METRICS)}")
+            hint = did_you_mean(name, [*METRICS, *groups], f"expected one of {', '.join(METRICS)}")
             raise InputError(f"unknown metric {name!r}; {hint}")
-    return tuple(chosen)
+    return tuple(chosen) or DEFAULT_METRICS
 
 
 def score(

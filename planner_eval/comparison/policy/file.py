@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError, PolicyError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.resources import folder, service
 from planner_eval.base.text import did_you_mean
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy, ToolCount
@@ -73,7 +74,7 @@ def load_policy(name: str) -> Policy:
             hint = did_you_mean(name, presets(), f"not one of {', '.join(presets())}")
             raise PolicyError(f"unknown policy {name!r}: not a file; {hint}")
         preset = _make_policy(
-            _parse_toml(_read_text(path), path), path.stem, lambda _: str(path), path.parent
+            _parse_toml(read_text(path, error=PolicyError), path), path.stem, lambda _: str(path), path.parent
         )
         # a preset may name tools that some data does not have
         rules = tuple(replace(rule, where="") for rule in preset.rules)
@@ -134,7 +135,7 @@ def _read_policy_file(path: Path, extending: tuple[Path, ...] = (), *, settings:
     data, where = _read_checked(path, settings=settings or path.name in _PROJECT_FILES)
     if path.resolve() in (file.resolve() for file in extending):
         route = " → ".join(map(str, (*extending, path)))
-        raise PolicyError(f"{path}: extends leads back to the file: {route}; expected a preset or another")
+        raise PolicyError(f"{path}: extends leads back to this file: {route}; name a preset or another file")
     return _make_policy(data, path.stem, where, path.parent, (*extending, path))
 
 
@@ -142,7 +143,7 @@ def _read_checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], KeyPat
     """What a file says, checked, of a pyproject.toml our table alone; and how its places are called."""
     from planner_eval.comparison.schemas import PolicyFile, SettingsFile
 
-    text = _read_text(path)
+    text = read_text(path, error=PolicyError)
     data = _parse_toml(text, path)
     within: KeyPath = ()
     if path.name == "pyproject.toml":
@@ -158,16 +159,6 @@ def _read_checked(path: Path, *, settings: bool) -> tuple[dict[str, Any], KeyPat
 
     (SettingsFile if settings else PolicyFile).check(data, where, PolicyError)
     return data, where
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        bad_byte = f"the byte 0x{error.object[error.start]:02x} at position {error.start}"
-        raise PolicyError(f"{path}: {bad_byte} is not UTF-8 text; TOML is written in UTF-8") from None
-    except OSError as error:
-        raise PolicyError(f"{path}: {error.strerror or error}") from None
 
 
 def _parse_toml(text: str, path: Path) -> dict[str, Any]:
@@ -291,7 +282,7 @@ def _free_reads(catalog: str | None, reads: Collection[str], where: KeyPathForma
     """
     if reads:
         return [ToolCount(name, "never") for name in sorted(reads)]
-    problem = "needs a catalog, which says which tools only read"
+    problem = "needs a catalog that marks read-only tools"
     if catalog is not None:
         problem = f"{catalog} marks no tool as read-only; name them in [[tool]]"
     raise PolicyError(f"{where(('reads',))}: reads: {problem}")
@@ -338,8 +329,8 @@ def _read_aliases(data: str | Mapping[str, Any]) -> Mapping[str, str]:
         path = folder("data") / "policies" / "tables" / f"{data}.toml"
         if not path.is_file():
             names = ", ".join(sorted(p.stem for p in path.parent.glob("*.toml")))
-            raise PolicyError(f"there is no table of aliases {data!r}; known are {names}")
-        data = _parse_toml(_read_text(path), path)
+            raise PolicyError(f"there is no table of aliases {data!r}; expected one of {names}")
+        data = _parse_toml(read_text(path, error=PolicyError), path)
     return {casefold(alias): name for alias, name in data.items()}
 
 

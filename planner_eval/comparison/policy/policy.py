@@ -29,7 +29,7 @@ ORDERS = {
     "data": "only a call before one whose output it needs is an error",
     "free": "order does not matter at all",
     "written": "calls must come in gold's written order",
-    "flat": "`written` where gold has no references, for nothing else shows dependencies; else `data`",
+    "flat": "`written` if gold has no references, because nothing else shows dependencies then; else `data`",
 }
 
 
@@ -165,7 +165,7 @@ def intern_policy(policy: Policy) -> Policy:
 
 def format_unknown_name(name: str, choices: Mapping[str, object]) -> str:
     """What to say of a name that no rule has."""
-    hint = did_you_mean(name, choices, f"known are {', '.join(choices)}")
+    hint = did_you_mean(name, choices, f"expected one of {', '.join(choices)}")
     return f"there is no rule {name!r}; {hint}"
 
 

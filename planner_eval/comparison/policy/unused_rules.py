@@ -57,7 +57,7 @@ def find_idle_rule(rules: Sequence[Rule], *, first: bool = True) -> IdleRule | N
     ]
     for index, rule in enumerate(rules):
         if first and index == 0 and rule == Rule(rule.tool, rule.argument):
-            return IdleRule(index, f"says nothing; expected {_RULE_SETTINGS}")
+            return IdleRule(index, f"sets nothing; expected {_RULE_SETTINGS}")
         if words := _find_ineffective_words(rule):
             return IdleRule(index, words)
         later = indexes[rule.tool, rule.argument][-1]
@@ -97,7 +97,7 @@ def _find_ineffective_words(rule: Rule) -> str | None:
     else:
         return None
     if other_words or has_settings:
-        words_text = _format_words(other_words) if other_words else "the rest of it"
+        words_text = _format_words(other_words) if other_words else "the other settings"
         return f"{effect}, which leaves {words_text} without effect; remove one of them"
     return None
 

@@ -266,8 +266,8 @@ def _sort_items(items: list[Value], tools: Sequence[str]) -> list[Value]:
 # ----------------------------------------------------------------------
 # A rule of a policy: how the values of some arguments compare. Most comparisons have none.
 COMPARE: dict[str, str] = {
-    "exact": "the value itself",
-    "typed": "7 and 7.0 differ",
+    "exact": "the same value; 7 equals 7.0",
+    "typed": "the same value of the same JSON type; 7 and 7.0 differ",
     "casefold": "text, ignoring case, white space and Unicode form",
     "blankless": "text, ignoring case and all white space",
     "numbers": "text that is a number equals that number",

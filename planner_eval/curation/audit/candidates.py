@@ -106,7 +106,7 @@ def find_ambiguous_picks(
     >>> asked = Call("a", "search", result=hotels, has_result=True), Call("b", "book", (("hotel", "h-23"),))
     >>> for found in find_ambiguous_picks(Plan(asked), query="Book one."): print(found.confidence,
     ...     found.message)
-    medium hotel is 'h-23', the 2nd of 2 that search answered (at *.id); the question does not say which
+    medium hotel is 'h-23', the 2nd of 2 that search returned (at *.id); the question does not say which
     """
     question = Question(query) if query else None
     for pick in find_picked_literals(plan, observations):
@@ -136,7 +136,7 @@ def find_ambiguous_picks(
                 else ""
             )
             which = (
-                f"the {format_ordinal(pick.entries[0] + 1)} of {pick.among} that {tool} answered (at "
+                f"the {format_ordinal(pick.entries[0] + 1)} of {pick.among} that {tool} returned (at "
                 f"{path_text})"
             )
             message = f"{pick.argument} is {value}, {which}{'; ' if why else ''}{why}"

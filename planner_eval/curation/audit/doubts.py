@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
@@ -218,20 +218,13 @@ def read_baseline(source: Any) -> Baseline:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise InputError(
-            f"{name}: not as --write-baseline writes it ({type(problem).__name__}: {problem}); write it again"
+            f"{name}: not in the form that --write-baseline writes ({type(problem).__name__}: {problem}); "
+            "write the file again"
         ) from None
 
 
 def _read_file(name: str) -> Any:
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"--baseline {name}: no such file; --write-baseline {name} writes one") from None
-    except UnicodeDecodeError:
-        raise InputError(f"--baseline {name}: not UTF-8 text") from None
-    except OSError as error:
-        raise InputError(f"--baseline {name}: {error.strerror}") from None
-    try:
-        return read_json(text)
+        return read_json(read_text(name, advice=f"--write-baseline {name} writes one"))
     except ParseError as error:
         raise InputError(f"{name}, {error.brief}") from None

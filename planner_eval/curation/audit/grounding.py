@@ -201,12 +201,12 @@ def _reason(literal: Literal, question: Question, beside: Sequence[Value]) -> tu
     value, kind = literal.value, _day_or_time(literal.value)
     if isinstance(normalise_boolean(value), int) and isinstance(value, (bool, str)):
         if len({normalise_boolean(other) for other in beside if isinstance(other, (bool, str))}) > 1:
-            return "gold.ungrounded", "asks both sides of it", "low"
+            return "gold.ungrounded", "asks for both values", "low"
         return _reason_for_flag(literal, question)
     if kind == "day":
         moment = read_moment(str(value))
         if _BIRTH.search(_name_of(literal)) and not _BIRTH.search(question.text):
-            return "gold.ungrounded", "names no day of birth", "medium"
+            return "gold.ungrounded", "gives no date of birth", "medium"
         timed = moment is not None and moment.clocks and question.moments.clocks
         other = timed and moment and day_ground(moment, question.moments, question.amounts)
         return _reason_for_time(question, value) if other else _reason_for_day(question, moment)
@@ -233,7 +233,9 @@ def _reason_for_text(literal: Literal, question: Question) -> tuple[str, Confide
     if isinstance(value, str) and _MAIL_ADDRESS.fullmatch(value.strip()):
         match = _MAIL_ADDRESS.search(question.text)
         return (
-            ("does not mention it", "medium") if match is None else (f'says another ("{match[0]}")', "high")
+            ("does not mention it", "medium")
+            if match is None
+            else (f'gives another value ("{match[0]}")', "high")
         )
     if not is_identifier(value) and isinstance(normalise_number(value), (int, float)):
         optional = literal.parameter is not None and not literal.parameter.required
@@ -270,7 +272,7 @@ def _reason_for_day(question: Question, value: Moments | None) -> tuple[str, str
     if question_moments.weekdays:
         first = question.text[slice(*question_moments.weekdays[0][1])]
         return "gold.contradicted", f'mentions another day of the week ("{first}")', "medium"
-    return "gold.ungrounded", "names no day", "medium"
+    return "gold.ungrounded", "gives no day", "medium"
 
 
 def _may_be_adjacent_day(question: Question, value: Moments) -> bool:
@@ -290,7 +292,7 @@ def _may_be_adjacent_day(question: Question, value: Moments) -> bool:
 def _reason_for_time(question: Question, value: Value) -> tuple[str, str, Confidence]:
     clocks = question.moments.clocks
     if not clocks:
-        return "gold.ungrounded", "names no time", "medium"
+        return "gold.ungrounded", "gives no time", "medium"
     first = max((question.text[slice(*clock.span)].strip(" .") for clock in clocks[:20]), key=len)
     code_and_reason = "gold.contradicted", f'mentions another time ("{first}")'
     return (*code_and_reason, "low" if _is_in_stated_range(question, value) else "high")

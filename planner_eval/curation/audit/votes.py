@@ -435,7 +435,7 @@ def _read_scored_predictions(path: str) -> _Predictions:
     """The predictions that a run of score was made of, read as it read them."""
     run, named = read_stored_run(path, "score"), run_data(path).get("given")
     if not isinstance(named, list) or not named or not isinstance(named[0], str):
-        raise InputError(f"{path} does not say which predictions it scored: name their file instead")
+        raise InputError(f"{path} does not name the predictions that it scored: pass their file instead")
     reading = Reading(**{name: run.options[name] for name in Reading._fields if name in run.options})
     try:
         predictions = _read_prediction_file(named[0], reading)
@@ -444,7 +444,7 @@ def _read_scored_predictions(path: str) -> _Predictions:
     pred_inputs = [i for i in run.inputs if i["role"] == "pred"]
     if difference := changed_input(pred_inputs, inputs_of("pred", predictions.file)):
         raise InputError(
-            f"{path} was made from other predictions: {difference}; score them again, or name their file"
+            f"{path} was made from other predictions: {difference}; score them again, or pass their file"
         )
     return predictions
 

@@ -247,7 +247,7 @@ def write_question(task: Made, settings: QuestionSettings) -> Steps:
         retry_prompt = settings.texts.fill("again", reasons=reasons)
         talk += [assistant_message(attempt["text"] or "\u2026"), user_message(retry_prompt)]
     last_reasons = "; ".join(lack.message for lack in shortcomings)
-    message = f"none of {format_count(len(tried), 'try')} passed; of the last, {last_reasons}"
+    message = f"none of {format_count(len(tried), 'attempt')} passed; the last failed: {last_reasons}"
     return Outcome(
         "",
         {"tries": tried},
@@ -473,7 +473,7 @@ def _result(made_plan: Made, row: Mapping[str, Any], about: Mapping[str, Any]) -
 def _refuse_bad_settings(settings: QuestionSettings, concurrency: int) -> None:
     """Refuse what cannot be wanted."""
     if not 1 <= settings.threshold <= 10:
-        raise InputError(f"the least score is {settings.threshold}, expected a whole number from 1 to 10")
+        raise InputError(f"the lowest score is {settings.threshold}, expected a whole number from 1 to 10")
     if settings.tries < 1 or concurrency < 1:
         raise InputError("attempts must be 1 or more")
     if not settings.language.strip() or len(settings.language) > 60 or not settings.language.isprintable():

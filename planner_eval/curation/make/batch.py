@@ -50,7 +50,7 @@ CONCURRENT_STATEFUL_PLANS = 8
 MAX_TIMEOUTS = 3
 """Attempts in a row that a tool may let run out of time, after which it is called no more."""
 
-TIMED_OUT_REASON = "a tool that timed out is not called again"
+TIMED_OUT_REASON = "a tool timed out too often and is not called again"
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,8 @@ class PlanMaker:
                 if self._late[call.tool] == MAX_TIMEOUTS and self.box is not None:
                     self._slow.add(self._places[call.tool])
                     self._tell(
-                        f"{call.tool} is called no more: {MAX_TIMEOUTS} runs of it in a row took longer than "
+                        f"{call.tool} is not called again: {MAX_TIMEOUTS} of its runs in a row took longer "
+                        "than "
                         f"{format_seconds(self.box.limits.seconds)}; --timeout SECONDS allows more"
                     )
 

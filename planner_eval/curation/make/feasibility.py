@@ -88,7 +88,7 @@ def _format_type_limits(tool: Tool, parameter: Parameter) -> str:
         return f"a minimum of {kind.minimum} above a maximum of {kind.maximum}"
     if (kind.length[0] or 0) > MAX_TEXT_CHARACTERS:
         return f"a text of {kind.length[0]:,} characters or more; at most {MAX_TEXT_CHARACTERS:,} are made"
-    return f"what its type says ({shorten(str(parameter.type), 60)}): it says too little, or refers to itself"
+    return f"its type ({shorten(str(parameter.type), 60)}), which is too vague or refers to itself"
 
 
 def refuse_impossible(wishes: Wishes, graph: ToolGraph) -> None:
@@ -179,14 +179,16 @@ def _refuse_impossible_single(wishes: Wishes, graph: ToolGraph) -> None:
     wide = min(most ** (deep - 1), 10**6)
     most_calls = min(sum(most**generation for generation in range(deep)), 10**6)
     producers = format_count(most, "call")
-    why = f"one call gives the answer; tools of {graph.catalog.name} take the outputs of at most {producers}"
+    why = (
+        f"one call gives the answer, and tools of {graph.catalog.name} use the outputs of at most {producers}"
+    )
     if wishes.width.low > wide:
         raise InputError(
-            f"width {wishes.width}: {why}, so that a plan of depth {deep} is at most {wide} wide"
+            f"width {wishes.width}: a plan of depth {deep} is at most {wide} wide, because {why}"
         )
     if wishes.calls.low > most_calls:
         raise InputError(
-            f"calls {wishes.calls}: {why}, so that a plan of depth {deep} has at most {most_calls} calls"
+            f"calls {wishes.calls}: a plan of depth {deep} has at most {most_calls} calls, because {why}"
         )
 
 

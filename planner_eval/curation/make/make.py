@@ -94,7 +94,6 @@ def make(  # noqa: PLR0913 - the options of a public function
     preset: str | None = None,
     like: Any = None,
     fill: Any = None,
-    seed: int = 0,
     calls: Any = None,
     depth: Any = None,
     width: Any = None,
@@ -107,13 +106,14 @@ def make(  # noqa: PLR0913 - the options of a public function
     distinct: str | None = None,
     distractors: int | None = None,
     offer: str | None = None,
-    to: str | None = None,
-    tries: int = MAX_TRIES,
+    seed: int = 0,
     isolation: str | None = None,
     timeout: float = 10.0,
     steps: Sequence[MakeStep] = (),
+    tries: int = MAX_TRIES,
     progress: Progress | None = None,
     tell: Callable[[str], object] | None = None,
+    to: str | None = None,
 ) -> MadePlans:
     """Make gold plans of wanted structure, run them, and keep those that are worth asking for.
 
@@ -128,7 +128,6 @@ def make(  # noqa: PLR0913 - the options of a public function
             :func:`planner_eval.coverage` takes it.
         fill: What no plan touches yet, as :meth:`Coverage.to_make` gives it, or its file: while there is any
             left, each plan touches one more.
-        seed: What chance comes from; the same seed makes the same plans.
         calls: How many calls: a number, or a range as ``"2..4"``.
         depth: How many generations.
         width: How many calls in the largest generation.
@@ -144,15 +143,16 @@ def make(  # noqa: PLR0913 - the options of a public function
             ``"values"`` too.
         distractors: How many tools are offered beside those that a plan needs.
         offer: Which: those that are ``"close"`` to them, or any at ``"random"``.
-        to: The layout of records, one of ``planner_eval.curation.make.skeletons.LAYOUTS``.
-        tries: End after so many attempts in a row that bring nothing new.
+        seed: What chance comes from; the same seed makes the same plans.
         isolation: As for :func:`planner_eval.execute`.
         timeout: Seconds for one run of a plan. A tool that takes longer three attempts in a row is called no
             more.
         steps: What is done with each plan at the end, in order: each takes a record and gives one, or says
             why there is none.
+        tries: End after so many attempts in a row that bring nothing new.
         progress: Is told after each attempt how many are made, and of how many.
         tell: Is told at once, in words, of what the notes say at the end: a tool that is called no more.
+        to: The layout of records, one of ``planner_eval.curation.make.skeletons.LAYOUTS``.
 
     Raises:
         InputError: the wishes contradict one another, or the tools can meet no such; says which bound cannot

@@ -107,14 +107,14 @@ def find_plan_fault(task: Made) -> QuestionFault | None:
     """Why nobody can ask what a plan answers; None where somebody can.
 
     >>> find_plan_fault(Made("a", Plan(), ())).message
-    'the plan calls nothing'
+    'the plan calls no tool'
     """
     argument_leaves = [
         leaf for call in task.plan.calls for _, value in call.arguments for _, leaf in leaves(value)
     ]
     size = len(describe_plan(task)) if task.plan.calls else 0
     if not task.plan.calls:
-        message = "the plan calls nothing"
+        message = "the plan calls no tool"
     elif any(edge.producer >= edge.consumer for edge in task.plan.edges):
         message = "a call of the plan refers to itself or to a later one"
     elif any(isinstance(leaf, Unresolved) for leaf in argument_leaves):
@@ -244,7 +244,7 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     )
     if leaked:
         listed = ", ".join(one_line(leak, 60) for leak in list(leaked)[:_MAX_NAMED])
-        yield QuestionFault("question.leak", f"it reveals what is to be found out: {listed}")
+        yield QuestionFault("question.leak", f"it reveals what it asks for: {listed}")
 
 
 def _is_revealed(leaf: Any, stripped: str, numbers: set[float]) -> bool:

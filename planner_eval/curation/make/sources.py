@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
 from planner_eval.base.text import format_count, shorten
@@ -209,9 +210,7 @@ def read_wishes(fill: Any) -> Mapping[str, Any]:
     if isinstance(fill, (str, os.PathLike)):
         path = Path(fill)
         try:
-            data = read_json(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from None
+            data = read_json(read_text(path))
         except ParseError as error:
             raise InputError(f"{path}: {error.brief}") from None
         where = str(path)

@@ -96,7 +96,7 @@ class ToolGraph:
         links = find_possible_links(self.tools)
         if links is None:
             raise InputError(
-                f"{self.catalog.name}: more than {MAX_LINKS:,} outputs and parameters have one name"
+                f"{self.catalog.name}: more than {MAX_LINKS:,} outputs and parameters share one name"
             )
         positions = {tool.full_name: position for position, tool in enumerate(self.tools)}
         for link in links:
@@ -124,7 +124,9 @@ class ToolGraph:
         connections.append(connection)
         self._count += 1
         if self._count > MAX_LINKS:
-            raise InputError(f"{self.catalog.name}: more than {MAX_LINKS:,} ways from a tool to another")
+            raise InputError(
+                f"{self.catalog.name}: more than {MAX_LINKS:,} connections from one tool to another"
+            )
 
     def echoes(self, tool: int, output: str) -> bool:
         """Whether a tool only gives back what it was given: then nothing has to be called for it."""

@@ -195,7 +195,7 @@ def _fit_appbench(task: Made) -> Made | Refusal:
         return Refusal("AppBench's records need calls of apps")
     texts = [value for call in plan.calls for _, value in call.arguments if isinstance(value, str)]
     if any("'" in text or "#" in text for text in texts):
-        return Refusal("AppBench's lines cannot hold a text's quotes")
+        return Refusal("AppBench's lines cannot hold texts with ' or #")
     used = [{edge.path[0] for edge in plan.edges if edge.producer == index} for index in range(len(plan))]
     few = [
         tuple(name for name in call.returns if name in used[index]) or _choose_output(call)

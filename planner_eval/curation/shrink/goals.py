@@ -87,7 +87,7 @@ def goal_of_code(code: str, pred: InputSide, gold: InputSide, policy: Policy) ->
     root = any(edit.code == code for edit in given_diff.roots)
     codes = dict.fromkeys(edit.code for edit in given_diff.edits)
     if code not in codes:
-        hint = f"it has {', '.join(codes)}" if codes else "the plans are the same"
+        hint = f"its edits are {', '.join(codes)}" if codes else "the plans are the same"
         raise AbsentError(f"no edit of this pair is {code}: {hint}")
     readers = _SideReader(pred), _SideReader(gold)
 

@@ -23,7 +23,7 @@ from planner_eval.base.errors import (
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.comparison.evaluate import pair
+from planner_eval.comparison.evaluate import Progress, pair
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
@@ -168,7 +168,7 @@ class Limits(NamedTuple):
     """How long is searched.
 
     Args:
-        tries: How many pairs are tried at most.
+        tries: How many pairs are tried at most; 10,000 when left out.
         deadline: After how many seconds no further one is tried; None for no such limit.
     """
 
@@ -210,7 +210,7 @@ def search(
             break
         if mode == (False, False):
             raise AbsentError(
-                f"{shows.asked} is not reproducible: for the original pair it said yes, then no"
+                f"{shows.asked} is not reproducible: two tests of the original pair gave different results"
             )
         used += 1
 
@@ -228,7 +228,9 @@ def search(
         try:
             if not all(shows.texts(outputs[0].text, outputs[1].text) for _ in range(CONFIRMATIONS)):
                 ended = "wavers"
-                notes.append(f"{shows.asked} is not reproducible: for this pair it said yes, then no")
+                notes.append(
+                    f"{shows.asked} is not reproducible: two tests of this pair gave different results"
+                )
         except KeyboardInterrupt:  # what was found is written all the same
             ended = "interrupted"
     return Shrunk(
@@ -316,7 +318,7 @@ class _Sides:
             why = (
                 f"it holds no readable plan ({record.error})"
                 if record.plan is None
-                else "rewritten, it no longer shows it"
+                else "after rewriting, the pair no longer fails in this way"
             )
             notes.append(f"{name} is {'cut as a text' if record.cut else 'unchanged'}: {why}")
         return notes
@@ -334,22 +336,22 @@ def shrink(  # noqa: PLR0913 - the options of a public function
     pred: Source,
     gold: Source,
     *,
+    reading: Reading = DEFAULT_READING,
+    id: str | None = None,
+    number: int | None = None,
+    benchmark: str | None = None,
+    policy: AnyPolicy = DEFAULT_POLICY,
     code: str | None = None,
     command: str | None = None,
     shows: Callable[[str, str], bool] | None = None,
     differs: str | None = None,
-    benchmark: str | None = None,
     figure: str | None = None,
     settings: Mapping[str, str] | None = None,
-    id: str | None = None,
-    record: int | None = None,
-    to: str | None = None,
-    policy: AnyPolicy = DEFAULT_POLICY,
-    reading: Reading = DEFAULT_READING,
-    tries: int = MAX_TRIES,
+    tries: int | None = None,
     deadline: float | None = None,
     try_deadline: float = TRY_SECONDS,
-    progress: Callable[[int, str], None] | None = None,
+    progress: Progress | None = None,
+    to: str | None = None,
 ) -> Shrunk:
     r"""Make a pair of plans smaller for as long as it still shows something, by one of four measures.
 
@@ -362,23 +364,23 @@ def shrink(  # noqa: PLR0913 - the options of a public function
         pred: The prediction: a plan, its text or data, or the path of a file, of one plan or of records. With
             `differs` the path of a file of answers.
         gold: What was wanted, likewise. With `differs` the benchmark's data.
+        reading: How both are read and paired.
+        id: The pair's id, where there are many.
+        number: Or its number, counted from 1.
+        benchmark: The benchmark, with `differs`.
+        policy: How values compare: a policy, the name of a preset, or a policy's file.
         code: It is shown where :func:`diff` has an edit of this code.
         command: It is shown where this shell command, in which ``{pred}`` and ``{gold}`` stand for files,
             ends with 0.
         shows: It is shown where this says so of the two texts.
         differs: ``"official:corrected"``: it is shown where the two scores of `benchmark` differ.
-        benchmark: The benchmark, with `differs`.
         figure: The figure of it that differs; the first when left out, whether it is solved before others.
         settings: The benchmark's own options.
-        id: The pair's id, where there are many.
-        record: Or its number, counted from 1.
-        to: The notation to write plans in; each side's own when left out.
-        policy: How values compare: a policy, the name of a preset, or a policy's file.
-        reading: How both are read and paired.
-        tries: How many pairs are tried at most.
+        tries: How many pairs are tried at most; 10,000 when left out.
         deadline: After how many seconds no further one is tried.
         try_deadline: How many seconds the command may run for one pair, which is not shown if it takes more.
         progress: Is told after each try how many there were, and how large the pair is, in words.
+        to: The notation to write plans in; each side's own when left out.
 
     Returns:
         The smallest pair. Where ``ended`` is ``"smallest"``, no single step leaves a smaller one that shows
@@ -406,13 +408,12 @@ def shrink(  # noqa: PLR0913 - the options of a public function
     expect_or_none(NAME, code=code, command=command, benchmark=benchmark, figure=figure, id=id, to=to)
     expect_or_none(FUNCTION, shows=shows, progress=progress)
     expect_or_none(MAPPING, settings=settings)
-    expect_or_none(POSITIVE_COUNT, record=record)
+    expect_or_none(POSITIVE_COUNT, number=number, tries=tries)
     if code is not None:
         refuse_code(code)
-    expect(POSITIVE_COUNT, tries=tries)
     expect_or_none(SECONDS, deadline=deadline)
     expect(SECONDS, try_deadline=try_deadline)
-    chosen, selection = policy_of(policy), PairSelection(id, record, to)
+    chosen, selection = policy_of(policy), PairSelection(id, number, to)
     if differs is not None:
         if differs != DIFFERING_SCORES:
             raise InputError(f"differs is {differs!r}, expected {DIFFERING_SCORES!r}")
@@ -428,9 +429,9 @@ def shrink(  # noqa: PLR0913 - the options of a public function
         else:
             assert shows is not None
             if not shows(pred_record.text, gold_record.text):
-                raise AbsentError("the original pair does not show it")
+                raise AbsentError("the original pair does not fail in this way")
             what = Goal(shows, "what was asked for", asked="the function")
-    return search(pred_record, gold_record, what, chosen, Limits(tries, deadline), progress)
+    return search(pred_record, gold_record, what, chosen, Limits(tries or MAX_TRIES, deadline), progress)
 
 
 _GOAL_OPTIONS = ("code", "command", "shows", "differs")
@@ -440,7 +441,7 @@ def _read_sides(
     pred: Source, gold: Source, selection: PairSelection, reading: Reading
 ) -> tuple[InputSide, InputSide]:
     """The one pair that is meant."""
-    paired = pair(pred, gold, reading=reading, id=selection.id)
+    paired = pair(pred, gold, reading=reading, ids=selection.id)
     left, right = select_pair(paired.pairs, selection.record, f"{paired.pred.name} and {paired.gold.name}")
     to = selection.to
     shared = {"compute": reading.compute}

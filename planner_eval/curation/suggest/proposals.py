@@ -147,7 +147,7 @@ class FixFinder:
             )
             only = "the only app that offers it" if len(offers) == 1 else "it offers the tool"
             score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)
-            yield self._renamed(fault, tool, f"call it of {tool.app}", only, score)
+            yield self._renamed(fault, tool, f"call the tool of {tool.app}", only, score)
 
     def _same_name(self, fault: Fault) -> Iterator[Fix]:
         """The tool of that name which another app offers, where the arguments are its."""
@@ -158,7 +158,9 @@ class FixFinder:
         score = 0.57 if all(_has_parameter(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
             if other.app not in (None, tool.app) and argument_fit(call, other) == 1:
-                yield self._renamed(fault, other, f"call it of {other.app}", "it has these arguments", score)
+                yield self._renamed(
+                    fault, other, f"call the tool of {other.app}", "it has these arguments", score
+                )
 
     def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Fix:
         call = self._call(fault)

@@ -502,12 +502,12 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     plan: Source,
     catalog: Any,
     *,
-    query: str | None = None,
-    model: Judge | None = None,
-    most: int = 3,
-    least: float = MIN_PATCH_SCORE,
     dialect: str | None = None,
     repair: bool = False,
+    query: str | None = None,
+    judge: Judge | None = None,
+    most: int = 3,
+    least: float = MIN_PATCH_SCORE,
 ) -> PlanSuggestions:
     """What may mend a plan that breaks its catalog, found without gold.
 
@@ -516,13 +516,13 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     Args:
         plan: The plan: itself, its text or data, or the path of its file, ``Path("plan.json")``.
         catalog: The tools it may call: a catalog, or what :func:`planner_eval.read_catalog` takes.
+        dialect: The notation of the plan; recognised when left out.
+        repair: Mend small faults of a text that cannot be read strictly.
         query: What the user asked, from which values may be taken.
-        model: Who is asked about faults that nothing else mends: anything with ``ask``, as
+        judge: Who is asked about faults that nothing else mends: anything with ``ask``, as
             :func:`planner_eval.models.judges.open_judge` gives it.
         most: How many mends a fault are kept.
         least: The least score of a mend that becomes part of the patch.
-        dialect: The notation of the plan; recognised when left out.
-        repair: Mend small faults of a text that cannot be read strictly.
 
     Returns:
         The faults by call, each with its mends, the likeliest first; ``patch`` holds the likeliest of all
@@ -546,9 +546,9 @@ def suggest(  # noqa: PLR0913 - the options of a public function
     expect(SHARE, least=least)
     expect(FLAG, repair=repair)
     expect_or_none(NAME, query=query)
-    expect_or_none(instance_of(Judge, "anything with ask(), as open_judge() gives it"), model=model)
+    expect_or_none(instance_of(Judge, "anything with ask(), as open_judge() gives it"), judge=judge)
     tools = index_tools(catalog)
-    ask = make_asker(model, tools, query or "") if model is not None else None
+    ask = make_asker(judge, tools, query or "") if judge is not None else None
     read = parse(plan, dialect=dialect, repair=repair)
     return search_suggestions(read, tools, query or "", most=most, least=least, ask=ask)
 
@@ -579,6 +579,7 @@ def pooling_warnings(files: Sequence[str], catalog: Catalog) -> Iterator[str]:
             name_counts = Counter((tool.app, tool.name) for tool in catalog.tools)
             differ = sum(count > 1 for count in name_counts.values())
             yield (
-                f"{name}: the tools of {brings:,} records are merged, although no record may offer them all; "
-                f"{differ:,} of the same name differ, the one that a call violates least counts"
+                f"{name}: the tools of {brings:,} records are merged, although no record may offer them "
+                f"all; {differ:,} of the same name differ: a call is checked against the one it violates "
+                "least"
             )

@@ -365,7 +365,9 @@ def _interpret_numeric_text(bare: str, about: str) -> Iterator[Interpretation]:
     if (before and after) or (unit is not None and not is_counted_in(unit, about)):
         return
     sure = 0.95 if unit is None else 0.75
-    what = f"the text {bare[:40]!r} as a number" + (f" of {unit}, in which it is given" if unit else "")
+    what = f"the text {bare[:40]!r} as a number" + (
+        f" of {unit}, the unit in which it is given" if unit else ""
+    )
     yield Interpretation(number, what, sure)
     if isinstance(number, float) and number.is_integer():
         yield Interpretation(int(number), what, sure - 0.05)

@@ -102,7 +102,7 @@ class ReplyReader:
             self.rows.append(self._row(data))
             return
         if len(data) != 2 or (data[1] is not None and not self.program.manner.state):
-            raise ValueError("an end with more than was asked for")
+            raise ValueError("an end with an unrequested state")
         if len(self.rows) < len(self.program.steps):
             raise ValueError("an end before every call")
         self.state, self.complete, self._next = _decode_value(data[1]), True, self._nothing
@@ -140,7 +140,7 @@ class ReplyReader:
         if type(seconds) is not float or not 0 <= seconds <= self.seconds:
             raise ValueError("a time that no call can have taken")
         if type(attempts) is not int or not 0 <= attempts <= self.program.manner.retries + 1:
-            raise ValueError("a number of attempts that nobody asked for")
+            raise ValueError("an unrequested number of attempts")
         if type(printed) is not str:
             raise ValueError("printed output that is not text")
         if status == "ok":
@@ -161,7 +161,7 @@ class ReplyReader:
         names = [name for name, _ in self.program.steps[position].arguments]
         pairs = [_expect_list(pair) for pair in _expect_list(raw_arguments)]
         if not self.program.manner.arguments or [pair[:1] for pair in pairs] != [[name] for name in names]:
-            raise ValueError("arguments of another call, or that nobody asked for")
+            raise ValueError("arguments of another call, or unrequested ones")
         if any(len(pair) != 2 for pair in pairs):
             raise ValueError("an argument without a value")
         return [(name, _decode_value(pair[1])) for name, pair in zip(names, pairs, strict=True)]

@@ -118,7 +118,7 @@ class Zygote:
         """
         data = os.read(self.file, _MESSAGE_SIZE)
         if len(data) < _MESSAGE_SIZE:
-            raise BrokenPipeError("the zygote is gone")
+            raise BrokenPipeError("the process that starts workers has ended")
         return (ForkReply if data[:1] == _FORK_KIND else ExitReply).from_bytes(data[1:], "little")
 
     def close(self) -> None:

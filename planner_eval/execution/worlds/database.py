@@ -473,7 +473,7 @@ def _make_added_row(world: World, api: Api, target: Table, context: _CallContext
         row = world.making.row(target, row_values, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
         if not generated or not select(world.connection, target, where=conditions, values=row, limit=1):
             return row
-    raise Refused(f"{api.full_name} has done this {MAX_COPIES:,} times, which is the limit")
+    raise Refused(f"{api.full_name} has already made {MAX_COPIES:,} such rows, which is the limit")
 
 
 def _compute_output(world: World, api: Api, name: str, source: str | None, context: _CallContext) -> Any:

@@ -415,7 +415,7 @@ def _read_matches(
             if not column:
                 continue
             if op.strip() not in ("", "=", ">=", "<=", "contains"):
-                raise InputError(f"{where}: match knows =, >=, <= and contains, found {op.strip()!r}")
+                raise InputError(f"{where}: match accepts =, >=, <= and contains, found {op.strip()!r}")
             if table is None or table.column(column) is None:
                 raise InputError(
                     f"{where}: match names {column!r}, which is not a column of the table it reads"
@@ -455,7 +455,7 @@ def expect_type(text: Any, where: str) -> str:
     """One of the types that columns and arguments have."""
     if text not in TYPES:
         raise InputError(
-            f"{where}: unknown type {text!r}; there are {', '.join(TYPES)}, and pool for columns"
+            f"{where}: unknown type {text!r}; expected one of {', '.join(TYPES)}, and pool for columns"
         )
     return str(text)
 

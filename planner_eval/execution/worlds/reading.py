@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json
 from planner_eval.base.resources import folder
 from planner_eval.base.text import parse_day
@@ -274,14 +275,7 @@ def world_catalog(source: str | Path) -> Catalog:
 
 def _read_data(path: Path) -> tuple[Any, Mapping[str, Callable[..., Any]]]:
     """A file's data, and the functions that a Python file defines beside it."""
-    if path.is_dir():
-        raise InputError(f"{path} is a directory; name the world's file")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from None
+    text = read_text(path)
     if path.suffix == ".py":
         return _run_module(path)
     try:

@@ -42,39 +42,43 @@ class TableEntry(Described):
     )
     rows: int = optional_key("How many rows the world has without any facts.", ge=0, le=100_000)
     unique: OneOrMoreTexts = optional_key("Columns that no two rows may share.")
-    taken: str = optional_key("The message to a call that would break the rule.")
+    taken: str = optional_key("The error of a call that would break the rule.")
 
 
 class ApiEntry(Described):
     """What an API takes, does and gives."""
 
     about: str = optional_key("A description for people.")
-    args: OneOrMoreTexts = optional_key("Its arguments, each as name, name?, name:type or name?=default.")
-    reads: str = optional_key("The table in which it looks for rows.")
+    args: OneOrMoreTexts = optional_key(
+        "The API's arguments, each as name, name?, name:type or name?=default."
+    )
+    reads: str = optional_key("The table in which the API looks for rows.")
     match: dict[str, str] = optional_key("Argument and column, with >=, <= or contains; empty for no filter.")
     where: OneOrMoreTexts = optional_key("Further conditions, in SQL.")
     known: dict[str, OneOrMoreTexts] = optional_key("Arguments whose value must occur in table.column.")
     require: Items[_Requirement] = optional_key("Conditions in SQL, each with the message if it is not met.")
-    set: dict[str, _Scalar] = optional_key("Columns that it changes, with SQL for the new value.")
-    adds: str = optional_key("The table to which it adds a row.")
+    set: dict[str, _Scalar] = optional_key("Columns that the API changes, with SQL for the new value.")
+    adds: str = optional_key("The table to which the API adds a row.")
     values: dict[str, _Scalar] = optional_key("Columns of the added row, with SQL for the value.")
-    then: OneOrMoreTexts = optional_key("SQL statements that follow.")
-    deletes: bool = optional_key("Whether it deletes the row that it found.")
+    then: OneOrMoreTexts = optional_key("SQL statements to run afterwards.")
+    deletes: bool = optional_key("Whether the API deletes the row that it found.")
     fact: dict[str, _Scalar] = optional_key(
         "Columns of a row made as a fact for this API, with SQL for the value."
     )
     returns: Items[str] | dict[str, _Scalar] = optional_key(
         'Outputs, with SQL, "*row", "*rows" or true for the value.'
     )
-    empty: Annotated[str, OneOf(("fail", "nothing"))] = optional_key("What it means that no row is found.")
-    python: str = optional_key("A function of the world's Python file that implements it.")
+    empty: Annotated[str, OneOf(("fail", "nothing"))] = optional_key(
+        "Whether the call fails or returns nothing if no row is found."
+    )
+    python: str = optional_key("The function of the world's Python file that implements the API.")
 
 
 class WorldFile(Described):
     """A simulated world: tables, how their values are made, and APIs over them."""
 
-    name: str = optional_key("Its name.")
-    about: str = optional_key("What it simulates.")
+    name: str = optional_key("The world's name.")
+    about: str = optional_key("What the world simulates.")
     today: _Today = optional_key("The current date in the world.")
     pools: dict[str, str | Items[_Scalar]] = optional_key("Named lists of values.")
     aliases: dict[str, str] = optional_key("Other spellings of values, with the one that the world uses.")
@@ -82,8 +86,8 @@ class WorldFile(Described):
         "Conditions on arguments by name, in SQL, each with the message if it is not met."
     )
     types: dict[str, Annotated[str, OneOf(TYPES)]] = optional_key("The types of names that are not columns.")
-    tables: dict[str, TableEntry] = optional_key("Its tables.")
-    api: dict[str, ApiEntry] = optional_key("Its APIs, by name or App.name.")
+    tables: dict[str, TableEntry] = optional_key("The world's tables.")
+    api: dict[str, ApiEntry] = optional_key("The world's APIs, by name or App.name.")
     generic: dict[str, str] = optional_key(
         'APIs without a definition, as signatures: "date, note? -> id, done:boolean".'
     )

@@ -372,7 +372,7 @@ def _insert(world: World, table: Table, row: Any, location: str) -> None:
     try:
         insert(world.connection, table, [full_row])
     except (sqlite3.Error, OverflowError) as error:
-        raise CallError(f"{location}: cannot stand in the table: {error}") from None
+        raise CallError(f"{location}: cannot be stored in the table: {error}") from None
 
 
 def _column_names(table: Table) -> list[str]:
@@ -380,7 +380,7 @@ def _column_names(table: Table) -> list[str]:
 
 
 def _suggest_name(name: str, names: Iterable[str]) -> str:
-    return did_you_mean(name, names, f"; there are {', '.join(names)}", lead="; ")
+    return did_you_mean(name, names, f"; expected one of {', '.join(names)}", lead="; ")
 
 
 # ----------------------------------------------------------------------

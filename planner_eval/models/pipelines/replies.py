@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.base.json_text import check_depth
+from planner_eval.base.json_text import decode_object
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.text import parse_day, shorten
 from planner_eval.benchmarks.benchmark import asking_of
@@ -69,16 +69,7 @@ def decode_arguments(text: str) -> dict[str, Any] | None:
     >>> decode_arguments(""), decode_arguments("null"), decode_arguments("[1]"), decode_arguments("{")
     ({}, {}, None, None)
     """
-    if not text.strip():
-        return {}
-    if len(text) > DEFAULT_LIMITS.chars:
-        return None
-    try:
-        check_depth(text, DEFAULT_LIMITS)
-        value = json.loads(text)
-    except (ValueError, RecursionError, ParseError):
-        return None
-    return {} if value is None else value if isinstance(value, dict) else None
+    return decode_object(text) if text.strip() else {}
 
 
 def plan_text(reply: Reply) -> str:

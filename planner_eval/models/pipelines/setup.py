@@ -80,7 +80,7 @@ def read_published(directory: Path, model: str | None) -> Template | None:
     name = _find_text_name(model or "", texts)
     if name is None:
         lack = f"has no prompt for {model!r}" if model else "has a prompt for each of several models"
-        hint = did_you_mean(model or "", texts, f"it has {', '.join(texts)}")
+        hint = did_you_mean(model or "", texts, f"expected one of {', '.join(texts)}")
         raise InputError(f"{directory / template.name} {lack}: name one with --run prompts-for; {hint}")
     return Template(name, _undouble_braces(texts[name]), template.sha256)
 
@@ -198,7 +198,7 @@ def refuse_unserved(constraint: Constraint, pipeline: str, form: str, dialect: s
             f"for with {tasks}: it applies to {able}, with AppBench, NESTful or tasks of your own"
         )
     if constraint.server not in SERVERS:
-        hint = did_you_mean(constraint.server, SERVERS, f"there are {', '.join(SERVERS)}")
+        hint = did_you_mean(constraint.server, SERVERS, f"expected one of {', '.join(SERVERS)}")
         raise InputError(f"unknown server {constraint.server!r}: {hint}")
     refuse_unknown(_DIALECTS.get(form, dialect), constraint.target, constraint.max_calls)
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.base.errors import COUNT, InputError, PlanevalError, expect_or_none
+from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.benchmarks.benchmark import BENCHMARKS, asking_of
 from planner_eval.benchmarks.datasets.published import Sample, gold_plan
 from planner_eval.models.pipelines.demonstrations import ShotOptions
@@ -243,28 +243,28 @@ def _restore_names(message: Mapping[str, Any], offer: Offer) -> list[Any]:
 def export_dataset(  # noqa: PLR0913 - the options of a public function
     samples: Any,
     *,
-    to: str,
+    dialect: str | None = None,
+    cache: str | None = None,
+    ids: Collection[str] | None = None,
     benchmark: str | None = None,
     catalog: Any = None,
-    dialect: str | None = None,
-    ids: Sequence[str] = (),
+    shots: ShotOptions | None = None,
     limit: int | None = None,
-    shots: int | None = None,
-    data_cache: str | None = None,
+    to: str,
 ) -> Iterator[ExportedSample]:
     """Make records of samples that models are trained on: what :func:`predict` asks, and gold as the answer.
 
     Args:
         samples: The name of a data set, or a file of tasks of your own with their answers.
-        to: ``"chat-jsonl"``: the prompt of ``flat``, and gold in the notation that it asks for; or
-            ``"tools-jsonl"``: the question, the endpoint's own tools, and gold as their calls.
+        dialect: The notation asked for, of tasks of your own; JSON when left out.
+        cache: The cache folder of data sets, where it is not the usual one.
+        ids: Only the samples of these ids.
         benchmark: Whose data `samples` is, where that is a folder or a file of published data.
         catalog: The tools on offer, where the samples bring none.
-        dialect: The notation asked for, of tasks of your own; JSON when left out.
-        ids: Only the samples of these ids.
+        shots: Which demonstrations prompts show, as for :func:`predict`.
         limit: Only so many samples, the first.
-        shots: How many demonstrations prompts show, chosen as :func:`predict` does.
-        data_cache: The cache folder of data sets, where it is not the usual one.
+        to: ``"chat-jsonl"``: the prompt of ``flat``, and gold in the notation that it asks for; or
+            ``"tools-jsonl"``: the question, the endpoint's own tools, and gold as their calls.
 
     Returns:
         One a sample, in their order; it says why where there is no record.
@@ -282,8 +282,7 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
     {'name': 'now', 'arguments': '{}'}
     """
     if to not in EXPORT_FORMATS:
-        raise InputError(f"there is no form {to!r}; there are {' and '.join(EXPORT_FORMATS)}")
-    expect_or_none(COUNT, shots=shots)
+        raise InputError(f"there is no form {to!r}; expected {' or '.join(EXPORT_FORMATS)}")
     if shots is not None and to != "chat-jsonl":
         raise InputError("demonstrations are shown in prompts: with chat-jsonl")
     ready = prepare_run(
@@ -294,8 +293,8 @@ def export_dataset(  # noqa: PLR0913 - the options of a public function
         setup=Setup(dialect=dialect),
         ids=ids,
         limit=limit,
-        data_cache=data_cache,
-        shots=None if shots is None else ShotOptions(shots),
+        cache=cache,
+        shots=shots,
     )
     if asking_of(ready.form) is not None:
         raise InputError(f"{BENCHMARKS[ready.form].title} is asked by its own runner and cannot be exported")

@@ -324,7 +324,9 @@ def read_predicted_run(folder: str) -> PredictedRun:
     except OSError as error:
         raise InputError(f"{run.rows} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, IndexError):
-        raise InputError(f"{folder}: what the run wrote there cannot be read") from None
+        raise InputError(
+            f"{folder}: the run's files are damaged; repeat its command in another folder"
+        ) from None
     cache = next((str(entry["path"]) for entry in run.inputs if entry.get("role") == CACHE_ROLE), None)
     counts = first, repeat, tasks, lost_count, failed, find_mark(run.rows), cache
     return PredictedRun(folder, run.rows, form, source, run.options, frozenset(ids), *counts)
@@ -347,7 +349,7 @@ def gold_of(run: PredictedRun, named: str | None = None) -> str:
         name in (data_set.name, data_set.benchmark) for data_set in published_datasets().values()
     )
     if not run.source or not (is_published or os.path.exists(run.source)):
-        where = f"{run.source} is not here" if run.source else "its samples came from no file"
+        where = f"{run.source} is missing" if run.source else "its samples came from no file"
         score = f"planeval score {run.folder} GOLD"
         raise InputError(f"{run.folder}: {where}: name the gold, {score}, or with --gold")
     _refuse_changed(run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -20,6 +20,7 @@ from planner_eval.base.errors import (
     instance_of,
 )
 from planner_eval.benchmarks.benchmark import asking_of
+from planner_eval.comparison.evaluate import Progress
 from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.models.client import Bridge
@@ -42,6 +43,11 @@ from planner_eval.models.replies import Model
 from planner_eval.reading.files.several import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
 from planner_eval.results.runs.worker import InterruptOnSignal
+
+
+def _ignore(*_progress: Any) -> None:
+    """Nobody wants to know."""
+
 
 _DEFAULT_SETUP = Setup()
 _DEFAULT_ENDPOINT = Endpoint()
@@ -80,28 +86,28 @@ def predict(  # noqa: PLR0913 - the options of a public function
     samples: Any,
     model: str | Model,
     *,
+    cache: str | None = None,
+    ids: Collection[str] | None = None,
     pipeline: str | None = None,
     benchmark: str | None = None,
     catalog: Any = None,
-    endpoint: Endpoint = _DEFAULT_ENDPOINT,
-    router: str | None = None,
-    out: str | os.PathLike[str] | None = None,
-    setup: Setup = _DEFAULT_SETUP,
-    sampling: Mapping[str, Any] = NO_FIELDS,
-    ids: Sequence[str] = (),
-    limit: int | None = None,
-    repeat: int = 1,
-    concurrency: int = 8,
     tools: Any = None,
-    isolation: str | None = None,
-    messages: bool = True,
+    setup: Setup = _DEFAULT_SETUP,
     shots: ShotOptions | None = None,
     choice: ToolChoice | None = None,
     categories: Sequence[str] = (),
-    data_cache: str | None = None,
-    tell: Callable[[int, int], None] = lambda count, total: None,
-    seen: Callable[[Mapping[str, Any]], None] = lambda row: None,
-    say: Callable[[str], None] = lambda message: None,
+    limit: int | None = None,
+    isolation: str | None = None,
+    endpoint: Endpoint = _DEFAULT_ENDPOINT,
+    router: str | None = None,
+    sampling: Mapping[str, Any] = NO_FIELDS,
+    repeat: int = 1,
+    concurrency: int = 8,
+    messages: bool = True,
+    progress: Progress | None = None,
+    seen: Callable[[Mapping[str, Any]], None] | None = None,
+    tell: Callable[[str], object] | None = None,
+    out: str | os.PathLike[str] | None = None,
 ) -> Sequence[dict[str, Any]]:
     """Ask a model for the plans of samples.
 
@@ -110,28 +116,28 @@ def predict(  # noqa: PLR0913 - the options of a public function
             :func:`prepare_run` gave is taken as it is.
         model: The model's name at the endpoint; or anything with a ``complete`` like
             :class:`planner_eval.models.replies.Model`.
+        cache: The cache folder of data sets, where it is not the usual one.
+        ids: Only the samples of these ids.
         pipeline: How to ask: ``"flat"``, ``"react"`` …; the data set's usual way when left out.
         benchmark: Whose data `samples` is, where that is a folder or a file of published data.
         catalog: The tools on offer, where the samples bring none.
-        endpoint: How models are reached by name.
-        router: The model that routes, where the pipeline has two stages; the same when left out.
-        out: The folder of the run: the same call again goes on where it stopped.
-        setup: What the pipeline is told: prompts, how tools are listed, examples.
-        sampling: What requests say beside the usual, by name; None leaves something out.
-        ids: Only the samples of these ids.
-        limit: Only so many samples, the first.
-        repeat: How often each sample is asked.
-        concurrency: How many samples are in progress at a time.
         tools: What calls are made with, where the pipeline makes them; as for :func:`planner_eval.execute`.
-        isolation: Where these tools run.
-        messages: Rows hold the messages of their requests, not only a hash.
+        setup: What the pipeline is told: prompts, how tools are listed, examples.
         shots: Which demonstrations are shown.
         choice: Which tools are on offer, where not those that the samples have.
         categories: Only the samples of these categories, which may be patterns: ``live_*``.
-        data_cache: The cache folder of data sets, where it is not the usual one.
-        tell: Is told how many samples are done, and of how many.
+        limit: Only so many samples, the first.
+        isolation: Where these tools run.
+        endpoint: How models are reached by name.
+        router: The model that routes, where the pipeline has two stages; the same when left out.
+        sampling: What requests say beside the usual, by name; None leaves something out.
+        repeat: How often each sample is asked.
+        concurrency: How many samples are in progress at a time.
+        messages: Rows hold the messages of their requests, not only a hash.
+        progress: Is told how many samples are done, and of how many.
         seen: Is given each row as soon as it is there.
-        say: Is told what is known only once demonstrations' calls were made.
+        tell: Is told what is known only once demonstrations' calls were made.
+        out: The folder of the run: the same call again goes on where it stopped.
 
     Returns:
         A row a sample, in their order: its id, the ``prediction``, what the stages came to, and its requests.
@@ -155,12 +161,12 @@ def predict(  # noqa: PLR0913 - the options of a public function
     expect_or_none(PATH, out=out)
     expect(MAPPING, sampling=sampling)
     expect(POSITIVE_COUNT, repeat=repeat, concurrency=concurrency)
-    expect(FUNCTION, tell=tell, seen=seen, say=say)
+    expect_or_none(FUNCTION, progress=progress, seen=seen, tell=tell)
     ready = samples
     if not isinstance(samples, Prepared):
         ready = prepare_run(
             samples, pipeline=pipeline, benchmark=benchmark, catalog=catalog,
-            setup=setup, ids=ids, limit=limit, data_cache=data_cache, shots=shots, choice=choice,
+            setup=setup, ids=ids, limit=limit, cache=cache, shots=shots, choice=choice,
             categories=categories,
         )  # fmt: skip
     chosen = _sampling(ready, sampling)
@@ -180,7 +186,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
     about = ready.about(model=name_of(model), router=router, sampling=chosen, repeat=repeat, tools=spec)
     folder = tempfile.TemporaryDirectory() if out is None else nullcontext(os.fspath(out))
     with folder as run_folder, _open_tools(ready, tools, isolation) as box:
-        jobs = ready.jobs(box, repeat=repeat, say=say)
+        jobs = ready.jobs(box, repeat=repeat, say=tell or _ignore)
         pool = ready.pool
         shots_input = (
             None if pool is None else Input(DEMONSTRATIONS_FIELD, pool.source, len(pool.shots), pool.digest())
@@ -190,7 +196,7 @@ def predict(  # noqa: PLR0913 - the options of a public function
             for client in asking.models():
                 refuse_uncached(client)
         with open_journal(run_folder, run_description) as journal, InterruptOnSignal():
-            run_coroutine(run_all(jobs, asking, journal, tell, seen))
+            run_coroutine(run_all(jobs, asking, journal, progress or _ignore, seen or _ignore))
             rows = finish(run_folder, run_description, unique_keys(ready.every * repeat), journal, rates)
         return rows if out is not None else list(rows)
 

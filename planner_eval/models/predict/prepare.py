@@ -349,9 +349,9 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
     benchmark: str | None = None,
     catalog: Any = None,
     setup: Setup = _DEFAULT_SETUP,
-    ids: Sequence[str] = (),
+    ids: Collection[str] | None = None,
     limit: int | None = None,
-    data_cache: str | None = None,
+    cache: str | None = None,
     shots: ShotOptions | None = None,
     choice: ToolChoice | None = None,
     categories: Sequence[str] = (),
@@ -362,10 +362,12 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
         InputError: there is no such pipeline or sample, or none can be asked.
     """
     expect_or_none(NAME, pipeline=pipeline, benchmark=benchmark)
-    expect(NAMES, ids=ids, categories=categories)
+    expect(NAMES, categories=categories)
+    expect_or_none(NAMES, ids=ids)
+    ids = (ids,) if isinstance(ids, str) else tuple(ids or ())
     expect_or_none(COUNT, limit=limit)
     expect(instance_of(Setup, "Setup(…) of planner_eval.models.pipelines.setup"), setup=setup)
-    expect_or_none(PATH, data_cache=data_cache)
+    expect_or_none(PATH, cache=cache)
     expect_or_none(
         instance_of(ShotOptions, "ShotOptions(…) of planner_eval.models.pipelines.demonstrations"),
         shots=shots,
@@ -374,7 +376,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
         instance_of(ToolChoice, "ToolChoice(…) of planner_eval.models.pipelines.candidates"), choice=choice
     )
     source = os.fspath(samples) if isinstance(samples, os.PathLike) else samples
-    tasks = source if isinstance(source, Tasks) else read_tasks(source, benchmark, cache=data_cache)
+    tasks = source if isinstance(source, Tasks) else read_tasks(source, benchmark, cache=cache)
     form, source = tasks.form, source if isinstance(source, str) else ""
     tools = None if catalog is None else _read_offered_tools(catalog, form)
     if form not in DEFAULT_PIPELINES:
@@ -385,7 +387,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
     pool = None
     if shots is not None:
         _refuse_shots(chosen.name, form, setup.prompts)
-        pool = read_pool(shots, form, tasks.samples, source, dialect=setup.notation, cache=data_cache)
+        pool = read_pool(shots, form, tasks.samples, source, dialect=setup.notation, cache=cache)
     if choice is not None and asking_of(form) is not None:
         raise InputError(f"--run distractors and budget: {form} offers the tools of its questions alone")
     offered = None
@@ -403,7 +405,7 @@ def prepare_run(  # noqa: PLR0913 - the options of a public function
     golds = {} if pool is None else gold_call_texts(form, samples, tasks.samples, source)
     prepared = Prepared(
         form, chosen, setup, samples, tuple(seen), source, pool, choice, offers, every, golds,
-        cache=data_cache, unasked=tuple(unasked),
+        cache=cache, unasked=tuple(unasked),
     )  # fmt: skip
     requests = (request for _, request in prepared.first_requests())
     problems = list(takewhile(lambda request: isinstance(request, str), requests))
@@ -462,7 +464,9 @@ def _of_categories(samples: Sequence[Sample], patterns: Sequence[str]) -> Sequen
     for pattern in patterns:
         if not any(fnmatchcase(category, pattern) for category in categories):
             known = ", ".join(filter(None, categories))
-            hint = did_you_mean(pattern, categories, f"there are {known}" if known else "samples have none")
+            hint = did_you_mean(
+                pattern, categories, f"expected one of {known}" if known else "samples have none"
+            )
             raise InputError(f"no sample has the category {pattern!r}: {hint}")
     wanted = {name for name in categories if any(fnmatchcase(name, pattern) for pattern in patterns)}
     return [sample for sample in samples if sample.category in wanted] if patterns else samples

@@ -152,9 +152,9 @@ def refuse_shown_gold(fields: Mapping[str, Any], messages: Messages, named: str)
         )
     ):
         raise InputError(
-            f"task {named!r}: its conversation shows its {field!r}: "
-            f"{shown_calls[0].tool} is gold and in the prompt; end the conversation "
-            "before it"
+            f"task {named!r}: the prompt would show the gold call of {shown_calls[0].tool} ({field!r}), "
+            "which is "
+            "also in the conversation; end the conversation before that call"
         )
 
 

@@ -77,14 +77,13 @@ def may_hold_call(text: str) -> bool:
         return True  # as the pattern would find, in a twentieth of its time
     if "```" in text:
         return True  # as both patterns would find
+    marked = _CALL_MARK_PATTERN.search(text) is not None
+    if marked and (called or _STRONG_MARK_PATTERN.search(text) is not None):
+        return True
     lettered = any(map(text.__contains__, _WORD_MARKS))
-    if (_CALL_OPENING_PATTERN if lettered else _CALL_MARK_PATTERN).search(text) is None:
+    if not (marked or (lettered and _CALL_OPENING_PATTERN.search(text) is not None)):
         return False
-    return (
-        called
-        or (_STRONG_OPENING_PATTERN if lettered else _STRONG_MARK_PATTERN).search(text) is not None
-        or may_hold_token(text)
-    )
+    return called or (lettered and _STRONG_OPENING_PATTERN.search(text) is not None) or may_hold_token(text)
 
 
 _STRONG_MARK = (
@@ -217,7 +216,7 @@ def find_opening_tokens(text: str) -> Iterator[re.Match[str]]:
 def find_last_opening_token(text: str) -> re.Match[str] | None:
     """The last opening token of a text, of those that are no words."""
     last = None
-    for match in find_opening_tokens(text):
+    for match in find_opening_tokens(text) if "<" in text or "[" in text else ():
         if match.group().lstrip()[:1] in ("<", "["):
             last = match
     return last
@@ -267,8 +266,16 @@ _MAX_KEPT_TEXT_LENGTH = 20_000
 @lru_cache(4)
 def _find_present_patterns(text: str, own: tuple[Wrapper, ...]) -> tuple[str, ...]:
     openers = _token_table(own)
-    patterns = openers.patterns if "<" in text else openers.plain
-    return tuple([pattern for word, pattern in patterns if word in text])
+    if "<" not in text:
+        return tuple([pattern for word, pattern in openers.plain if word in text])
+    tags = "".join(_TAG_START.findall(text))  # much shorter than the text
+    return tuple(
+        [pattern for word, pattern in openers.patterns if word in (text if word.rfind("<") else tags)]
+    )
+
+
+_TAG_START = re.compile(r"<[^<]{0,60}+")
+"""What holds a token of a row that begins so, and has no other such bracket."""
 
 
 @lru_cache(256)
@@ -496,9 +503,9 @@ def ambiguity_error(data: Any) -> ParseError | None:
                 _is_parameter_schema(parameters[key]) or _is_type_name(parameters[key]) for key in names
             ):
                 return ParseError(
-                    f"found {format_value(inner.get('name'))} with a description, as a tool's "
-                    "definition has it, "
-                    "and values as its parameters, as a call has them; expected a call: a name and arguments",
+                    f"found {format_value(inner.get('name'))} with a description, as in a tool's "
+                    "definition, and with values as its parameters, as in a call; expected a call: a name "
+                    "and arguments",
                     code="parse.shape",
                 )
     return None

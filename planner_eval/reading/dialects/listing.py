@@ -124,18 +124,25 @@ def prove(row: Wrapper, source: str) -> None:
     try:
         plan = parse(row.example, dialect=row.name)
     except ParseError as error:
-        raise InputError(f"{where}: its example cannot be read as the row says: {error.reason}") from None
+        raise InputError(
+            f"{where}: its 'example' cannot be read with the row's own settings: {error.reason}"
+        ) from None
     if isinstance(row.call, str) and row.call and not has_usual_template(row):
         add_call_form(row.name, lambda item: count_matching_keys(row, item) > 0)
     if not plan.calls:
-        raise InputError(f"{where}: its example calls no tool as the row says; expected at least one call")
+        raise InputError(
+            f"{where}: read with the row's own settings, its 'example' calls no tool; expected at least "
+            "one call"
+        )
     ignored = next((note.message for note in plan.diagnostics if note.code == "shape.ignored"), None)
     if ignored:
-        raise InputError(f"{where}: its example has text that the row does not read: {ignored}")
+        raise InputError(f"{where}: its 'example' has text that the row does not read: {ignored}")
     try:
         write(plan, row.name)
     except WriteError as error:
-        raise InputError(f"{where}: its example does not survive a round trip: {error}") from None
+        raise InputError(
+            f"{where}: its 'example' changes when it is read and written again: {error}"
+        ) from None
 
 
 def _find_field_error(row: Wrapper) -> str | None:

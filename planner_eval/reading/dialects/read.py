@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from planner_eval.base.errors import (
@@ -16,13 +15,13 @@ from planner_eval.base.errors import (
     WriteError,
     strip_traceback,
 )
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import (
     LARK_CHARS,
     Decoded,
     check_depth,
     is_data_nested_too_deep,
     is_nested_too_deep,
-    loads,
     loads_if_json,
 )
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
@@ -36,10 +35,11 @@ from planner_eval.reading.dialects.conversations.recorded_answers import resolve
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
-    read_call_list,
+    read_plain_text,
     read_whole_text,
     refuse_too_many_calls,
 )
+from planner_eval.reading.dialects.json_objects import to_json_data
 from planner_eval.reading.dialects.repairs import repairs
 
 if TYPE_CHECKING:
@@ -284,9 +284,11 @@ def _read(
             values = loads_if_json(source, limits) if is_json and values is None else values
             if is_json and values is None:
                 values, is_json = [], False
-                whole_read = read_call_list(source, limits)
+                whole_read = read_plain_text(source, limits)
             else:
-                whole_read = read_whole_text(source, limits, values)
+                whole_read = read_whole_text(source, limits, values) or (
+                    None if is_json else read_plain_text(source, limits)
+                )
             if whole_read is not None:
                 return whole_read
         talk = _find_conversation(source, limits, values, located=located) if is_json else None
@@ -575,47 +577,8 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
     return text
 
 
-# ----------------------------------------------------------------------
-# What is given to be read, beside texts: objects of other packages, and which turn of a conversation.
 TurnChoice: TypeAlias = int | Literal["first", "last"] | None
 """Which turn of the assistant is read, counted from 1; all of them where it is None."""
-
-_DUMP_METHODS = ("model_dump", "to_input_list", "to_dict", "to_json")
-
-
-def to_json_data(source: Any) -> Any:
-    """Structure that is JSON out of an object of another package: an answer, a message or a call, or a list.
-
-    Args:
-        source: Anything; what has none of the usual methods is given back as it is, and so is structure that
-            is JSON already.
-
-    Raises:
-        ParseError: the object's own method fails.
-
-    >>> class Message:
-    ...     def to_dict(self):
-    ...         return {"role": "assistant", "content": "f(a=1)"}
-    >>> to_json_data([Message()])
-    [{'role': 'assistant', 'content': 'f(a=1)'}]
-    """
-    if isinstance(source, dict):
-        talk = source.get("messages")
-        if isinstance(talk, (list, tuple)) and not all(isinstance(item, dict) for item in talk):
-            return {**source, "messages": to_json_data(talk)}
-        return source
-    if isinstance(source, (list, tuple)):
-        return [item if isinstance(item, (str, dict, list)) else to_json_data(item) for item in source]
-    for name in _DUMP_METHODS if not isinstance(source, (str, type)) else ():
-        method = getattr(source, name, None)
-        if callable(method):
-            try:
-                data = method()
-            except Exception as error:  # whatever another package's code raises
-                reason = f"{type(source).__name__}.{name}() fails: {type(error).__name__}: {error}"
-                raise ParseError(reason, code="parse.shape") from error
-            return loads(data, DEFAULT_LIMITS)[0] if isinstance(data, str) else data
-    return source
 
 
 def check_turn(turn: TurnChoice) -> None:

@@ -140,7 +140,7 @@ def _apply(view: TextView, fixes: list[TextEdit], notes: tuple[Diagnostic, ...])
 _JSON_LITERALS = {"True": "true", "False": "false", "None": "null"}
 
 
-_COMMENT = lazy_pattern(r"(?m)(?:^|(?<=[\s,{\[]))(?://|#)[^\n]*$")
+_COMMENT = lazy_pattern(r"(?://(?<![^\s,{\[]//)|#(?<![^\s,{\[]#))[^\n]*+")
 _ESCAPED_LINE_END = lazy_pattern(r"\\[nt]")
 _WORD = lazy_pattern(r"\w+|\$")
 
@@ -283,7 +283,7 @@ _QUOTED_OBJECT = lazy_pattern(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
 
 
 _COMMA_GAP = lazy_pattern(
-    r"(?:[\"')\]}\d]|\b(?:True|False|None|true|false|null))"
+    r"(?:[\"')\]}\d]|\b(?:True|False|None|true|false|null))(?=[\s\"'])"
     r"(?:(?P<argument>\s++)(?=[^\W\d][\w\-.]*+\s*+=(?!=))|(?P<key>\s*+)(?=([\"'])[^\"'\\\n]*+\3\s*+:))"
 )
 """What stands between a value and the next argument's name, or an object's next key."""

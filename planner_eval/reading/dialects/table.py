@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.input_files import read_text
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.resources import read, service
@@ -176,13 +177,7 @@ def read_toml(path: str) -> dict[str, Any]:
     Raises:
         InputError: the file cannot be read, or is no TOML.
     """
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(f"{path}: {reason[0].lower()}{reason[1:]}") from None
-    return _parse_toml(text, path)
+    return _parse_toml(read_text(path), path)
 
 
 def _parse_toml(text: str, source: str) -> dict[str, Any]:

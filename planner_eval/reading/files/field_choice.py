@@ -76,7 +76,7 @@ class AcceptedValuesForm(NamedTuple):
         elif self.listing and self.broken:
             yield (
                 f"{self.listing:,} of {self.listing + self.broken:,} records give a list for each argument "
-                f"in {field!r}, as BFCL lists accepted values, the others do not: all are read as written"
+                f"in {field!r}, as BFCL lists accepted values, but the others do not: all are read as written"
             )
 
 
@@ -294,11 +294,11 @@ def decide_fields(
     """
     id_field, text_field = named
     if _are_stream_pieces(islice(items, HEAD_SIZE)):
-        raise InputError(f"{name}: each of its records is a piece of a stream, not an answer: {JOIN_ADVICE}")
+        raise InputError(f"{name}: its records are pieces of a stream, not answers: {JOIN_ADVICE}")
     if id_field and not any(has_field(item.data, id_field) for item in items):
-        raise InputError(f"{name}: no record has the id field {id_field!r}")
+        raise InputError(f"{name}: no record has the field {id_field!r} (--field id)")
     if text_field and not any(has_field(record, text_field) for record in _plan_holding_records(items)):
-        raise InputError(f"{name}: no record has the text field {text_field!r}")
+        raise InputError(f"{name}: no record has the field {text_field!r} (--field text)")
     row = (
         most_common_framework(islice(_plan_holding_records(items), HEAD_SIZE))
         if text_field is None and never is None

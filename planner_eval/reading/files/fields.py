@@ -150,7 +150,7 @@ def choose_content(
         if counts[key]:
             raise InputError(
                 f"{name}: no field looks like an answer; {key!r} holds gold in this benchmark's own "
-                f"files: name the field of the answers with --field text, be it {key!r}"
+                f"files: name the field of the answers with --field text=NAME, even if it is {key!r}"
             )
     return None
 

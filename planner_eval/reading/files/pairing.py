@@ -73,9 +73,9 @@ def warn_invalid_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
     if first is not None:
         where = first.where.removeprefix(f"{file.name}, ")
         yield (
-            f"{file.name}: the {field!r} of {format_count(count, 'record')} is no id, the first "
-            f"is {where}: {one_line_json(value, 40)}; expected a text that is not empty, or a whole "
-            "number. A record without an id is not paired"
+            f"{file.name}: the {field!r} of {format_count(count, 'record')} is not an id (first {where}: "
+            f"{one_line_json(value, 40)}); expected a text that is not empty, or a whole number. Records "
+            "without an id are not paired"
         )
 
 

@@ -60,7 +60,7 @@ def question_field(query: str | None, *files: PlanFile) -> tuple[str | None, lis
                 f"--field query={query}: no record has a question there: its values are not text"
             )
         hint = did_you_mean(query, names, lead="; ")
-        available = f"; there are {', '.join(names)}" if names and not hint else ""
+        available = f"; the fields are {', '.join(names)}" if names and not hint else ""
         raise InputError(f"--field query={query}: no record has that field{hint}{available}")
     return None, []
 

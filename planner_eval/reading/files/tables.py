@@ -136,7 +136,7 @@ def _read_cells(
             return (
                 cells,
                 end,
-                f"{where}: found {excerpt!r} after the closing quote; double the quotes inside it",
+                f"{where}: found {excerpt!r} after the closing quote; write a quote inside a cell twice",
             )
         cells.append((plain or "") if quoted is None else quoted.replace('""', '"'))
         if text[end : end + 1] != delimiter:

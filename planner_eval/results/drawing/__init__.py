@@ -11,7 +11,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from planner_eval.base.errors import LIST, SECONDS, ArgumentKind, InputError, RenderError, expect
+from planner_eval.base.errors import (
+    LIST,
+    SECONDS,
+    ArgumentKind,
+    InputError,
+    RenderError,
+    expect,
+    expect_or_none,
+)
 from planner_eval.base.formats import LISTING, formats_of, load_writer, shows
 from planner_eval.plan.model import Diagnostic, Plan
 from planner_eval.reading.parse import Source, parse
@@ -36,9 +44,9 @@ Drawable: TypeAlias = "Plan | Diff | Scene"
 def render(
     thing: Source | Drawable,
     *,
+    deadline: float | None = None,
     format: str = "svg",
     theme: str = "default",
-    deadline: float = 10.0,
     force: bool = False,
     color: bool = False,
 ) -> bytes:
@@ -47,9 +55,9 @@ def render(
     Args:
         thing: A plan, its text or data, the path of its file, a diff, or a scene such as
             :func:`planner_eval.results.drawing.graphs.tool_graph` gives.
+        deadline: Seconds for the layout, 10 when left out; it runs in a child process that is ended then.
         format: One of :data:`planner_eval.results.drawing.FORMATS`: svg, png, pdf, dot, mermaid, text, boxes.
         theme: The name of a theme in ``viz/themes/``, or a file like them.
-        deadline: Seconds for the layout; it runs in a child process that is ended then.
         force: Draw every call, however many; otherwise above 300 calls, or more references than
             twice the calls plus 100, a box is a tool (all formats but text).
         color: Whether the format text uses a terminal's colours.
@@ -79,9 +87,9 @@ def render(
 def render_many(
     things: Iterable[Drawable],
     *,
+    deadline: float | None = None,
     format: str = "svg",
     theme: str = "default",
-    deadline: float = 10.0,
     force: bool = False,
     color: bool = False,
 ) -> Iterator[Drawing]:
@@ -89,9 +97,9 @@ def render_many(
 
     Args:
         things: What to draw; read as needed, so it may be endless.
+        deadline: As for :func:`render`, for each drawing.
         format: As for :func:`render`.
         theme: As for :func:`render`.
-        deadline: As for :func:`render`, for each drawing.
         force: As for :func:`render`.
         color: As for :func:`render`.
 
@@ -112,7 +120,7 @@ def render_many(
     if not isinstance(theme, str):
         raise InputError(f"the theme is {theme!r}, expected a name or a file's, as a text")
     expect(LIST, things=things)
-    expect(SECONDS, deadline=deadline)
+    expect_or_none(SECONDS, deadline=deadline)
     look = get_theme(theme)
     if not shows(format, "plot"):
         yield from (_draw_without_layout(thing, format, look, force=force, color=color) for thing in things)
@@ -128,7 +136,7 @@ def render_many(
             notes.append(diagnostics)
             yield to_dot(scene, look, dpi=DPI.get(format))
 
-    for drawing in draw_many(sources(), format, deadline=deadline):
+    for drawing in draw_many(sources(), format, deadline=deadline or 10.0):
         diagnostics = notes.popleft()
         yield replace(drawing, diagnostics=(*diagnostics, *drawing.diagnostics)) if diagnostics else drawing
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.input_files import read_text
 from planner_eval.base.resources import folder
 from planner_eval.results.drawing.scene import ROLES
 
@@ -21,7 +22,7 @@ class Role:
     """How the calls and references of one role look.
 
     Args:
-        sign: One character before a label; empty if it needs no attention.
+        sign: The sign before labels of this role, one character; empty for none.
         word: The role's name in the legend.
         meaning: What it means, in the legend.
         text: Text colour.
@@ -95,12 +96,8 @@ def theme(name: str) -> Theme:
         expected = ", ".join(names())
         raise InputError(f"unknown theme {name!r}: expected {expected}, or a file ending in .toml")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"no such theme file: {name}") from None
-    except OSError as error:
-        raise InputError(f"theme file {name}: {error.strerror or error}") from None
-    except ValueError as error:  # broken TOML, or no UTF-8
+        data = tomllib.loads(read_text(path))
+    except ValueError as error:
         raise InputError(f"theme file {name}: {error}") from None
     if name.endswith(".toml"):
         from planner_eval.results.schema import ThemeFile

@@ -34,7 +34,7 @@ from planner_eval.results.runs.jobs import (
 )
 from planner_eval.results.runs.pairs import Pair as Records
 from planner_eval.results.runs.stored import StoredLines
-from planner_eval.results.scored import ScoredRow, key_of, line_of, scored_row
+from planner_eval.results.scored import ScoredRow, keys_of, line_of, scored_row
 from planner_eval.results.totals import Totals
 
 
@@ -151,7 +151,7 @@ WRONG_TURN = "first wrong turn"
 
 def pair_fields(names: Iterable[str], row: Row) -> dict[str, str]:
     """What a pair can be told apart by."""
-    fields = {name: key for name in names if (key := key_of(name, row)) is not None}
+    fields = keys_of(names, row)
     if row.turns is not None and row.turns.first is not None and row.turns.unit == "turn":
         fields[WRONG_TURN] = str(row.turns.first)
     return fields
@@ -327,12 +327,8 @@ class _Reader:
     ) -> ScoredRow:
         if row.state not in JUDGED_STATES:
             return ScoredRow(row.id, row.state, reason=row.error or "", file=location[0], line=location[1])
-        by, job = self.job.score.by, self.job
-        keys = (
-            {field: key for field in by if (key := key_of(field, row)) is not None}
-            if by != job.fields
-            else None
-        )
+        by = self.job.score.by
+        keys = pair.fields if by == self.job.fields else keys_of(by, row)
         roots = [edit for edit in pair.edits if edit.cause is None]
         notes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
         return ScoredRow(
@@ -341,7 +337,7 @@ class _Reader:
             _EXACT_TALLIES[row.state == "same"],
             tuple([edit.code for edit in roots]),
             roots[0].words if roots else row.error or "",
-            pair.fields if keys is None else keys,
+            keys,
             data.get("proved", True),
             any(code.startswith("repair.") for code in notes),
             "find.choices" in notes,

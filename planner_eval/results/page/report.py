@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from planner_eval._version import __version__
 from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, expect_or_none
 from planner_eval.base.text import JsonObject
-from planner_eval.comparison.evaluate import PairedFiles, pair, read_shared_gold, report_progress
+from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold, report_progress
 from planner_eval.comparison.explanation.edits import EDITS
-from planner_eval.comparison.metrics import DEFAULT_METRICS, METRICS, choose_metrics
+from planner_eval.comparison.metrics import METRICS, choose_metrics
 from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
@@ -29,12 +29,12 @@ from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, 
 from planner_eval.results.page.pairs import PageJob, StoredJob
 from planner_eval.results.report import Estimate, Report, report_of
 from planner_eval.results.runs.jobs import Effects, ScoreJob
-from planner_eval.results.runs.pairs import make_change_check
+from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.runs.run import run
 from planner_eval.results.score import refuse_unknown_keys, repair_predictions, scoring_job
 from planner_eval.results.scored import BREAKDOWN_FIELDS, ScoredRow, row_of
+from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
-from planner_eval.results.views.compare import system_names
 from planner_eval.results.views.report import beside_cards, fix_sentence
 
 # ----------------------------------------------------------------------
@@ -253,17 +253,17 @@ def report(  # noqa: PLR0913 - the options of a public function
     pred: Source | Systems,
     gold: Source = None,
     *,
+    reading: Reading = DEFAULT_READING,
     policy: AnyPolicy = DEFAULT_POLICY,
-    metrics: Iterable[str] = DEFAULT_METRICS,
+    metrics: Iterable[str] = (),
     by: Sequence[str] = (),
     cluster: str | None = None,
     causes: bool = False,
     effects: Effects | None = None,
-    reading: Reading = DEFAULT_READING,
     names: Sequence[str] | None = None,
+    running: Running = DEFAULT_RUNNING,
+    progress: Progress | None = None,
     shown: PageSettings = DEFAULT_SETTINGS,
-    progress: Any = None,
-    **how: Any,
 ) -> PageResult:
     """Write one page of compared pairs: figures, what went wrong, and each pair with both plans.
 
@@ -271,17 +271,18 @@ def report(  # noqa: PLR0913 - the options of a public function
         pred: The predictions, as for :func:`planner_eval.pair`; of two systems a list or a mapping of two; or
             what :func:`planner_eval.pair` gave, or a list of two of these.
         gold: The gold plans; nothing beside what :func:`planner_eval.pair` gave.
+        reading: How all are read and paired.
         policy: How values compare: a policy, the name of a preset, or a policy's file.
-        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups.
+        metrics: Names of :data:`planner_eval.comparison.metrics.METRICS` or of their groups, or one name;
+            all but those of other benchmarks when left out.
         by: What to break the figures down by, as for :func:`planner_eval.score`.
         cluster: What says in which cluster a pair lies, as for :func:`planner_eval.score`.
         causes: Find what each root cause costs, as :func:`planner_eval.attribute` does.
         effects: Runs the plans of a pair and says what they come to, in this process alone.
-        reading: How all are read and paired.
         names: What the systems are called; their files when left out.
-        shown: What the page shows, and how.
+        running: How the work is done.
         progress: Is told how many pairs are done, and of how many.
-        how: As :func:`planner_eval.results.runs.run.run` takes it, where processes do the work: ``jobs`` …
+        shown: What the page shows, and how.
 
     Returns:
         The page in pieces, the figures of each system, and what the user should know.
@@ -298,6 +299,7 @@ def report(  # noqa: PLR0913 - the options of a public function
     expect_or_none(NAMES, names=names)
     expect_or_none(NAME, cluster=cluster)
     expect_or_none(FUNCTION, effects=effects, progress=progress)
+    check_running(running)
     by = (by,) if isinstance(by, str) else by
     pairings, called = _pair_systems(pred, gold, reading, names)
     refuse_bad_settings(shown)
@@ -308,7 +310,7 @@ def report(  # noqa: PLR0913 - the options of a public function
     for paired in pairings:
         score = scoring_job(paired, choose_metrics(metrics), chosen, keys, cluster, kept=True, causes=causes)
         job = PageJob(score, keys, query, shown.texts, len(pairings) > 1)
-        results.append(read_system(job, paired, progress, how, effects))
+        results.append(read_system(job, paired, running, progress, effects))
     for result in results:
         result.totals.names.check(chosen)
         refuse_unknown_keys(by, result.totals)
@@ -326,8 +328,8 @@ class SystemResults(NamedTuple):
 def read_system(
     job: PageJob | StoredJob,
     paired: PairedFiles,
-    progress: Any,
-    how: Mapping[str, Any],
+    running: Running,
+    progress: Progress | None,
     effects: Effects | None = None,
 ) -> SystemResults:
     """Have the pairs of a system told: here, or in parts by processes.
@@ -335,14 +337,14 @@ def read_system(
     Args:
         job: How they are told.
         paired: The pairs.
+        running: How the work is done.
         progress: Is told how many are done.
-        how: As :func:`planner_eval.results.runs.run.run` takes it, where processes do the work.
         effects: Runs the plans of a pair, in this process alone.
 
     Raises:
         InputError: a file behind the pairs was changed meanwhile, or cannot be read.
     """
-    if not how or effects is not None:
+    if not running.in_parts or effects is not None:
         totals = job.fold()
         rows = job.rows(paired.pairs, totals, *filter(None, [effects]))
         sheaf = LineSpool(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
@@ -350,7 +352,7 @@ def read_system(
         return SystemResults(sheaf, totals, job.score)
     used = (job.stored.rows,) if isinstance(job, StoredJob) else ()
     same = make_change_check(paired.pred, paired.gold, used=used)
-    outcome = run(job, paired.pairs, progress=progress, unchanged=same, **how)
+    outcome = run(job, paired.pairs, running, progress=progress, unchanged=same)
     return SystemResults(LineSpool(open(outcome.rows, "rb"), outcome), outcome.sums, job.score)
 
 
@@ -455,7 +457,7 @@ def _pair_systems(
     if isinstance(pred, Mapping):
         names, pred = (tuple(pred) if names is None else names), list(pred.values())
     if len(pred) > 2:
-        raise InputError(f"a page shows one system or two, and these are {len(pred)}")
+        raise InputError(f"a page shows one system or two, not {len(pred)}")
     called = system_names(pred, names)
     if all(isinstance(p, PairedFiles) for p in pred):
         return [repair_predictions(p) for p in pred], called

@@ -282,7 +282,6 @@ def _value_text(value: Any) -> str:
 
 # ----------------------------------------------------------------------
 # The folder of a run: what is run, which parts are done, and in the end all rows and the report.
-_CHUNK = 1 << 20
 
 
 class Input(NamedTuple):

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, Protocol, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
+from planner_eval.base.errors import COUNT, PATH, POSITIVE_COUNT, SECONDS, expect, expect_or_none, instance_of
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Origin, Record, current_origin, refuse_changed
+
+if TYPE_CHECKING:
+    from planner_eval.results.runs.ray import RayRunner
 
 # ----------------------------------------------------------------------
 # What a run is made of: a job over pairs of records, and the parts that they are cut into.
@@ -61,6 +66,65 @@ class Job(Protocol):
 
     def rows(self, pairs: Iterable[Pair], fold: Any) -> Iterator[str]:
         """A row a pair, in order, none left out, without line ends; adds each to the sums."""
+
+
+# ----------------------------------------------------------------------
+# How the work on the pairs is done: what the verbs take as ``running``.
+DEADLINE = 60.0
+"""Seconds for a pair."""
+
+
+class Running(NamedTuple):
+    """How the work on many pairs is done: by how many processes, for how long, and where it is kept.
+
+    Args:
+        jobs: How many processes, four a core at most, or as many as there are cores with 0. When left out
+            this one alone does the work, as long as no folder keeps it.
+        deadline: Seconds for a pair in a process; one that takes longer counts as unreadable. None for as
+            long as it takes.
+        part: How many pairs are done in one go, which changes nothing in the results.
+        folder: Where the run is kept; what an earlier call has done there is not done again.
+        store: In what a folder keeps the rows: ``"jsonl"``, or ``"parquet"``, which needs pyarrow.
+        engine: Does the parts in the place of processes of this machine: those of a Ray cluster.
+
+    >>> import planner_eval as pe
+    >>> pe.score(["f()"] * 9, ["f()"] * 9, running=pe.Running(jobs=2), metrics=["exact"]).figure("exact")
+    1.0
+    """
+
+    jobs: int | None = None
+    deadline: float | None = DEADLINE
+    part: int | None = None
+    folder: str | os.PathLike[str] | None = None
+    store: str = "jsonl"
+    engine: RayRunner | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the work is cut into parts, by processes or for a folder."""
+        return self.jobs is not None or self.folder is not None
+
+    @property
+    def home(self) -> str | None:
+        """The folder as text."""
+        return None if self.folder is None else os.fspath(self.folder)
+
+
+DEFAULT_RUNNING = Running()
+"""In this process, and kept nowhere."""
+
+
+def check_running(running: Any) -> None:
+    """Refuse what says nothing of how work is done.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    expect(instance_of(Running, "pe.Running(…)"), running=running)
+    expect_or_none(SECONDS, deadline=running.deadline)
+    expect_or_none(COUNT, jobs=running.jobs)
+    expect_or_none(POSITIVE_COUNT, part=running.part)
+    expect_or_none(PATH, folder=running.folder)
 
 
 # ----------------------------------------------------------------------

@@ -15,14 +15,14 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from planner_eval.base import errors
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_seconds
 from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.folder import Input, Run, RunFolder
-from planner_eval.results.runs.pairs import Job, Pairs, Part
+from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Job, Pairs, Part, Running
 from planner_eval.results.runs.stored import refuse_store
 from planner_eval.results.runs.work import BrokenPair, mark_file, run_part, split_pairs, unusable_folder_error
 from planner_eval.results.runs.worker import (
@@ -36,10 +36,6 @@ from planner_eval.results.runs.worker import (
     fork,
     spawn,
 )
-
-if TYPE_CHECKING:
-    from planner_eval.results.runs.ray import RayRunner
-
 
 # ----------------------------------------------------------------------
 # Parts done by this process, where no pair may hang or die.
@@ -340,9 +336,6 @@ def worker_error(answer: dict[str, Any]) -> Exception:
 
 # ----------------------------------------------------------------------
 # A run from its pairs to rows and sums: begun or gone on with, done by workers, put together.
-DEADLINE = 60.0
-"""Seconds for a pair."""
-
 _LARGEST_PART = 2_000
 _PARTS_PER_JOB = 4
 _MAX_JOBS_PER_CORE = 4  # more take longer to start than they save
@@ -384,15 +377,10 @@ class FinishedRun:
 def run(  # noqa: PLR0913
     job: Job,
     pairs: Pairs,
+    running: Running = DEFAULT_RUNNING,
     *,
-    folder: str | None = None,
     inputs: Sequence[Input] = (),
-    jobs: int | None = None,
-    deadline: float | None = DEADLINE,
-    part: int | None = None,
-    store: str = "jsonl",
     given: Sequence[str] = (),
-    engine: RayRunner | None = None,
     progress: Progress | None = None,
     report: Callable[[Any], str] | None = None,
     unchanged: Callable[[], None] | None = None,
@@ -406,16 +394,10 @@ def run(  # noqa: PLR0913
     Args:
         job: What is done with each pair.
         pairs: The pairs.
-        folder: Where the run is kept: what is done there already is not done again. A temporary one when
-            left out.
+        running: How the work is done; by as many processes as there are cores when it says no number. A
+            temporary folder is used when none is named, and one that is there keeps its own size of parts.
         inputs: The files behind the pairs; a run with others is another run.
-        jobs: How many processes, four a core at most; as many as there are cores when 0 or left out. With 1
-            and no deadline this one.
-        deadline: Seconds for a pair; None for as long as it takes.
-        part: How many pairs make a part; a folder that is there keeps its own.
-        store: In what a folder keeps all rows, one of :data:`.stores.STORES`.
         given: What the user named as predictions, gold and so on, so that it is told alike again.
-        engine: Where it is done, when not by processes of this machine.
         progress: Told what is done.
         report: Makes the text of the folder's ``report.json`` from the sums; the sums' data when left out.
         unchanged: Raises where a file was changed while it was read; asked before anything counts as done.
@@ -425,15 +407,16 @@ def run(  # noqa: PLR0913
         InputError: The folder cannot be used, a file cannot be read or written, or a pair ends every worker.
         Interrupted: INT, TERM or HUP came; in a folder, what is done stays.
     """
+    folder, engine, store = running.home, running.engine, running.store
     if engine is not None and engine.address and folder is None:
         raise InputError("a run on a cluster needs a folder that its machines share: add -o DIR/")
     refuse_store(store, job)
     count = len(pairs)
-    jobs = jobs or None
+    jobs = running.jobs or None
     if jobs and engine is None:
         jobs = min(jobs, _MAX_JOBS_PER_CORE * count_cores())
-    part = part or max(1, min(_LARGEST_PART, -(-count // ((jobs or count_cores()) * _PARTS_PER_JOB))))
-    spec = Run.of(job, inputs, count, deadline, part, store, given)
+    part = running.part or max(1, min(_LARGEST_PART, -(-count // ((jobs or count_cores()) * _PARTS_PER_JOB))))
+    spec = Run.of(job, inputs, count, running.deadline, part, store, given)
     with SignalWatch() as stopping:
         try:
             home = RunFolder.throwaway(spec) if folder is None else RunFolder.open(folder, spec)

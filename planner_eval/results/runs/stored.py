@@ -415,6 +415,24 @@ class StoredRun(NamedTuple):
     part: int
     store: str
 
+    def refuse_unlike(self, other: StoredRun, problem: str = "cannot be compared") -> str:
+        """Refuse a run of another version or other gold; gives how messages on other differences begin.
+
+        Raises:
+            InputError: says which.
+        """
+        prefix = f"{self.path} and {other.path} {problem}"
+        if self.version != other.version:
+            raise InputError(f"{prefix}: they are of versions {self.version} and {other.version}")
+        if self.golds != other.golds:
+            raise InputError(f"{prefix}: their gold plans are not the same")
+        return prefix
+
+    @property
+    def golds(self) -> list[tuple[Any, Any]]:
+        """The size and digest of each file of gold plans."""
+        return [(i["size"], i["digest"]) for i in self.inputs if i["role"] == "gold"]
+
     @property
     def rows(self) -> str:
         """The file of all rows."""

@@ -10,6 +10,7 @@ from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import format_count, one_line
 from planner_eval.results.agreement import Agreement
+from planner_eval.results.intervals import span_text
 from planner_eval.results.views.junit import Case, outcome
 
 _MAX_NAMED = 5
@@ -56,11 +57,10 @@ def _data(agreement: Agreement) -> dict[str, Any]:
 
 def _figure_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
     for share in agreement.figures:
-        span = share.interval
         yield {
             "figure": share.name,
             "value": share.value,
-            "95 %": f"{span.low:.3f}–{span.high:.3f}" if span is not None else None,
+            "95 %": span_text(share.interval),
             "n": f"{share.hits}/{share.of}" if share.hits is not None else str(share.of),
             "note": share.note,
         }

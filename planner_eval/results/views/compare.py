@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any
 
-from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.formats import DEFAULT, View, write_view
-from planner_eval.base.ratios import gap_text, round_ratio
+from planner_eval.base.ratios import gap_text
 from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
 from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.comparison.metrics.facts import Tally
@@ -28,21 +26,14 @@ from planner_eval.results.conversations import (
 from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
 from planner_eval.results.report import Estimate
 from planner_eval.results.scored import ScoredRow
+from planner_eval.results.system_names import HEADS, letter_legend, letter_names
 from planner_eval.results.totals import Records, record_rows
 from planner_eval.results.views.junit import Case
-from planner_eval.results.views.report import left_out_lines
+from planner_eval.results.views.report import left_out_lines, round_value
+
 
 # ----------------------------------------------------------------------
 # Systems compared: the rows of the tables that people read, and of CSV.
-HEADS = (
-    "", "metric", "difference", "95 %", "p", "test", "records", "n", "cause", "gold calls", "called",
-    "gold's tool", "predicted tool", "cost",
-    "first wrong turn", "first wrong step",
-    "system",
-)  # fmt: skip
-"""Heads of columns, which no system may be called."""
-
-
 def select_lines(lines: Sequence[Line], indices: Iterable[int]) -> list[Line]:
     """The lines at some positions."""
     return [lines[index] for index in indices]
@@ -64,8 +55,8 @@ def pair_rows(lines: Iterable[Line], names: Sequence[str], read: BothRead | None
         rows.append(
             {
                 "metric": line.name,
-                names[0]: _round_value(line.first.value),
-                names[1]: _round_value(line.second.value),
+                names[0]: round_value(line.first.value),
+                names[1]: round_value(line.second.value),
                 "difference": None if gap.value is None else gap_text(gap.value),
                 "95 %": span,
                 "p": None if line.p is None else _probability(line.p),
@@ -73,7 +64,7 @@ def pair_rows(lines: Iterable[Line], names: Sequence[str], read: BothRead | None
             }
         )
         if (other := read_lines.get(line.name)) is not None and read is not None:
-            values = (_round_value(other.first.value), _round_value(other.second.value))
+            values = (round_value(other.first.value), round_value(other.second.value))
             rows[-1] |= _both_read_column(names, read, values)
     return rows
 
@@ -201,10 +192,8 @@ def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Ro
                 "metric": lines[0].name,
                 "n": _sample_count(counts),
             }
-            row[names[0]] = _round_value(lines[0].first.value)
-            row |= {
-                name: _round_value(line.second.value) for name, line in zip(names[1:], lines, strict=True)
-            }
+            row[names[0]] = round_value(lines[0].first.value)
+            row |= {name: round_value(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
             if len(lines) == 1:
                 gap, p = lines[0].difference, lines[0].p
                 row["difference"] = None if gap.value is None else gap_text(gap.value)
@@ -247,47 +236,8 @@ def _probability(p: float) -> str:
     return f"{p:.4f}" if p >= 0.0001 else "<0.0001"
 
 
-def _round_value(value: float | None) -> float | None:
-    return None if value is None else round_ratio(value)
-
-
 TERMINAL_WIDTH = 100
 """A terminal's width: where names of systems make tables wider they are letters, with a legend."""
-
-
-def free_names(names: Iterable[str], heads: Collection[str] = HEADS) -> tuple[str, ...]:
-    """Names of systems such that no two are equal and none is the head of another column.
-
-    Args:
-        names: What they are called.
-        heads: The heads of what stands beside them; those of compared systems when left out.
-
-    >>> free_names(["m", "m", "p"]), free_names(["m", "p"], heads=["figure"])
-    (('m', 'm (2)', 'system p'), ('m', 'p'))
-    """
-    unique: dict[str, None] = {}
-    for name in names:
-        base = f"system {name}".strip() if name in heads else name
-        candidates = (base if number == 1 else f"{base} ({number})" for number in count(1))
-        unique[next(candidate for candidate in candidates if candidate not in unique)] = None
-    return tuple(unique)
-
-
-def system_names(systems: Any, names: Sequence[str] | None) -> tuple[str, ...]:
-    """What systems are called: as the user says, else A, B and so on; no two alike.
-
-    Raises:
-        InputError: there are no two systems, or not as many names.
-    """
-    if not isinstance(systems, (list, tuple)) or len(systems) < 2:
-        kind = f"{len(systems)}" if isinstance(systems, (list, tuple)) else f"a {type(systems).__name__}"
-        raise InputError(f"the systems are {kind}, expected a list or a mapping of two or more: [a, b, c]")
-    expect_or_none(NAMES, names=names)
-    if names is None:
-        names = letter_names(len(systems))
-    if len(names) != len(systems):
-        raise InputError(f"there are {len(names)} names for {len(systems)} systems")
-    return free_names(names)
 
 
 def write_comparison(
@@ -321,8 +271,7 @@ def write_comparison(
         text = _text(comparison, selected, names, flips, without)
         if max(map(len, text.tables.splitlines()), default=0) > TERMINAL_WIDTH:
             letters = letter_names(len(names))
-            legend = "\n".join(f"{a}: {one_line(n, 90)}" for a, n in zip(letters, names, strict=True))
-            yield f"{legend}\n\n"
+            yield f"{letter_legend(names)}\n\n"
             text = _text(comparison, selected, letters, flips, without)
         yield text.whole
 
@@ -337,15 +286,6 @@ def write_comparison(
         cases=lambda: ([*limits, *compare_cases(comparison, limited=bool(limits))], None),
     )
     return "".join(write_view(view, form))
-
-
-def letter_names(count: int) -> list[str]:
-    """Short names of so many systems: A, B and so on.
-
-    >>> letter_names(27)[-2:]
-    ['Z', 'S27']
-    """
-    return [chr(ord("A") + index) if index < 26 else f"S{index + 1}" for index in range(count)]
 
 
 def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutDoubts | None) -> str:
@@ -418,10 +358,7 @@ def _method_lines(comparison: Comparison) -> list[str]:
     family = comparison.contrasts[0].family
     if not family:
         return [comparison.contrasts[0].signature]
-    what = f"metrics{' of all systems' * (len(comparison.contrasts) > 1)}"
-    correction = (
-        f"with Holm's correction for {family} {what}" if family > 1 else "one metric, so no correction"
-    )
+    correction = f"with Holm's correction for {family} tests" if family > 1 else "one test, so no correction"
     groups = (
         "; in a breakdown, with Holm's correction for all its scores"
         if comparison.contrasts[0].breakdown
@@ -481,7 +418,7 @@ def _flipped_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> li
     for ids, name in ((contrast.lost, names[0]), (contrast.won, names[1])):
         more = f", … {len(ids) - flips} more" if len(ids) > flips else ""
         listed = f": {', '.join(one_line(sample_id, 60) for sample_id in ids[:flips])}{more}" if ids else ""
-        lines.append(f"{format_count(len(ids), 'record')} that {name} alone gets right{listed}")
+        lines.append(f"{format_count(len(ids), 'record')} that only {name} gets right{listed}")
     return lines
 
 
@@ -499,13 +436,15 @@ def comparison_data(comparison: Comparison) -> JsonObject:
     }
 
 
+def _both(values: Iterable[Any]) -> JsonObject:
+    """What is so of the two systems, under their keys."""
+    return dict(zip(("first", "second"), values, strict=True))
+
+
 def _tasks_data(contrast: Contrast) -> JsonObject:
     """How often each task was tried and right under either system."""
     return {
-        task: {
-            name: {"trials": counts.trials, "right": counts.right}
-            for name, counts in zip(("first", "second"), pair, strict=True)
-        }
+        task: _both([{"trials": counts.trials, "right": counts.right} for counts in pair])
         for task, pair in contrast.tasks.items()
     }
 
@@ -516,16 +455,12 @@ def contrast_data(contrast: Contrast) -> JsonObject:
         "schema": "planeval.contrast/1",
         "verdict": contrast.verdict,
         "signature": contrast.signature,
-        "first": contrast.names[0],
-        "second": contrast.names[1],
+        **_both(contrast.names),
         "read": dict(contrast.read),
-        "records": {"first": contrast.records[0]._asdict(), "second": contrast.records[1]._asdict()},
+        "records": _both([records._asdict() for records in contrast.records]),
         "samples": contrast.n,
-        "unanswered": {"first": contrast.unanswered[0], "second": contrast.unanswered[1]},
-        "unreadable": {
-            "first": _unreadable_data(contrast.records[0]),
-            "second": _unreadable_data(contrast.records[1]),
-        },
+        "unanswered": _both(contrast.unanswered),
+        "unreadable": _both(map(_unreadable_data, contrast.records)),
         "holm_over": contrast.family,
         "figures": {line.name: _line_data(line) for line in contrast.lines},
         "breakdown": {
@@ -535,7 +470,7 @@ def contrast_data(contrast: Contrast) -> JsonObject:
         "only_first": list(contrast.lost),
         "only_second": list(contrast.won),
         **({"tasks": _tasks_data(contrast)} if contrast.tasks else {}),
-        "causes": {"first": dict(contrast.causes[0]), "second": dict(contrast.causes[1])},
+        "causes": _both(map(dict, contrast.causes)),
         "mistaken": mistaken_rows(Comparison((contrast,)), contrast.names),
         **_conversation_data(contrast),
         **({} if contrast.both_read is None else {"both_read": _both_read_data(contrast.both_read)}),
@@ -544,11 +479,8 @@ def contrast_data(contrast: Contrast) -> JsonObject:
 
 def _conversation_data(contrast: Contrast) -> JsonObject:
     """Costs and turns of either system, as ``score`` has them."""
-    sides = {
-        name: conversation_data(sums)
-        for name, sums in zip(("first", "second"), contrast.conversations, strict=True)
-        if sums is not None
-    }
+    pair = _both(contrast.conversations)
+    sides = {name: conversation_data(sums) for name, sums in pair.items() if sums is not None}
     keys = dict.fromkeys(key for data in sides.values() for key in data)
     absent: JsonObject = {"unusable_costs": 0}
     return {key: {name: data.get(key, absent.get(key, {})) for name, data in sides.items()} for key in keys}
@@ -562,19 +494,18 @@ def _both_read_data(both_read: BothRead) -> JsonObject:
     return {
         "samples": both_read.n,
         "figures": {line.name: _line_data(line) for line in both_read.lines},
-        "causes": {"first": dict(both_read.causes[0]), "second": dict(both_read.causes[1])},
+        "causes": _both(map(dict, both_read.causes)),
     }
 
 
 def _line_data(line: Line) -> JsonObject:
-    values = {"first": line.first.value, "second": line.second.value}
+    values = _both([line.first.value, line.second.value])
     values |= {"n": line.first.n, "n_second": line.second.n}
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
 
 
 def _system_rows(comparison: Comparison) -> Mapping[str, Sequence[ScoredRow]]:
-    rows = (comparison.contrasts[0].rows[0], *(contrast.rows[1] for contrast in comparison.contrasts))
-    return dict(zip(comparison.names, rows, strict=True))
+    return dict(zip(comparison.names, comparison.of_each("rows"), strict=True))
 
 
 def _samples(comparison: Comparison) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from planner_eval.results.conversations import (
     cost_rows,
     turn_lines,
 )
+from planner_eval.results.intervals import span_text
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
 from planner_eval.results.trials import trial_blocks, trial_data, trial_lines, trial_rows
@@ -100,15 +101,14 @@ def figure_rows(estimates: Iterable[Estimate]) -> Rows:
     rows = []
     for figure in estimates:
         counts = figure.tally if isinstance(figure.tally, Counts) else None
-        span = figure.interval
         rows.append(
             {
                 "metric": figure.name,
-                "value": _round_value(figure.value),
-                "95 %": f"{span.low:.3f}–{span.high:.3f}" if span is not None else None,
-                "precision": _round_value(counts.precision if counts else None),
-                "recall": _round_value(counts.recall if counts else None),
-                "macro": _round_value(figure.macro),
+                "value": round_value(figure.value),
+                "95 %": span_text(figure.interval),
+                "precision": round_value(counts.precision if counts else None),
+                "recall": round_value(counts.recall if counts else None),
+                "macro": round_value(figure.macro),
                 "n": figure.n,
                 "": "↓" if METRICS[figure.name].lower else "",
             }
@@ -116,7 +116,8 @@ def figure_rows(estimates: Iterable[Estimate]) -> Rows:
     return rows
 
 
-def _round_value(value: float | None) -> float | None:
+def round_value(value: float | None) -> float | None:
+    """A figure rounded for people; None where there is none."""
     return None if value is None else round_ratio(value)
 
 
@@ -392,7 +393,7 @@ def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names:
     for value, estimates in groups.items():
         row: dict[str, Any] = {head: value, "n": max((figure.n for figure in estimates), default=0)}
         rows.append(
-            row | {figure.name: _round_value(figure.value) for figure in estimates if figure.name in names}
+            row | {figure.name: round_value(figure.value) for figure in estimates if figure.name in names}
         )
     return rows
 
@@ -465,7 +466,7 @@ def causes_text(causes: Causes, style: Style = TEXT) -> str:
     lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]
     losses = [_round_float(1 - value) for value in (causes.exact, causes.similarity) if value is not None]
     over = f"(means over {format_count(causes.pairs, 'pair')})"
-    head = f"root causes lower exact by {losses[0]} and similarity by {losses[1]} {over}"
+    head = f"root causes lower exact by {losses[0]} and similarity (macro) by {losses[1]} {over}"
     return style.join([head, style.table(rows), "\n".join(lines)])
 
 

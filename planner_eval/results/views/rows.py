@@ -12,7 +12,7 @@ from planner_eval.base.formats import DEFAULT, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff, diff
-from planner_eval.comparison.explanation.causes import find_positions_in_pred
+from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
 from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.explanation.lines import EditLine, make_edit_lines
 from planner_eval.comparison.explanation.names import (
@@ -21,7 +21,9 @@ from planner_eval.comparison.explanation.names import (
     call_name,
     calls_name,
     calls_numbers,
+    format_list,
 )
+from planner_eval.comparison.matching.order import find_other_order
 from planner_eval.comparison.rows import STATES, Row, Spans, causes_head, row_data, structure_lines
 from planner_eval.comparison.turns import first_wrong_text, turns_text
 from planner_eval.plan.model import Plan
@@ -99,17 +101,17 @@ def _loop_text(plan: Plan) -> str:
 MAX_LINES = 10
 """Lines of edits that are told of one pair unless all are asked for."""
 
-MIN_GOLD_CALLS = 3
-"""Fewer calls of gold are no plan that another one is told from."""
+MIN_CALLS = 3
+"""Fewer calls, of gold, or of both where they have none in common, are no plan to tell another one from."""
 
-MIN_MISTAKES = 5
-"""Fewer causes are so many mistakes of one plan."""
+MIN_ORDERED_CALLS = 3
+"""So many calls that act have an order that is worth telling."""
 
 MAX_TURNS_LENGTH = 300
 """The longest line that is told of turns."""
 
 CALLS_PER_RIGHT_CALL = 4
-"""Of another plan at most one call of so many is right, and there are as many causes as calls, or more."""
+"""Of another plan at most one call of so many is right."""
 
 
 def explanation(
@@ -155,8 +157,29 @@ def diff_text(
     left = len(diff.edits) - sum(len(line.edits) for line in selected_lines)
     if left:
         lines.append(f"  +{left:,} more (--all)")
+    if order := _order_note(diff):
+        lines.append(f"  {printable(order)}")
     compared = printable(structure_lines(diff, whole=structure, named=named))
     return "\n".join([*lines, compared] if compared else lines)
+
+
+def _order_note(diff: Diff) -> str:
+    """Which calls that act come in another order than gold's, where nothing but the order tells so.
+
+    It does not count; of plans that differ people want to know it all the same.
+    """
+    matching = diff.matching
+    if diff.same or diff.pred.edges or diff.gold.edges or (matching and matching.misplaced):
+        return ""
+    pairs = [pair for pair in diff.alignment.pairs if not is_lookup(diff.gold.calls[pair[1]])]
+    if len(pairs) < MIN_ORDERED_CALLS or len({diff.gold.calls[gold].tool for _, gold in pairs}) < len(pairs):
+        return ""
+    names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
+    texts = [
+        f"{names.ours(call.pred)} comes {'before' if call.after else 'after'} {names.theirs(call.other)}"
+        for call in find_other_order(pairs, diff.gold)
+    ]
+    return f"order, which does not count: {format_list(texts)}" if texts else ""
 
 
 def _select_lines(lines: list[EditLine]) -> list[EditLine]:
@@ -195,7 +218,7 @@ def _headline(diff: Diff, lines: list[EditLine]) -> str:
     text = f"different: {edits} edit{'s' * (edits != 1)}"
     if causes < edits:
         text = f"different: {causes} cause{'s' * (causes != 1)} ({edits:,} edits)"
-    text += _other_plan_note(diff, sum(line.mistakes for line in roots))
+    text += _other_plan_note(diff)
     first = _first_divergent_call(diff)
     if first:
         text += f"; first at {printable(first)}".replace("\n", "\\n")
@@ -205,38 +228,33 @@ def _headline(diff: Diff, lines: list[EditLine]) -> str:
 
 
 def _count_recognised(diff: Diff) -> int:
-    """How many calls have a partner of their tool, and half or more of its arguments right."""
+    """How many calls have a partner of their tool, or one of another with half its arguments."""
     places = {gold for edit in diff.edits for _, gold in edit.places if gold is not None}
     wrong = Counter(call for call, _ in {place[:2] for place in places if place.argument is not None})
     replaced = {edit.gold and edit.gold.call for edit in diff.edits if edit.code == "call.replaced"}
     return sum(
-        gold not in replaced and 2 * wrong[gold] <= len(diff.gold.calls[gold].arguments)
+        gold not in replaced or 2 * wrong[gold] <= len(diff.gold.calls[gold].arguments)
         for _, gold in diff.alignment.pairs
     )
 
 
-def _other_plan_note(diff: Diff, causes: int) -> str:
-    """Words for a prediction of which hardly a call is right, for many causes; none for any other."""
-    calls = len(diff.gold.calls)
+def _other_plan_note(diff: Diff) -> str:
+    """Words for a prediction of which hardly a call is one of gold's; none for any other."""
+    calls, pred_calls = len(diff.gold.calls), diff.pred.calls
+    if not calls or not pred_calls or (is_conversation(diff.pred) and all(map(is_lookup, pred_calls))):
+        return ""
+    if not diff.alignment.pairs:
+        return ", another plan (no call in common)" if calls + len(pred_calls) >= MIN_CALLS else ""
+    right = sum(call.role == "kept" for call in diff.calls())
+    looked_up = sum(is_lookup(pred_calls[position]) for position in diff.alignment.extra)
     if (
-        not diff.pred.calls
-        or calls < MIN_GOLD_CALLS
-        or causes < max(calls, MIN_MISTAKES)
-        or 2 * sum(edit.code in _WHOLE_CALL_CODES for edit in diff.edits) < calls
+        calls < MIN_CALLS
+        or 2 * _count_recognised(diff) >= len(pred_calls) - looked_up
+        or right * CALLS_PER_RIGHT_CALL > calls
     ):
         return ""
-    if 2 * _count_recognised(diff) >= len(diff.pred.calls):
-        return ""
-    right = sum(call.role == "kept" for call in diff.calls())
     are = "is" if right == 1 else "are"
-    return (
-        ""
-        if right * CALLS_PER_RIGHT_CALL > calls
-        else f", another plan ({right} of gold's {calls} calls {are} right)"
-    )
-
-
-_WHOLE_CALL_CODES = ("call.missing", "call.extra", "call.duplicated", "call.replaced")
+    return f", another plan ({right} of gold's {calls} calls {are} right)"
 
 
 def _first_divergent_call(diff: Diff) -> str:

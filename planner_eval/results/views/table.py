@@ -15,8 +15,9 @@ from planner_eval.base.formats import DEFAULT, View, shows, write_view
 from planner_eval.base.tables import table as plain_table
 from planner_eval.base.text import one_line, shorten
 from planner_eval.results.drawing.scene import text_width, visible_text
+from planner_eval.results.system_names import free_names, letter_legend, letter_names
 from planner_eval.results.table import Cell, ColumnHead, Table, number_text
-from planner_eval.results.views.compare import TERMINAL_WIDTH, free_names, letter_names
+from planner_eval.results.views.compare import TERMINAL_WIDTH
 
 # ----------------------------------------------------------------------
 # Tables of systems drawn: in each cell the figure, and below it where it and its interval lie.
@@ -157,7 +158,6 @@ _LATEX_ESCAPES = {
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
     "–": "--", "…": r"\dots{}", "\0": "-{}", "[": "{[}", "*": "{*}",
 }  # fmt: skip
-_FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table(table: Table, form: str = DEFAULT, *, intervals: bool = True) -> str:
@@ -209,9 +209,7 @@ def _text(table: Table, intervals: bool) -> str:
     body = _columns(table, names, intervals)
     legend = ""
     if max(map(len, body.splitlines()), default=0) > TERMINAL_WIDTH and len(names) > 1:
-        legend = "\n".join(
-            f"{a}: {one_line(row.name, 90)}" for a, row in zip(letters, table.rows, strict=True)
-        )
+        legend = letter_legend([row.name for row in table.rows])
         body = _columns(table, letters, intervals)
     notes = "\n".join(one_line(note, 400) for note in _notes(table, "^ best; "))
     return "\n\n".join(filter(None, (table.title, legend, body, notes)))
@@ -317,11 +315,11 @@ def _cell_rows(table: Table) -> Iterator[dict[str, Any]]:
     for row in table.rows:
         for cell, head in zip(row.cells, table.heads, strict=True):
             yield {
-                "system": _escape_formula(row.name),
-                "group": _escape_formula(head.group),
-                "column": _escape_formula(head.name),
-                "figure": _escape_formula(head.figure),
-                "unit": _escape_formula(head.unit),
+                "system": one_line(row.name, 400),
+                "group": head.group,
+                "column": head.name,
+                "figure": head.figure,
+                "unit": head.unit,
                 "value": cell.value,
                 "low": cell.low,
                 "high": cell.high,
@@ -329,11 +327,5 @@ def _cell_rows(table: Table) -> Iterator[dict[str, Any]]:
                 "best": "yes" if cell.best else "",
                 "p": cell.p,
                 "worse": "yes" if cell.worse else "",
-                "run": _escape_formula(cell.run),
+                "run": one_line(cell.run, 400),
             }
-
-
-def _escape_formula(text: str) -> str:
-    """A text that no spreadsheet takes for a formula, on one line."""
-    text = one_line(text, 400)
-    return f"'{text}" if text.startswith(_FORMULA_PREFIXES) else text

@@ -149,14 +149,19 @@ def has_agent_run(items: list[dict[str, Any]]) -> bool:
 
 
 def _is_agent(span: dict[str, Any]) -> bool:
+    return _is_of_kind(span, "agent", "invoke_agent", "AGENT")
+
+
+def _is_of_kind(span: dict[str, Any], data_type: str, operation: str, kind: str) -> bool:
+    """Whether a span is of a kind, by the names that exporters have for it."""
     data = span.get("span_data")
     if isinstance(data, dict):
-        return data.get("type") == "agent"
+        return data.get("type") == data_type
     attributes = nest_attributes(span) if "attributes" in span else None
     return bool(
-        value_at_path(attributes, "gen_ai", "operation", "name") == "invoke_agent"
-        or value_at_path(attributes, "openinference", "span", "kind") == "AGENT"
-        or decode_attribute(value_at_path(attributes, "mlflow", "spanType")) == "AGENT"
+        value_at_path(attributes, "gen_ai", "operation", "name") == operation
+        or value_at_path(attributes, "openinference", "span", "kind") == kind
+        or decode_attribute(value_at_path(attributes, "mlflow", "spanType")) == kind
     )
 
 
@@ -308,17 +313,9 @@ def has_tool_run(items: list[dict[str, Any]]) -> bool:
 
 
 def _is_tool(span: dict[str, Any]) -> bool:
-    data = span.get("span_data")
-    if isinstance(data, dict):
-        return data.get("type") == "function"
-    if "attributes" not in span:
-        return False
-    attributes = nest_attributes(span)
-    return (
-        value_at_path(attributes, "gen_ai", "operation", "name") == "execute_tool"
-        or value_at_path(attributes, "openinference", "span", "kind") == "TOOL"
-        or decode_attribute(value_at_path(attributes, "mlflow", "spanType")) == "TOOL"
-        or str(span.get("name")).startswith("execute_tool ")
+    named = "attributes" in span and str(span.get("name")).startswith("execute_tool ")
+    return _is_of_kind(span, "function", "execute_tool", "TOOL") or (
+        named and not isinstance(span.get("span_data"), dict)
     )
 
 

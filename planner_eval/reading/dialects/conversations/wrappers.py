@@ -454,7 +454,7 @@ KINDS = tuple(itertools.starmap(WrapperKind, (
      lambda item: isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS, take_item),
     ("type", "OpenAI Responses: a message without its role",
      lambda item: item["type"] == "message" and "content" in item, take_alone),
-    ("choices", "OpenAI ChatCompletion, and what answers like it", _has_type_at(list, "choices"),
+    ("choices", "OpenAI ChatCompletion, and compatible APIs", _has_type_at(list, "choices"),
      take_choices),
     ("candidates", "Gemini, in both spellings of its keys", _has_type_at(list, "candidates"),
      take_candidates),
@@ -486,7 +486,7 @@ KINDS = tuple(itertools.starmap(WrapperKind, (
      and not item["message"].keys().isdisjoint(("role", "content", *CALL_LIST_KEYS)), take_alone),
     *((key, "a message without a role that calls nothing", _is_answer_without_role, take_alone)
       for key in CALL_LIST_KEYS),
-    *((key, "a text that a server gave, and why it stops", _is_text_answer, take_text)
+    *((key, "a server's text, with the reason why it stops", _is_text_answer, take_text)
       for key in REASON_KEYS),
 )))  # fmt: skip
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""

@@ -295,7 +295,7 @@ def blank_non_answer_text(source: str) -> AnswerText:
     if end:
         text = blank(text[:end]) + text[end:]
         notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", None, None, (0, end)))
-    thoughtful = any(map(text.lower().__contains__, _THOUGHT_STARTS))
+    thoughtful = (tagged or "[" in text) and any(map(text.lower().__contains__, _THOUGHT_STARTS))
     thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"

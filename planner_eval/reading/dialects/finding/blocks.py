@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from planner_eval.base.errors import ParseError, strip_traceback
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import decode, loads
 from planner_eval.base.limits import check_calls, too_many_calls_error
 from planner_eval.base.text import lazy_pattern

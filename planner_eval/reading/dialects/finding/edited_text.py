@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 
-from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.frozen import fast_frozen, replace
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JSON_STRING, lazy_pattern

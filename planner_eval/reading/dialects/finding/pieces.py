@@ -7,11 +7,11 @@ import keyword
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
+from planner_eval.base.frozen import replace
 from planner_eval.base.json_text import (
     JSON_WHITESPACE,
     LARK_CHARS,
@@ -61,6 +61,7 @@ from planner_eval.reading.dialects.finding.segments import (
 from planner_eval.reading.dialects.notations import appbench_prose
 from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
+from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_long import are_expressions
@@ -347,13 +348,8 @@ class PieceReader(ABC):
             if quoted is not None:
                 reason = "found a call in quotes that it contains itself: use other quotes around it"
                 raise ParseError(reason, text=view.text, offset=quoted.start(1))
-        bound = self.numbered(variables)
-        if not raw.calls:
-            messages = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
-            return NoCalls(f"code that calls no tool{next(messages, '')}", bound)
         reason = "Python calls" if kind == "pythonic" else "a Python program"
-        pieces = ((bound.piece, 0),) if bound else ()
-        return ReadCalls(kind, view.place(raw), reason, span_of(view), bound, pieces)
+        return self._read_program(raw, variables, view, kind, reason)
 
     def before(self) -> dict[str, Value | Unknown]:
         """What the variables hold of the pieces that were kept so far."""
@@ -361,10 +357,6 @@ class PieceReader(ABC):
             self.held.update(bound.shared())
         self.bound.clear()
         return self.held
-
-    def numbered(self, variables: dict[str, Value | Unknown]) -> PieceVariables | None:
-        """What a piece's own variables hold, under a number of its own; None where it has none."""
-        return PieceVariables(self.next_number(), variables) if variables else None
 
     def next_number(self) -> int:
         """A number for a piece, which no other has."""
@@ -393,13 +385,18 @@ class PieceReader(ABC):
             if calls_tool(view.text, self.defined):
                 raise
             return NoCalls("code that calls no tool")
-        bound = self.numbered(variables)
+        return self._read_program(raw, variables, view, "openai-programmatic", "a program of calls")
+
+    def _read_program(
+        self, raw: RawPlan, variables: dict[str, Value | Unknown], view: TextView, dialect: str, reason: str
+    ) -> ReadCalls | NoCalls:
+        """What a program calls, and what its variables hold after it."""
+        bound = PieceVariables(self.next_number(), variables) if variables else None
         if not raw.calls:
-            return NoCalls("code that calls no tool", bound)
+            messages = (f"; {note.message}" for note in raw.notes if note.code == "code.function")
+            return NoCalls(f"code that calls no tool{next(messages, '')}", bound)
         pieces = ((bound.piece, 0),) if bound else ()
-        return ReadCalls(
-            "openai-programmatic", view.place(raw), "a program of calls", span_of(view), bound, pieces
-        )
+        return ReadCalls(dialect, view.place(raw), reason, span_of(view), bound, pieces)
 
     # ------------------------------------------------------------ one piece, strictly and mended
     def strict(self, view: TextView) -> ReadCalls | NoCalls:
@@ -410,6 +407,11 @@ class PieceReader(ABC):
             ParseError: it is neither.
         """
         text = view.text
+        plain = (
+            None if self.held or self.bound else read_plain_calls(text, self.limits, self.defined, self.taken)
+        )
+        if plain is not None:
+            return ReadCalls("pythonic", view.place(plain), "Python calls", span_of(view))
         if _may_be_json(text):
             values = self._values(text)
             if values is None:
@@ -598,6 +600,6 @@ def _find_quoted_offset(text: str, error: ParseError) -> int:
 def _note_texts_without_calls(texts: list[str]) -> Diagnostic:
     """That texts of a list call nothing, although others do: each may be a plan of its own, or words."""
     count = len(texts)
-    start = "a text of the list calls" if count == 1 else f"{count:,} texts of the list call"
+    start = "1 text of the list calls" if count == 1 else f"{count:,} texts of the list call"
     samples = ", ".join(repr(shorten(text, 40)) for text in texts[:3])
     return Diagnostic("find.text", f"{start} no tool, although others do: {samples}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
+from planner_eval.base.frozen import replace
 from planner_eval.base.limits import Span, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern, shorten
@@ -122,8 +122,9 @@ def _note_ignored_code(view: TextView, reader: BlockReader) -> None:
 # ----------------------------------------------------------------------
 # Searching a text for the plan in it: tokens, sections and forms of notations, then fences and lines.
 _SECTION_MARK = lazy_pattern(
-    r"(?:(?<!['\"])<{2,3}|(?m:^)[ \t]*+<?+)(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
-    r"|(?m:^)[ \t]*+(#{1,4})\s"
+    r"(?=[<# \tdace])(?:(?:(?<!['\"])<{2,3}|(?m:^)[ \t]*+<?+)"
+    r"(domain|api_call|api_provider|explanation|code)>{1,3}\s*+:?"
+    r"|(?m:^)[ \t]*+(#{1,4})\s)"
 )
 """Where a section of Gorilla's notation begins; a single bracket is HTML, but for a line's start."""
 

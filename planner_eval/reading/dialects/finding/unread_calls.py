@@ -131,21 +131,23 @@ _TAG_CALL = lazy_pattern(
 _LONG_WORD = lazy_pattern(r"[A-Z._](?<=\w.)[a-z]")
 _LONG_NAME = lazy_pattern(r"[^\W\d]\w+?(?:[._][^\W\d_]{2}|(?<=[a-z])[A-Z][a-z])")
 _NAMED = rf"(?P<tool>{_TOOL_NAME})"
+_LONG_NAMED = rf"(?=[^\W\d]\w+?(?:[._][^\W\d_]{{2}}|(?<=[a-z])[A-Z][a-z])){_NAMED}"
 _TYPE_NAME = r"(?i:int|float|str|bool|num|list|dict|any|opt|arr|obj|tup|set|bytes|none|union|\w++\[)"
 _LOOSE_CALLS = (
     # get_weather city=Rome, get_weather[city=Rome], <get_weather city="Rome"/>, get_weather with city = Rome,
     # get_weather(city=Rome), get_weather(city: Rome), (get_weather :city "Rome")
-    (("=", "->", ":"), lazy_pattern(
-        rf"(?<![\w.\-/\\]){_NAMED}(?:(?:[\s:|,;(\[{{<?%>*`\"\-=]|/\*[^*\n]*+\*/"
+    (lazy_pattern(r"=(?!=)|->|\(\s*+[^\W\d]\w*+\s*+:|:(?<=\s:)[a-z]"), lazy_pattern(
+        rf"(?<![\w.\-/\\]){_LONG_NAMED}(?:(?:[\s:|,;(\[{{<?%>*`\"\-=]|/\*[^*\n]*+\*/"
         r"|\b(?:with|and|arguments?|args|inputs?|param(?:eter)?s?)\b){1,16}?"
         r"(?<=\W)[^\W\d]\w*+\s*+(?:=(?![=>])|:=|=>|->)\s*+[^\s=]"
         rf"|\(\s*+[^\W\d]\w*+\s*+:\s*+(?!{_TYPE_NAME})\w|\s++:[a-z]\w*+\s)"
     )),
-    ((" with ",), lazy_pattern(
-        rf"(?i:call|use|invoke|run)(?:ing)?\s++(?:the\s++)?[`*\"]*+{_NAMED}[`*\"]*+\s++with\b"
+    (lazy_pattern(" with "), lazy_pattern(
+        r"(?:c(?i:all)|C(?i:all)|u(?i:se)|U(?i:se)|i(?i:nvoke)|I(?i:nvoke)|r(?i:un)|R(?i:un))"
+        rf"(?:ing)?\s++(?:the\s++)?[`*\"]*+{_NAMED}[`*\"]*+\s++with\b"
     )),
 )  # fmt: skip
-"""Signs and what stands where one is: a tool's name and an argument, in no notation that is read."""
+"""A sign and what stands where it is: a tool's name and an argument, in no notation that is read."""
 
 _BARE_ARGUMENTS = r"\([\w \-,.]++\)[);,\s]*+"
 _BARE_CALLS = lazy_pattern(
@@ -153,7 +155,7 @@ _BARE_CALLS = lazy_pattern(
 )
 """Calls that take words without quotes and are all that a text has: get_weather(Rome)."""
 
-_LOOSE_LINES = (((" ", "\n", "[", "("), lazy_pattern(
+_LOOSE_LINES = ((lazy_pattern(""), lazy_pattern(
     r"(?m)^[ \t>$*`\-]*+(?P<sigil>[/!%~])?+(?P<bracket>[\[{][ \t]*+(?:[\"'](?=[a-z]++[_.]))?+)?+"
     r"(?P<call>CALL[ \t]++)?+"
     r"(?P<label>(?i:tool|function|action|api)(?i:[ _]?(?:name|call))?\**+[ \t]*+"
@@ -172,19 +174,21 @@ _LOOSE_LINES = (((" ", "\n", "[", "("), lazy_pattern(
 
 _SHORT_CALLS = (
     # [f x=1], x[city="Rome"] and <weather city="Rome"/> on lines of their own; the last is no tag of HTML's
-    (("[",), lazy_pattern(rf"(?<![\w\])])\[\s*+{_NAMED}[ \t]++[^\W\d]\w*+=[^\s=]")),
-    (("[",), lazy_pattern(
+    (lazy_pattern(r"\["), lazy_pattern(
+        rf"\[(?<![\w\])]\[)\s*+{_NAMED}[ \t]++[^\W\d]\w*+=[^\s=]"
+    )),
+    (lazy_pattern(r"\[\w++\s*+="), lazy_pattern(
         rf"(?m)^[ \t]*+{_NAMED}\[\w++\s*+=\s*+[\"'\w][^\]\n]*+\][ \t]*+$"
     )),
-    (("/>",), lazy_pattern(
+    (lazy_pattern("/>"), lazy_pattern(
         r"(?m)^[ \t]*+<(?!(?:img|input|br|hr|meta|link|path|circle|rect|line|use|source|area|base)\b)"
         r"(?P<tool>[a-z]\w++)(?:\s++\w++=(?:\"[^\"\n]*+\"|'[^'\n]*+'))++\s*+/>[ \t]*+$"
     )),
-    (("curl ", " /", " http"), lazy_pattern(
+    (lazy_pattern("curl|GET|POST|PUT|PATCH|DELETE"), lazy_pattern(
         r"(?m)^[ \t$]*+(?P<tool>curl(?=[ \t]++[\-\"'h])"
         r"|(?:GET|POST|PUT|PATCH|DELETE)(?=[ \t]++(?:/|https?:)))"
     )),
-    ((":= ", "await "), lazy_pattern(
+    (lazy_pattern(":= |await "), lazy_pattern(
         rf"(?::=|await)[ \t]++{_NAMED}(?:<[\w\s,.]*+>)?\([\"'\d{{]"
     )),
 )  # fmt: skip
@@ -237,15 +241,21 @@ def _find_program_call(text: str, own_names: Set[str]) -> Span | None:
 
 _OBJECT_KEY = lazy_pattern(r"\{\s*+(?:\"[^\"\n]{1,60}\"?+|[^\W\d]\w{0,40}+\"|\{\s*+\")\s*+:?+")
 _BRACE_CALL = re.compile(r"\w\{\w++:")
-_TOKEN_AND_OBJECT = r"[>|]\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:|</[a-z]{2,20}_[a-z_]{2,20}>|Action Input[ \t*:{]"
+_BRACE_KEY = lazy_pattern(r"\{\w")
+_OBJECT_AFTER_TOKEN = r"\s*+\{\s*+\"[^\"\n]{1,60}\"\s*+:"
+_TOKEN_AND_OBJECT = (
+    rf">{_OBJECT_AFTER_TOKEN}|\|{_OBJECT_AFTER_TOKEN}|</[a-z]{{2,20}}_[a-z_]{{2,20}}>|Action Input[ \t*:{{]"
+)
 _LOST_CALLS = (
-    (":", lazy_pattern(r"\"[^\"\n]{1,60}\"\s*+:(?!\s*+(?:\n|\Z))")),
-    ("=", lazy_pattern(rf"(?<![\w.\-\\])({_TOOL_NAME})\(\s*+#?\w++\s*+=(?!=)\s*+[\"'\[{{\d]")),
-    ("", lazy_pattern(
-        r"<[^<>\n]{0,12}(?:param|invoke|function|arg|tool)\w*+"
-        rf"|call(?:[>|]|:\S)|[\"'][)\]]|{_TOKEN_AND_OBJECT}"
+    (lazy_pattern(":"), lazy_pattern(r"\"[^\"\n]{1,60}\"\s*+:(?!\s*+(?:\n|\Z))")),
+    (lazy_pattern(r"\(\s*+#?\w++\s*+="), lazy_pattern(
+        rf"(?<![\w.\-\\])({_TOOL_NAME})\(\s*+#?\w++\s*+=(?!=)\s*+[\"'\[{{\d]"
     )),
-    ("{", _BRACE_CALL),
+    (lazy_pattern(""), lazy_pattern(
+        r"<[^<>\n]{0,12}(?:param|invoke|function|arg|tool)\w*+"
+        rf"|call(?:[>|]|:\S)|\"[)\]]|'[)\]]|{_TOKEN_AND_OBJECT}"
+    )),
+    (_BRACE_KEY, _BRACE_CALL),
 )  # fmt: skip
 """Data, a call or a tag in text beside calls that were read, each with a sign that stands where it does."""
 
@@ -277,7 +287,7 @@ def _find_broken_object(text: str) -> re.Match[str] | None:
             return None if vague else match
         if is_call(value) and not is_schema(value):
             return match
-    return _FRAMED_OBJECT.search(text) or (_BRACE_CALL.search(text) if "{" in text else None)
+    return _FRAMED_OBJECT.search(text) or (_BRACE_CALL.search(text) if _BRACE_KEY.search(text) else None)
 
 
 def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span | None:
@@ -290,7 +300,7 @@ def find_lost_call(text: str, start: int, end: int, own_names: Set[str]) -> Span
     matches = (
         pattern.search(text, start, stop)
         for sign, pattern in _LOST_CALLS
-        if text.find(sign, start, stop) >= 0
+        if sign.search(text, start, stop) is not None
     )
     match = next(filter(None, matches), None)
     if match is None:
@@ -329,13 +339,24 @@ def _find_call_like(text: str, own_names: Set[str]) -> Iterator[re.Match[str]]:
     if bare is not None and _LONG_NAME.match(bare["tool"]) and _is_tool_call(text, bare, own_names):
         yield bare
     outside = _blank_fences(text)
-    if _OPENED_OBJECT.search(outside):
-        yield from (m for m in _NAME_BEFORE_OBJECT.finditer(outside) if _COMPOUND_NAME.match(m[1]))
+    if "{" in outside:
+        yield from (m for m in _names_before_objects(outside) if _COMPOUND_NAME.match(m[1]))
     if "({" in outside:
         yield from (m for m in _OBJECT_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
     if _NAMED_ARGUMENT.search(outside):
         yield from (m for m in _NAMED_ARGUMENT_CALL.finditer(outside) if _is_tool_call(text, m, own_names))
     yield from _find_loose_calls(text, outside, own_names, (0, len(text)))
+
+
+def _names_before_objects(text: str) -> Iterator[re.Match[str]]:
+    """The names and objects that stand on one line."""
+    start = 0
+    for opened in _OPENED_OBJECT.finditer(text):
+        line = text.rfind("\n", start, opened.start()) + 1
+        match = _NAME_BEFORE_OBJECT.search(text, max(line, start), opened.end())
+        start = match.end() if match else opened.start() + 1
+        if match:
+            yield match
 
 
 def _find_loose_calls(text: str, outside: str, own_names: Set[str], span: Span) -> Iterator[re.Match[str]]:
@@ -346,8 +367,8 @@ def _find_loose_calls(text: str, outside: str, own_names: Set[str], span: Span) 
     for lines in _lines_of_long_names(text, *span):
         tables += [(_LOOSE_CALLS, outside, lines), (_LOOSE_LINES, text, lines)]
     for rows, searched, (start, end) in tables:
-        for signs, pattern in rows:
-            if any(searched.find(sign, start, end) >= 0 for sign in signs):
+        for sign, pattern in rows:
+            if sign.search(searched, start, end) is not None:
                 for match in pattern.finditer(searched, start, end):
                     is_named = rows is _SHORT_CALLS or _LONG_NAME.match(match["tool"]) is not None
                     if is_named and _is_tool_call(text, match, own_names):

@@ -70,41 +70,37 @@ def _appbench_reader() -> Callable[[str, Limits], RawPlan | None]:
     return read_fast
 
 
-_CALL_NAME = r"[^\W\d]\w*+(?:\.[^\W\d]\w*+)*+"
-_PLAIN_TEXT = r"[^'\"\\\[\]{}<>`#\n\r\x1b]*+"
-_PLAIN_SCALAR = rf"(?:'{_PLAIN_TEXT}'|\"{_PLAIN_TEXT}\"|-?\d{{1,15}}+(?:\.\d{{1,15}}+)?+|True|False|None)"
-_PLAIN_ARGUMENT = rf"\w++=(?:{_PLAIN_SCALAR}|\[(?:{_PLAIN_SCALAR}(?:, ?)?+)*+\])"
-_CALL_LIST = lazy_pattern(rf"\s*+\[(?:{_CALL_NAME}\((?:{_PLAIN_ARGUMENT}(?:, ?)?+)*+\)(?:, ?)?+)++\]\s*+")
-"""A list of Python calls with plain values, on one line: nothing in it means anything to another notation."""
+_OTHER_SIGNS = re.compile(r"[{}<>`#\\\x1b]")
+"""What may mean something to another notation than Python."""
 
 
-def read_call_list(source: str, limits: Limits) -> RecognisedPlan | None:
-    """The calls of a text that is one plain list of Python calls; None where a search has to decide.
+def read_plain_text(source: str, limits: Limits) -> RecognisedPlan | None:
+    """The calls of a text that is plain Python calls; None where a search has to decide.
 
-    >>> read_call_list("[f(a=1), g(b='x')]", Limits()).raw.calls[1].arguments
+    >>> read_plain_text("[f(a=1), g(b='x')]", Limits()).raw.calls[1].arguments
     (('b', 'x'),)
-    >>> read_call_list("[f(a=1), g(b='</think>')]", Limits())
+    >>> read_plain_text("f(a=1); g(b='</think>')", Limits())
     """
-    if _CALL_LIST.fullmatch(source) is None or len(source) > _MAX_LIST_LENGTH:
+    if "(" not in source or _OTHER_SIGNS.search(source) is not None:
         return None
-    from planner_eval.reading.dialects.detect import may_be_other_notation
-    from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
-
-    if may_be_other_notation(source):
-        return None
+    may_be_other, read = _python_reader()
     view = TextView(source).strip()
-    tree = parse_syntax(view.text)
-    if tree is None or isinstance(tree, SyntaxError):
+    raw = read(view.text, limits)
+    if raw is None or source.count("(") != len(raw.calls) or may_be_other(source):
         return None
-    try:
-        raw = view.place(follow(tree, view.text, (), limits))
-    except ParseError:  # the search says it of the whole text
+    lists = sum(type(value) is list for call in raw.calls for _, value in call.arguments)
+    if source.count("[") != lists + view.text.startswith("["):  # in a text it may be a token
         return None
-    whole = len(raw.calls) == source.count("(") and not raw.notes
-    return RecognisedPlan("pythonic", raw._replace(reason="Python calls")) if whole else None
+    return RecognisedPlan("pythonic", view.place(raw)._replace(reason="Python calls"))
 
 
-_MAX_LIST_LENGTH = 20_000
+@cache
+def _python_reader() -> tuple[Callable[[str], bool], Callable[[str, Limits], RawPlan | None]]:
+    """What tells another notation, and the reader of plain calls."""
+    from planner_eval.reading.dialects.detect import may_be_other_notation
+    from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
+
+    return may_be_other_notation, read_plain_calls
 
 
 def _read_json(source: str, limits: Limits, values: list[Any]) -> RecognisedPlan | None:

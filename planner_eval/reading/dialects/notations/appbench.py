@@ -99,7 +99,7 @@ def _refuse_deep(text: str, limits: Limits) -> None:
         for match in re.finditer(r"[^\n]++", text):
             line = match.group()
             if line.strip() and (len(line) > LARK_CHARS or read_fast(line) is None):
-                reason = "this line is not a call; the text is too long to say more"
+                reason = "this line is not a call (the text is too long to show where)"
                 if len(line) <= LARK_CHARS:
                     try:
                         read_grammar(line)

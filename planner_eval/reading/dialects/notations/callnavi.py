@@ -74,7 +74,11 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -
         )
         notes.append(Diagnostic("shape.length", message, "warning"))
     if len(parameters) > len(names):
-        raise ParseError(f"{message}, more would be lost", code="parse.shape", dialect="callnavi")
+        raise ParseError(
+            f"{len(names)} names but {len(parameters)} parameter objects; each object needs a name",
+            code="parse.shape",
+            dialect="callnavi",
+        )
     calls = []
     for i, name in enumerate(names):
         entry = parameters[i] if i < len(parameters) else {}
@@ -171,7 +175,9 @@ def _to_json_data(value: Any) -> Any:
     if isinstance(value, dict):
         doubled = next((key for key in value if isinstance(key, str) and key.endswith(":")), None)
         if doubled is not None:
-            raise ParseError(f"found the key {doubled!r}, expected one colon after it", code="parse.shape")
+            raise ParseError(
+                f"found two colons after the key {doubled[:-1]!r}, expected one", code="parse.shape"
+            )
         return build_object([(str(key), _to_json_data(item)) for key, item in value.items()])
     if isinstance(value, set):  # one value, one order
         value = sorted(value, key=lambda item: (type(item).__name__, str(item)))

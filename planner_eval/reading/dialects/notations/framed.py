@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError, WriteError
+from planner_eval.base.frozen import replace
 from planner_eval.base.grammar import find_json_error
 from planner_eval.base.json_text import (
     LARK_CHARS,

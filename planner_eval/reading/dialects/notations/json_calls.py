@@ -79,6 +79,14 @@ def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
     )
 
 
+def bind_label(call: RawCall, label: str) -> RawCall:
+    """A call whose result a label names."""
+    return RawCall(
+        call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
+        call.span, call.spans, call.result, call.has_result,
+    )  # fmt: skip
+
+
 def read_call(
     item: dict[str, Any],
     position: int,
@@ -158,6 +166,8 @@ def _result_key(item: dict[str, Any], argument_key: str | None) -> str:
 def _describe_missing(item: dict[str, Any], name_key: str | None) -> str:
     """What an object has, and lacks for a call."""
     keys = ", ".join(repr(k) for k in list(item)[:6]) or "no keys"
+    if name_key is None and "name" in item:
+        return f"its 'name' is {_shorten_json(item['name'])}; expected a tool's name"
     other_keys = [repr(k) for k in item if k != name_key and k not in CALL_METADATA_KEYS]
     if name_key is not None and other_keys and not any(key in item for key in ARGUMENT_KEYS):
         return f"{', '.join(other_keys[:6])} beside {name_key!r}; expected arguments in an object 'arguments'"
@@ -265,7 +275,7 @@ def _decode_arguments(content: str, position: int, text: str) -> Any:
             return values[0]
         reason = f"of {len(values)} JSON values, expected one"
     except LimitError as error:
-        kind, reason = LimitError, f"past a limit: {error.reason}"
+        kind, reason = LimitError, f"beyond a limit: {error.reason}"
     except ParseError as error:
         reason = f"that is not JSON: {error.reason}"
     offset = max(text.find(json.dumps(content)[1:40]), 0)

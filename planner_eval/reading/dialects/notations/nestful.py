@@ -33,7 +33,7 @@ from planner_eval.plan.model import (
 )
 from planner_eval.reading.dialects.conversations.messages import call_items, is_plain_call, plain_call_label
 from planner_eval.reading.dialects.dialect import Data, Dialect
-from planner_eval.reading.dialects.notations.json_calls import arguments_data, read_call
+from planner_eval.reading.dialects.notations.json_calls import arguments_data, bind_label, read_call
 
 ANSWER_NAME = "var_result"
 """The pseudo call whose arguments name what the user gets; it is no tool."""
@@ -158,19 +158,10 @@ def _read_plan(data: Any, limits: Limits, text: str, texts: _TextReaders) -> Raw
     if items and items[-1].get("name") == ANSWER_NAME and "label" not in items[-1]:
         closing = texts.call(items.pop(), len(items), notes)
         answer = closing.arguments
-    calls = tuple(_bind_label(texts.call(item, i, notes), texts) for i, item in enumerate(items))
+    unbound = (texts.call(item, i, notes) for i, item in enumerate(items))
+    calls = tuple(c if c.label is None else bind_label(c, texts.label(c.label)) for c in unbound)
     _note_broken(calls, notes, texts.broken)
     return RawPlan(calls, answer, tuple(notes))
-
-
-def _bind_label(call: RawCall, texts: _TextReaders) -> RawCall:
-    if call.label is None:
-        return call
-    label = texts.label(call.label)
-    return RawCall(
-        call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
-        call.span, call.spans, call.result, call.has_result,
-    )  # fmt: skip
 
 
 def _note_broken(
@@ -291,7 +282,7 @@ def _format_arguments(arguments: Arguments, labels: list[str]) -> Any:
         if isinstance(value, (Ref, Unresolved)):
             return _format_reference(value, labels)
         if isinstance(value, str) and "$" in value and not isinstance(_read_text(value), str):
-            raise WriteError(f"the text {value!r} would read as a reference in the dialect 'nestful'")
+            raise WriteError(f"the text {value!r} would be read as a reference in the dialect 'nestful'")
         return value
 
     def text(pieces: tuple[Any, ...]) -> str:

@@ -26,7 +26,6 @@ from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
     Plan,
-    RawCall,
     RawPlan,
     RawRef,
     RawTemplate,
@@ -37,7 +36,7 @@ from planner_eval.plan.model import (
 )
 from planner_eval.reading.dialects.conversations.messages import call_items
 from planner_eval.reading.dialects.dialect import Data, Dialect, json_grammar_reader
-from planner_eval.reading.dialects.notations.json_calls import arguments_data, read_call
+from planner_eval.reading.dialects.notations.json_calls import arguments_data, bind_label, read_call
 
 SCHEMA = "planeval.plan/1"
 _SPECIAL_KEYS = ("$ref", "$template", "$literal")
@@ -76,19 +75,14 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, t
         data = data.get("calls", data)
     items = list(call_items(data, text))
     check_calls(len(items), limits)
-    calls = tuple(
-        _bind_label(read_call(item, i, notes, text=text, locations=locations, convert=_to_raw), i)
+    calls = (
+        read_call(item, i, notes, text=text, locations=locations, convert=_to_raw)
         for i, item in enumerate(items)
     )
-    return RawPlan(calls, answer, tuple(notes))
-
-
-def _bind_label(call: RawCall, position: int) -> RawCall:
-    label = call.label if call.label is not None else f"c{position + 1}"
-    return RawCall(
-        call.name, call.arguments, call.app, label, ((label, ()),), call.returns,
-        call.span, call.spans, call.result, call.has_result,
-    )  # fmt: skip
+    labelled = [
+        bind_label(call, f"c{i}" if call.label is None else call.label) for i, call in enumerate(calls, 1)
+    ]
+    return RawPlan(tuple(labelled), answer, tuple(notes))
 
 
 def _merge_template(pieces: list[Any]) -> Any:

@@ -177,9 +177,7 @@ class _DollarSigns:
             is_whole = match.span() == (0, len(text))
             self.certain |= is_whole or match[1] is not None
             if match[2] and not is_whole:
-                message = (
-                    f"{where} is read as that step's result: a sum of money is written {match.group()}.00"
-                )
+                message = f"{where} is read as that step's result; write a sum of money as {match.group()}.00"
                 self.doubtful.append(Diagnostic("reference.text", message, "warning", *argument_place))
             pieces += [text[end : match.start()]] if match.start() > end else []
             pieces.append(RawRef(match[1] or match[2]))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
+from planner_eval.base.frozen import replace
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import RawCall, RawRef, Value, map_leaves
 from planner_eval.reading.dialects.programs.values import ChangedResults, Unknown

@@ -13,11 +13,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError, WriteError
+from planner_eval.base.frozen import replace
 from planner_eval.base.grammar import describe_found
 from planner_eval.base.json_text import ObjectSpans, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls, long_integer_error
@@ -38,6 +38,7 @@ from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.finding.edited_text import extent, tokens
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations.json_calls import read_values
+from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
 from planner_eval.reading.dialects.programs.python_long import BrokenPart
@@ -162,6 +163,9 @@ def read_calls(
     Raises:
         ParseError: it cannot be read, or a tool's argument cannot be known.
     """
+    plain = None if tree or before else read_plain_calls(text, limits, frozenset(defined))
+    if plain is not None:
+        return plain
     tree = tree or parse_syntax(text)
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined, limits, 0, before, own_variables)
@@ -391,9 +395,8 @@ def write_program(plan: Plan, dialect: str) -> str:
 
         def reference(ref: Ref, i: int = i) -> str:
             if ref.call >= i:
-                raise WriteError(
-                    f"call {i + 1} refers to the later call {ref.call + 1}, which {dialect!r} cannot express"
-                )
+                target = "itself" if ref.call == i else f"the later call {ref.call + 1}"
+                raise WriteError(f"call {i + 1} refers to {target}, which {dialect!r} cannot express")
             return names[ref.call] + _format_path(ref.path)
 
         text = call_text(call, reference, dialect)
