@@ -6,58 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, text_case
 
 TABLES = tables(__file__)
 
-PROMPTS = """
-STEPS = 20
-OUTPUT_FORMAT_MAPPING = {
-    "python": "[tool(key=value)]", "json": '[{"function": "tool", "parameters": {}}]',
-    "verbose_xml": "<functions>long</functions>", "concise_xml": "<functions>short</functions>",
-}
-PARAM_TYPE_MAPPING = {"python": "", "json": "", "verbose_xml": "Give types.", "concise_xml": "Give types."}
-PROMPT_STYLE_TEMPLATES = {
-    "classic": {
-        "persona": "You call tools.", "task": "Answer {so}.", "multiturn_behavior": "Go on until done.",
-        "tool_call_no_tag": "Write {output_format}. {param_types}",
-        "tool_call_with_tag": "Write <TOOLCALL>{output_format}</TOOLCALL>. {param_types}",
-        "available_tools": "Tools, as {format}:\\n{functions}\\n",
-    },
-    "experimental": {},
-}
-_PLAIN = "{persona} {task}\\n{tool_call_format}\\n{multiturn_behavior}\\n{available_tools}"
-PROMPT_TEMPLATE_MAPPING = {"plaintext": _PLAIN, "markdown": "# " + _PLAIN}
-DEFAULT_SYSTEM_PROMPT_FORMAT = (
-    "ret_fmt=python&tool_call_tag=False&func_doc_fmt=json&prompt_fmt=plaintext&style=classic"
-)
-DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC = "There are more tools."
-DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_PROMPTING = (
-    "{functions}: " + DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC
-)
-ENVIRONMENT = __import__("os").environ
-"""
+PROMPTS = text_case("bfcl_package-PROMPTS.txt")
 
-LAMPS = """
-import os
-
-
-class MessageAPI:
-    def _load_scenario(self, scenario, long_context=False):
-        self.lamps = scenario.get("lamps", {})
-
-    def dim(self, lamp, level=3):
-        if lamp not in self.lamps:
-            raise KeyError(lamp)
-        self.lamps[lamp] = level
-        return {"level": level}
-
-    def read(self, lamp):
-        return {"lamp": lamp, "level": self.lamps.get(lamp)}
-
-    def end(self):
-        os._exit(3)
-"""
+LAMPS = text_case("bfcl_package-LAMPS.txt")
 
 
 def tool(name: str, **properties: str) -> dict[str, Any]:

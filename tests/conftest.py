@@ -9,9 +9,11 @@ draws eighty times as many, other ones each time, and marks every law as ``long`
 usual ones and does not make a failing one smaller.
 """
 
+import gc
 import json
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -71,6 +73,12 @@ def pytest_configure() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    gc.set_threshold(50_000, 20, 20)  # as the command does
+
+
+def pytest_collection_finish() -> None:
+    """Have what is collected, ten thousand tests and all that they import, not looked through for garbage."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -107,10 +115,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @cache
 def tables(module: str) -> dict[str, Any]:
-    """The tables of cases of a test module, by the name of what goes through them."""
+    """The tables of cases of a test module, by the name of what goes through them; ROOT/ is the checkout."""
     file = ROOT / "tests" / "cases" / "tables" / f"{Path(module).stem}.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8").replace("ROOT/", f"{ROOT}/"))
     return found
+
+
+def text_case(name: str) -> str:
+    """A long text that a test writes into a file, such as a module of tools."""
+    return (ROOT / "tests" / "cases" / "texts" / name).read_text(encoding="utf-8")
 
 
 def tabled(names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:
@@ -121,6 +134,14 @@ def tabled(names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:
         return pytest.mark.parametrize(names, rows, **options)(test)
 
     return mark
+
+
+def until(true: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for a condition, on a busy machine for long."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 AsKept: TypeAlias = Callable[[Path, Iterable[Any]], None]

@@ -24,18 +24,17 @@ def planeval(
 
     typed = text if isinstance(text, bytes) else text.encode()
     streams = (sys.argv, sys.stdin, sys.stdout, sys.stderr)
-    thresholds = gc.get_threshold()
     tables = [(rows, dict(rows)) for rows in (table._added, frameworks._added_frameworks)]
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-    with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment):
+    # A command hardly collects, for its process ends; this one goes on.
+    keeping = mock.patch.multiple(gc, freeze=lambda: None, set_threshold=lambda *_: None)
+    with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment), keeping:
         sys.argv, sys.stdin = ["planeval", *map(str, argv)], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
         sys.stdout, sys.stderr = out, err
         try:
             code = run()
         finally:
             sys.argv, sys.stdin, sys.stdout, sys.stderr = streams
-            gc.set_threshold(*thresholds)  # a command hardly collects, for its process ends; this one goes on
-            gc.unfreeze()
             for rows, added in tables:
                 rows.clear()
                 rows.update(added)

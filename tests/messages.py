@@ -9,6 +9,7 @@ help of a command is its docstring. Examples are lines of the documentation, gol
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from tests.conftest import ROOT
 
@@ -26,28 +27,25 @@ _NAMES_FIRST = {"option", "Format", "_flags_of"}
 """What takes an option as it is typed, or names, before its texts."""
 
 
-def texts(source: str) -> Iterator[str]:
-    """The texts of one module.
-
-    Args:
-        source: The module's text.
-    """
-    for text in _texts(ast.parse(source)):
+def texts(module: ast.Module) -> Iterator[str]:
+    """The texts of one module."""
+    for text in _texts(module):
         text = re.sub(r"\s+", " ", text).strip()
         if _PROSE.search(text) and not _CODE.search(text):
             yield text
 
 
-def error_texts(source: str) -> Iterator[str]:
-    """The texts of one module that errors are made of.
-
-    Args:
-        source: The module's text.
-    """
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Error", "error", "refuse")):
+def error_texts(module: ast.Module) -> Iterator[str]:
+    """The texts of one module that errors are made of."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and _name(node.func).endswith(("Error", "error", "refuse")):
             for text in _texts(ast.Tuple([*node.args, *(keyword.value for keyword in node.keywords)])):
                 yield re.sub(r"\s+", " ", text).strip()
+
+
+def _name(function: ast.expr) -> str:
+    """The last name of what is called."""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _texts(node: ast.AST) -> Iterator[str]:
@@ -57,13 +55,13 @@ def _texts(node: ast.AST) -> Iterator[str]:
         return  # a docstring
     if isinstance(node, ast.Assert):
         return  # its text is for who reads the code
-    if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _NOT_SAID:
+    if isinstance(node, ast.Call) and _name(node.func) in _NOT_SAID:
         return
-    if isinstance(node, ast.Call) and ast.unparse(node.func) in _NAMES_FIRST:
+    if isinstance(node, ast.Call) and _name(node.func) in _NAMES_FIRST:
         for argument in [*node.args, *(keyword.value for keyword in node.keywords)][1:]:
             yield from _texts(argument)
         return
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == "refuse_idle":
+    if isinstance(node, ast.Call) and _name(node.func) == "refuse_idle":
         for scope in node.args:  # whose first words are names of options
             for part in scope.elts[1:] if isinstance(scope, ast.Tuple) else [scope]:
                 yield from _texts(part)
@@ -93,13 +91,15 @@ def _or_gap(text: str | None) -> str:
     return "{}" if text is None else text
 
 
-def listed() -> dict[str, list[str]]:
-    """The texts of every module that has some, by its path."""
-    by_path = {
-        path.relative_to(ROOT).as_posix(): list(dict.fromkeys(texts(path.read_text(encoding="utf-8"))))
-        for path in sorted((ROOT / "planner_eval").rglob("*.py"))
-    }
-    return {path: messages for path, messages in by_path.items() if messages}
+@cache
+def listed() -> tuple[dict[str, list[str]], list[str]]:
+    """The texts of every module that has some, by its path, and those of all errors."""
+    by_path, errors = {}, []
+    for path in sorted((ROOT / "planner_eval").rglob("*.py")):
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        by_path[path.relative_to(ROOT).as_posix()] = list(dict.fromkeys(texts(module)))
+        errors += error_texts(module)
+    return {path: messages for path, messages in by_path.items() if messages}, errors
 
 
 def render(by_path: dict[str, list[str]], examples: str) -> str:
@@ -147,4 +147,4 @@ def example_lines() -> str:
 
 
 if __name__ == "__main__":
-    LIST.write_text(render(listed(), example_lines()), encoding="utf-8")
+    LIST.write_text(render(listed()[0], example_lines()), encoding="utf-8")

@@ -15,7 +15,7 @@ from planner_eval.reading.files.costs import UNUSABLE, recorded_costs
 from planner_eval.reading.files.record import Record
 from planner_eval.results.page.report import report
 from planner_eval.results.views.report import beside_cards
-from tests.conftest import tabled, tables
+from tests.conftest import tabled, tables, text_case
 
 from .agent_logs import CATALOG, week_of_logs
 from .browser import launched, opened
@@ -41,13 +41,7 @@ def answered(number: int, text: str) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": f"c{number}", "content": text}
 
 
-TALK = [
-    said("system", "Help."),
-    said("user", "Find a flight."), called("find", 1, to="Rome"), answered(1, '{"flight": "AZ9001"}'),
-    said("assistant", "AZ9001. Shall I book it?"),
-    said("user", "Yes."), called("book", 2, flight="AZ9001"), answered(2, "ok"),
-    said("user", "And a hotel."), called("hotel", 3, city="Rome"), answered(3, "ok"),
-]  # fmt: skip
+TALK = TABLES["TALK"]
 
 
 def lines(file: Path, records: list[Any]) -> Path:
@@ -302,16 +296,7 @@ def test_lanes_are_frames_below_one_another(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- files of other agents; two weeks of logs
-TOOLS = '''
-def find_loan(member: str) -> dict:
-    """The loan of a member."""
-    return {"loan": f"L-{sum(map(ord, member))}"}
-
-
-def renew_loan(loan: str, weeks: int) -> dict:
-    """Renew a loan."""
-    return {"loan": loan, "weeks": weeks}
-'''
+TOOLS = text_case("test_agents-TOOLS.txt")
 OFFERED = TABLES["OFFERED"]
 
 

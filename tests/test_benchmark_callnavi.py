@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -244,14 +243,7 @@ def test_true_is_not_one_and_no_parameters_may_be_written_in_several_ways() -> N
     assert scores(record(("pay", {"to": "Ann"})), {"API": ["pay"], "parameters": {"to": "Ann"}}) == [1, 1, 1]
 
 
-@pytest.mark.parametrize(("text", "valid"), [
-    (json.dumps(GOLD), True), (json.dumps(record(("pay", {"to": "it's"}))), True),
-    (f"```json\n{json.dumps(GOLD)}\n```", False), (f"Here it is:\n```\n{GOLD}\n```\nGood luck!", False),
-    (repr(GOLD), False), (f"Sure! {json.dumps(GOLD)} Anything else?", False),
-    (json.dumps(GOLD).replace('"', "”"), False), (yaml.safe_dump(GOLD), False),
-    (f"```yaml\n{yaml.safe_dump(GOLD)}```", False),
-    (json.dumps([{"API": "pay", "parameters": GOLD["parameters"][0]}]), False),
-])  # fmt: skip
+@tabled("text, valid")
 def test_valid_is_what_the_text_is_as_written(text: str, valid: bool) -> None:
     answer = read_answer(text)
     assert answer.valid is valid

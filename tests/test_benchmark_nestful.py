@@ -28,9 +28,11 @@ from planner_eval.benchmarks.report import Report
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS, SANE_FUNCTIONS
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 from tests.nestful_published import PublishedRunner
+
+TABLES = tables(__file__)
 
 PLAIN = "granite-3.1-8b-instruct"
 RATIOS = (
@@ -129,17 +131,7 @@ def test_corrected_figures(answer: Any, gold: Any, figures: dict[str, float]) ->
     assert {name: report.value(name) for name in figures} == pytest.approx(figures)
 
 
-@pytest.mark.parametrize(("answer", "won"), [
-    (GOLD, True), ([GOLD[0], {**GOLD[1], "arguments": {"arg_1": 2, "arg_0": "$var_1.result$"}}], True),
-    ([GOLD[0], {**GOLD[1], "arguments": {"arg_0": "$var_1$", "arg_1": 2}}], True),
-    ([GOLD[0], {**GOLD[1], "arguments": {"x": "$var_1.result$", "y": 2}}], False),
-    ([GOLD[0], {**GOLD[1], "arguments": {"arg_1": 2}}], False),
-    ([GOLD[0], call("subtract", "$var_2", "$var_1.value$", 2)], False),
-    ([GOLD[0], call("subtract", "$var_2", "$var_9.result$", 2)], False),
-    ([GOLD[0], call("subtract", "$var_2", ["$var_1.result$"], 2)], False), (GOLD[::-1], False),
-    ([call("floor", "$var_1", 40.7)], True), (BAD, False), ([call("no_such_tool", "$var_1", 40)], False),
-    ([], False), ("no calls", False),
-])  # fmt: skip
+@tabled("answer, won")
 def test_wins_need_valid_calls_that_lead_to_the_answer(answer: Any, won: bool) -> None:
     assert score(answer).value("win_rate") == float(won)
 
@@ -256,16 +248,11 @@ def test_averages_over_files_are_weighted_by_their_samples() -> None:
 
 
 @pytest.mark.parametrize(("answer", "query", "run", "wanted"), [
-    (GOLD, "", None, {}), (OTHER, "", RUN, {}), (OTHER, "", None, {"none of these": 1}),
-    ([call("multiply", "$var_1", "six", 7), GOLD[1]], "", None, {"data types": 1}),
-    ([GOLD[0], call("subtract", "$var_2", "$var_3.result$", 2)], "", None, {"variable assignments": 1}),
+    *TABLES["each_challenge_is_counted"],
+    (GOLD, "", None, {}),
+    (OTHER, "", RUN, {}),
+    (OTHER, "", None, {"none of these": 1}),
     ([GOLD[0], {**GOLD[1], "label": "$var_1"}, GOLD[1]], "", None, {"variable assignments": 1}),
-    ([GOLD[0], call("subtract", "$var_2", "$var_1.product$", 2)], "", None, {"output parameters": 1}),
-    (LOST, "", None, {"implicit calls": 1}), ([], "", None, {"implicit calls": 2}),
-    ([call("multiply", "$var_1", 6, 8), GOLD[1]], "", None, {"none of these": 1}),
-    ("I would multiply.", "", None, {"unreadable": 1}),
-    (LOST, "Multiply, then subtract 2!", None, {"none of these": 1}),  # what the query names is not implicit
-    (LOST, "Take the subtraction.", None, {"implicit calls": 1}),
 ])  # fmt: skip
 def test_each_challenge_is_counted(answer: Any, query: str, run: Any, wanted: dict[str, int]) -> None:
     asked = records(answer, query=query)

@@ -18,11 +18,13 @@ from planner_eval.benchmarks.bfcl.verdict import VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.score import score_file
 from tests import browser
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 from tests.pages import Page
 from tests.render_plans import HOSTILE
 from tests.test_benchmark_bfcl import write_results
+
+TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples"
 TOGETHER = ("complexfuncbench",)
@@ -160,11 +162,7 @@ def test_a_threshold_of_a_published_metric_counts_in_every_format(form: str) -> 
 
 
 # ---------------------------------------------------------------- several turns
-TURNS = [
-    [[{"cd": '{"folder": "a"}'}], [{"ls": "{}"}, {"pwd": "{}"}]],
-    [[{"mv": '{"source": "x"}'}], "Done."],
-    [],
-]
+TURNS = TABLES["TURNS"]
 GOLD = [["ls()"], ["mv(source='x',destination='z')"], ["sort(file_name='x')"]]
 QUESTION = {
     "question": [[{"role": "user", "content": text}] for text in ("Look.", "Move.", "Sort.")],

@@ -12,67 +12,15 @@ import pytest
 
 from planner_eval.benchmarks import benchmark
 from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES, Benchmark
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables, text_case
+
+TABLES = tables(__file__)
 
 PACKAGE = ROOT / "planner_eval"
 SAMPLES = ROOT / "data" / "samples"
 
-SIXTH = '''
-"""A benchmark of sums: an answer is right where it is the number."""
-
-import json
-from planner_eval.benchmarks.benchmark import Benchmark, Option, Table, has_keys
-from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.benchmarks.report import Cell, Report, SampleScore, ratio
-from planner_eval.benchmarks.datasets.published import Sample
-
-
-def _read(folder):
-    return _read_file(folder / "sums.json")
-
-
-def _read_file(path):
-    for record in json.loads(path.read_text()):
-        yield Sample(record["id"], record["sum"], gold={"total": record["total"]}, category=record["kind"])
-
-
-def _score(variant, records, unit, judge, run):
-    rows = tuple(SampleScore(s.id, text == f"{s.gold['total']} {unit}".strip()) for s, text in records)
-    right = sum(row.ok for row in rows)
-    return Report("sums", variant, len(rows), (ratio("right", right, len(rows)),), rows)
-
-
-def score_official(records, *, unit="", judge=None, run=None):
-    return _score("official", records, "", judge, run)
-
-
-def score_corrected(records, *, unit="", judge=None, run=None):
-    return _score("corrected", records, unit, judge, run)
-
-
-def _details(scored, run):
-    kinds = sorted({record.sample.category for record in scored.matched.records})
-    yield Table("By kind", [{"kind": kind} for kind in kinds])
-
-
-def _paper(samples):
-    yield Cell("Table 1", "Sums", "all", "3", len(samples), len(samples), 3)
-
-
-BENCHMARK = Benchmark(
-    name="sums", title="SumBench", read=_read, read_file=_read_file, fits=has_keys("total"), signs=("total",),
-    score_official=score_official, score_corrected=score_corrected, paper=_paper, details=_details,
-    difference="the paper wants a unit", gold_text=lambda sample: str(sample.gold["total"]), judged=True,
-    options=(Option("unit", "", ("apples",), "What is counted."),), notations=frozenset({"json"}),
-    nothing="0", gold_beside={"total": ""}, answer_text=lambda content: str(content["is"]),
-    catalog=lambda data, name: Catalog(tuple(Tool(each["sums"]) for each in data), name),
-)
-'''
-GOLD = [
-    {"id": "a", "sum": "1+1", "total": 2, "kind": "small"},
-    {"id": "b", "sum": "9-9", "total": 0, "kind": "small"},
-    {"id": "c", "sum": "50+50", "total": 100, "kind": "large"},
-]
+SIXTH = text_case("test_benchmark_sixth-SIXTH.txt")
+GOLD = TABLES["GOLD"]
 WHOLE = {"is": 100}
 ANSWERS = [{"id": "a", "total": 2, "prediction": "2 apples"}, {"id": "c", "total": 100, "prediction": WHOLE}]
 
@@ -154,16 +102,7 @@ def test_each_package_exports_its_benchmark() -> None:
         benchmark.BENCHMARKS["sixth"]
 
 
-LOADED = """
-import sys
-from planner_eval.benchmarks.benchmark import BENCHMARKS; list(BENCHMARKS.values())
-scorers = [n for n in sys.modules if n.startswith('planner_eval.benchmarks.') and n.count('.') > 2]
-scorers = [n for n in scorers if '.datasets.' not in n]
-from planner_eval.benchmarks.score import score_file
-score_file({answers!r}, {gold!r}, {name!r})
-mine = [n.split(".") for n in sys.modules if n.startswith("planner_eval.benchmarks.")]
-print(scorers, {{n[2] for n in mine if len(n) > 3}} - {{"datasets"}})
-"""
+LOADED = text_case("test_benchmark_sixth-LOADED.txt")
 
 
 def test_scoring_loads_one_benchmark_and_looking_at_all_none() -> None:

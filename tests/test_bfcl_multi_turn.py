@@ -12,49 +12,11 @@ import pytest
 from planner_eval.base.errors import DatasetError
 from planner_eval.benchmarks.bfcl.data import installed_folder, read_category
 from planner_eval.benchmarks.bfcl.multi_turn import NOT_JUDGED, MultiTurnChecker, MultiTurnRecord
-from planner_eval.benchmarks.bfcl.verdict import RAISED
-from tests.conftest import tabled
+from tests.conftest import tabled, tables, text_case
 
-LAMPS = """
-import os
-import time
-from copy import deepcopy
+TABLES = tables(__file__)
 
-from bfcl_eval.eval_checker.multi_turn_eval.func_source_code.extras import BULBS
-
-DEFAULT_STATE = {"lamps": {}}
-
-
-class LampAPI:
-    def _load_scenario(self, scenario, long_context=False):
-        self.lamps = scenario.get("lamps", deepcopy(DEFAULT_STATE)["lamps"])
-        if long_context:
-            self.lamps.update(BULBS)
-
-    def dim(self, lamp, level=3):
-        if lamp not in self.lamps:
-            raise KeyError(lamp)
-        self.lamps[lamp]["level"] = level
-        return {"level": level}
-
-    def read(self, lamp):
-        return {"lamp": lamp, **self.lamps.get(lamp, {})}
-
-    def note(self, text=""):
-        self.lamps["note"] = text
-
-    def label(self):
-        self.labelled = True
-
-    def wait(self):
-        time.sleep(60)
-
-    def end(self):
-        os._exit(3)
-
-    def write(self, path):
-        open(path, "w")
-"""
+LAMPS = text_case("test_bfcl_multi_turn-LAMPS.txt")
 STATE = {"LampAPI": {"lamps": {"hall": {"level": 0}, "attic": {"level": 0}}}}
 QUESTION = {"id": "multi_turn_base_0", "involved_classes": ["LampAPI"], "initial_config": STATE}
 
@@ -94,48 +56,8 @@ DIM, READ = "dim(lamp='hall', level=4)", "read('hall')"
 DIMMED, HALL = ("dim", {"lamp": "hall", "level": 4}), ("read", {"lamp": "hall"})
 STATE_WRONG, RESULT_WRONG = "multi_turn:instance_state_mismatch", "multi_turn:execution_response_mismatch"
 CASES: dict[str, tuple[list[list[str]], Any, str | None, str]] = {
-    "right": ([[DIM], [READ]], [[step(DIMMED)], [step(HALL), []]], None, ""),
-    "prompted": ([[DIM]], [["[dim(level=3 + 1, lamp='hall')]", "Done."]], None, ""),
-    "prompted, by position": ([[READ]], [["read('hall')"]], RESULT_WRONG, "missing 1 required positional"),
+    **TABLES["CASES"],
     "a result of an earlier turn": ([[DIM], [DIM]], [[step(DIMMED, DIMMED)], [step(HALL)]], None, ""),
-    "a result once": (
-        *([[DIM, DIM]], [[step(DIMMED)]], RESULT_WRONG),
-        "turn 1 of 1: dim(lamp='hall', level=4) was not called once more",
-    ),
-    "errors are results": (
-        *([["dim('moon')", "shine()"]], [[step(("shine", {})), step(("dim", {"lamp": "moon"}))]], None, ""),
-    ),
-    "a turn without gold": ([[], [DIM]], [[step(("read", {"lamp": "x"}))], [step(DIMMED)]], None, ""),
-    "no list": ([[DIM]], "Error during inference: 500", "multi_turn:inference_error", ""),
-    "cut": ([[DIM], [DIM]], [[step(DIMMED)]], "multi_turn:force_terminated", "ends after turn 1 of 2"),
-    "a silent turn": (
-        *([[DIM], [READ]], [[step(DIMMED)], ["Done.", [], [{"read": "{"}]]]),
-        *("multi_turn:empty_turn_model_response", "turn 2 of 2: no call was made; expected read('hall')"),
-    ),
-    "another state": (
-        *([[DIM]], [[step(("dim", {"lamp": "hall"}))]], STATE_WRONG),
-        "turn 1 of 1: LampAPI.lamps['hall']['level'] is 3, expected 4",
-    ),
-    "a call too few": (
-        *([["note('a')", READ]], [[step(HALL)]], STATE_WRONG),
-        "turn 1 of 1: LampAPI.lamps['note'] is missing; expected 'a'\nturn 1 of 1: note('a') was not called",
-    ),
-    "another argument": (
-        *([["read('attic')"]], [[step(HALL)]], RESULT_WRONG),
-        """turn 1 of 1: read(lamp='hall') returned {"lamp": "hall", "level": 0}, """
-        """expected {"lamp": "attic", "level": 0} of read('attic')""",
-    ),
-    "never called": (
-        *([[READ]], [[step(("shine", {}))]], RESULT_WRONG),
-        "turn 1 of 1: read was not called; expected read('hall')",
-    ),
-    "a tool's name in a text": (  # where the published code puts an object's name, another one on each side
-        *([["note('read (it)')"]], [[step(("note", {"text": "read (it)"}))]], STATE_WRONG),
-        "LampAPI.lamps['note'] is 'model_eval_multi_turn_base_0_LampAPI_instance.read(it)'",
-    ),
-    "no number": ([["dim(level=nan)"]], [[step(("dim", {"level": float("nan")}))]], None, ""),
-    "no list of steps": ([[DIM]], [None], RAISED, ""),
-    "states that cannot be compared": ([["label()"]], [[step(HALL)]], RAISED, ""),
     "too deep": ([[DIM]], [nested(3000)], NOT_JUDGED, ""),
 }  # fmt: skip
 

@@ -31,11 +31,7 @@ TABLES = tables(__file__)
 
 CATEGORIES = ("multi_turn_base", "multi_turn_miss_func", "multi_turn_miss_param", "multi_turn_long_context")
 
-MODULES = (
-    "bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils",
-    "bfcl_eval.eval_checker.multi_turn_eval.func_source_code.long_context",
-    "bfcl_eval.eval_checker.multi_turn_eval.func_source_code.travel_booking",
-)
+MODULES = TABLES["MODULES"]
 
 
 def published_verdict(code: Any, record: MultiTurnRecord) -> tuple[bool, str | None, Any]:
@@ -69,11 +65,7 @@ VALUES: tuple[Any, ...] = (
     *(["a"] * 300, {"a": [1, {"b": None}]}),
 )
 NAMES = TABLES["NAMES"]
-ARGUMENTS = (
-    *("", "null", "[]", '"x"', "5", '{"a": NaN}', '{"a-b": 1}', '{"": 1}', '{"1": 1}', '{"class": 1}', "{"),
-    *('{"a b": 1}', '{"self": 1}', '{"*x": [1]}', '{"**x": {}}', '{"a=1, b": 2}', '{"x": "ls()"}', "{}}"),
-    *('{"folder": "a", "folder": "document"}', "{'folder': 'a'}", ' {"folder": "document"}'),
-)
+ARGUMENTS = TABLES["ARGUMENTS"]
 TEXTS = TABLES["TEXTS"]
 
 

@@ -114,21 +114,8 @@ def test_function_objects_with_rich_annotations() -> None:
 
 
 @pytest.mark.parametrize(("name", "text", "said"), [
-    ("none.json", None, "no such file"), ("empty.json", "", "not JSON"),
-    ("number.json", "3", "not a known catalog format"),
-    ("half.jsonl", '{"name": "a"}\n{"name"', "line 2, column 8: not JSON"),
+    *TABLES["a_bad_file_and_its_fault_are_named"],
     ("deep.json", "[" * 100_000, "line 1, column 201: the text nests deeper than 200 levels"),
-    ("noname.json", '[{"name": "a"}, {"type": "function", "function": {}}]', "tool 1: name"),
-    ("params.json", '[{"name": "a", "parameters": 3}]', "tool 0 'a': parameters"),
-    ("type.json", '[{"name": "a", "parameters": {"type": "int", "properties": {}}}]', "type 'int'"),
-    ("ref.json", '[{"name": "a", "parameters": {"properties": {"x": {"$ref": "#/no"}}}}]', "to nothing"),
-    ("apps.json", '{"apps": [{"app": "A", "apis": 3}]}', 'a list under "apis"'),
-    ("api.json", '{"apps": [{"app": "A", "apis": [{}]}]}', "not in the appbench format"),
-    ("ports.json", '{"api_ports": [{"parameters": {}}]}', "not in the callnavi format"),
-    ("spec.json", '[{"output_parameters": {}}]', 'a specification with a "name"'),
-    ("code.py", "def f(:", "not a Python file"),
-    ("own.json", '{"format": "planeval-catalog/1", "tools": [], "colour": 1}', "colour"),
-    ("list.yaml", "a: [", "not YAML"),
 ])  # fmt: skip
 def test_a_bad_file_and_its_fault_are_named(tmp_path: Path, name: str, text: str | None, said: str) -> None:
     path = tmp_path / name

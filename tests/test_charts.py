@@ -10,7 +10,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.results.drawing.charts import Bars, Chart, HeatMap, Point, apply_style, draw_figure
-from tests.conftest import ROOT, AsKept, tables
+from tests.conftest import ROOT, AsKept, tabled, tables
 from tests.prediction_samples import appbench_catalogue
 from tests.test_table import SAMPLES, planeval, predicted, scored
 
@@ -132,18 +132,7 @@ OF_NESTFUL = (str(ANSWERS / "nestful.jsonl"), gold("nestful"), "--benchmark", "n
 OF_CALLNAVI = (str(ANSWERS / "callnavi.jsonl"), gold("callnavi"), "--benchmark", "callnavi", "--plot", "OUT")
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    ((*OF_APPBENCH, "--figure", "appbench-5"), "compares two pipelines"),
-    ((*OF_APPBENCH, "--figure", "appbench-44"), "has no metric 'appbench-44': did you mean"),
-    ((*OF_APPBENCH, "--figure", "zzz"), "expected one of appbench-4, appbench-5, appbench-6"),
-    ((*OF_APPBENCH, "--official"), "which the published code does not compute"),
-    (OF_NESTFUL, "add --run tools=nestful"), (OF_CALLNAVI, "scored with --set task=stability"),
-    ((*OF_CALLNAVI, "--set", "task=stability"), "no question has two"),
-    ((*OF_APPBENCH[:-2], "--run", "figure=appbench-4"), "--run figure applies only with --plot FILE"),
-    (("data/demo/pred.jsonl", "data/demo/gold.jsonl", "--plot", "OUT"), "--plot applies only with --bench"),
-    (("KEPT", "--plot", "OUT"), "this plot needs the samples"),
-    (("OWN", "--plot", "OUT"), "charts are of a benchmark's paper")
-])  # fmt: skip
+@tabled("argv, said")
 def test_what_a_figure_lacks_is_said(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     out, own = tmp_path / "out.svg", str(tmp_path / "own")
     kept = scored(tmp_path / "kept", "appbench") if "KEPT" in argv else ""

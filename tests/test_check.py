@@ -21,16 +21,8 @@ TABLES = tables(__file__)
 
 GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
 GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
-SEARCHED = {
-    "city": {"type": "string"}, "stars": {"type": "integer", "minimum": 1, "maximum": 5},
-    "board": {"enum": ["none", "half", "full"]}, "from": {"type": "string", "format": "date"},
-    "guests": {"type": "array", "maxItems": 2, "items": GUESTS},
-}  # fmt: skip
-FOUND = {
-    "id": {"type": "integer"}, "name": {"type": "string"},
-    "rooms": {"type": "array", "items": {"type": "number"}},
-    "place": {"type": "object", "properties": {"lat": {"type": "number"}}},
-}  # fmt: skip
+SEARCHED = TABLES["SEARCHED"]
+FOUND = TABLES["FOUND"]
 BOOKED = {"id": {"type": "integer"}, "note": {"type": "string"}, "nights": {}}
 
 
@@ -87,15 +79,7 @@ def test_every_code_is_explained_and_raised_here() -> None:
     assert all(f'"{code}"' in source for code in codes)
 
 
-@pytest.mark.parametrize("calls", [
-    [oslo(stars=4, board="half", **{"from": "2026-05-01"})],
-    [oslo(guests=[{"name": "Ada", "age": 3}, {"name": "Bo"}])],
-    [OSLO, call("book", id="$var_1.id$", note="to $var_1.name$")],
-    [OSLO, call("book", id="$var_1.rooms[0]$", nights="$var_1.place.lat$")],
-    [call("free", anything=[1, {"a": None}])],
-    [call("book", id=1), call("book", id=2), call("Hotels.search", city="$var_1.code$")], [OSLO, ROME],
-    [call("book", id=1), call("Hotels.search", city="$var_1$")],
-])  # fmt: skip
+@tabled("calls")
 def test_plans_without_findings(calls: list[dict[str, Any]]) -> None:
     assert findings(calls) == []
 

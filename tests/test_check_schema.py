@@ -40,11 +40,7 @@ def found(schema: Any, value: Any, **conventions: Any) -> tuple[Diagnostic, ...]
 
 
 TAGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
-DEFS = {
-    "positive": {"type": "integer", "minimum": 1},
-    "tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/tree"}, "tags": TAGS}},
-    "named": {"$anchor": "here", "type": "string", "pattern": "^n"},
-}
+DEFS = TABLES["DEFS"]
 INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
 
 

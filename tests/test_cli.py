@@ -37,22 +37,7 @@ def test_version_and_help() -> None:
                 assert all(p.help for p in command.params if isinstance(p, click.Option)), name
 
 
-@pytest.mark.parametrize(("argv", "text", "code", "said"), [
-    (("diff", GOLD, GOLD), "", 0, ""), (("diff", f"{DEMO}/pred.json", GOLD), "", 1, ""),
-    (("diff", "missing.json", GOLD), "", 2, "there is no file missing.json"),
-    (("diff", f"{ROOT}/data/samples", GOLD), "", 2, "is a directory without files of plans"),
-    (("diff", GOLD), "", 2, "GOLD"), (("dif",), "", 2, "Did you mean 'diff'?"),
-    (("stats", GOLD, "--format", "nonsense"), "", 2, "nonsense"),
-    (("stats", GOLD, "--from", "nestfull"), "", 2, "did you mean 'nestful'?"),
-    (("diff", "-", GOLD), "f(#a='x' #b='y')", 1, "line 1, column 10"),
-    (("diff", GOLD, "-"), "f(#a='x' #b='y')", 3, ""),
-    (("diff", "-", GOLD), "a = f(#x=b)\nb = g(#y=a)", 1, ""),
-    (("stats", "-"), "a = f(#x=b)\nb = g(#y=a)", 0, ""),
-    (("diff", f"{DEMO}/pred.jsonl", f"{DEMO}/gold.jsonl"), "", 1,
-     "\n13 pairs: 2 same, 10 different, 1 unreadable"),
-    (("execute", "-", "--tools", "nestful", "--format", "mermaid"),
-     '[{"name": "add", "arguments": {"arg_0": 1, "arg_1": 4}}]', 0, "→ 5"),
-])  # fmt: skip
+@tabled("argv, text, code, said")
 def test_codes_and_what_is_said(argv: tuple[str, ...], text: str, code: int, said: str) -> None:
     done = inside.planeval(*argv, text=text)
     assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done

@@ -23,25 +23,7 @@ from tests.test_cli_table import ALL, FILES, ROWS, SAMPLES, called, folder
 TABLES = tables(__file__)
 
 __all__ = ("folder",)  # a fixture for every test here
-CALLS = {
-    "agree": "agree judge.jsonl human.jsonl", 
-    "catalog": "catalog tools.json",
-    "check": "check sub.json --catalog tools.json",
-    "compare": "compare pred.jsonl better.jsonl --gold gold.jsonl",
-    "report": "report pred.jsonl --gold gold.jsonl", "convert": "convert plan.json --to plan",
-    "data show": f"data show mathqa --source {SAMPLES} --samples 1",
-    "data check": f"data check mathqa --source {SAMPLES}",
-    "data coverage": f"data coverage functionchat --source {SAMPLES}",
-    "data duplicates": f"data duplicates functionchat --source {SAMPLES}",
-    "data make": "data make --tools nestful -n 1 --isolation inline",
-    "data export": "data export answered.jsonl --to tools-jsonl",
-    "diff": "diff sub.json plan.json", "doctor": "doctor", "explain": "explain check.enum",
-    "execute": "execute plan.json --tools nestful --isolation inline",
-    "parse": "parse plan.json", "render": "render plan.json", "schema": "schema policy",
-    "score": "score pred.jsonl gold.jsonl", "selftest": "selftest",
-    "shrink": "shrink sub.json plan.json --code call.missing",
-    "stats": "stats plan.json", "suggest": "suggest sub.json --catalog tools.json", "table": "table own-run",
-}  # fmt: skip
+CALLS = TABLES["CALLS"]
 
 
 def forms(command: str) -> tuple[str, ...]:
@@ -88,14 +70,7 @@ def test_a_suffix_that_names_what_is_not_written_is_refused_and_format_wins(comm
 
 
 TARGETS = TABLES["TARGETS"]
-OTHER = {
-    "score --plot": f"score {SAMPLES}/answers/appbench.jsonl {SAMPLES}/appbench --benchmark appbench",
-    "table --plot": "table apps-run",
-    "--judge-cache": f"score {SAMPLES}/answers/callnavi.jsonl {SAMPLES}/callnavi --benchmark callnavi "
-    "--judge m",
-    "--model-cache": "suggest sub.json --catalog tools.json --model m",
-    "--cache": f"predict {SAMPLES}/callnavi --benchmark callnavi --model m -o run",
-}
+OTHER = TABLES["OTHER"]
 
 
 def call_of(command: str, flag: str) -> list[str]:
@@ -229,20 +204,7 @@ def test_a_stream_that_is_full_or_closed_is_no_difference(script: str, code: int
     assert not re.search("Traceback|Exception|Error:", done.stderr)
 
 
-SOURCES = (
-    "convert --list --wrappers {}", "data show --source {}", "data fetch mathqa --source {}",
-    "data show mathqa --verify --source {}",
-    "data show mathqa --source {}", "data check mathqa --source {}", "data check {}", "data coverage {}",
-    "data check gold.jsonl --tools {}", "data check gold.jsonl --runs {}", "data duplicates {}",
-    "data make --tools {}", "compare pred.jsonl better.jsonl --gold gold.jsonl --policy {}",
-    "diff pred.jsonl gold.jsonl --policy {}", "diff sub.json plan.json --format dot --theme {}",
-    "diff sub.json plan.json --execute recorded:{}", "predict {} --catalog tools.json --dry-run",
-    "execute plan.json --tools {}", "execute plan.json --tools recorded:{}", "parse plan.json --wrappers {}",
-    "execute plan.json --tools nestful --isolation inline --record {}", "render plan.json --theme {}",
-    f"score {{}} {SAMPLES}/callnavi --benchmark callnavi", "selftest --policy {}", "table {}",
-    "agree rewarded.jsonl --policy {}", "score pred.jsonl gold.jsonl --gold-doubts {}",
-    "compare pred.jsonl better.jsonl --gold gold.jsonl --gold-doubts {}",
-)  # fmt: skip
+SOURCES = TABLES["SOURCES"]
 
 
 def places() -> Iterator[str]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 CASES = ROOT / "tests" / "cases" / "catalogs"
 RATES = str(CASES / "mcp.json")
@@ -70,33 +72,10 @@ def test_a_schema_under_an_unknown_key_is_refused(tmp_path: Path, content: Any, 
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ([{"name": "Ann", "age": 3}], "entry 0, 'Ann', is not a tool: expected a description or parameters"),
-    ({"model": "m", "temperature": 1}, "found an object of 'model', 'temperature'"),
-    ([{"functions_declared": []}], "found a list whose first item is an object of 'functions_decl"),
-    ({}, "found an empty object"),
-    (_tool({"city": {"type": "string"}}), "tool 0 'search': expected the JSON Schema of an object"),
-    (_tool({"type": "array"}), 'arguments are an object, so expected "type": "object", found \'array\''),
-    (_tool({**TAKES, "required": "city"}), "required must be a list of names, found 'city'"),
-    (_tool({"properties": {"city": {"type": 3}}}), "type must be a name or a list of names, found 3"),
-    (_tool({"properties": {"city": {"anyOf": 3}}}), "city: anyOf must be a list of schemas, found 3"),
+    *TABLES["a_wrong_catalog_is_refused_with_what_was_found"],
     (f'[{{"name": "search", "parameters": {{"properties": {{"city": {NESTED}}}}}}}]',
      "a JSON Schema is nested more than 64 levels deep"),
     (_doubling('{"properties": {"x": {}, "y": {}}}'), "more than 20,000 schemas, with those"),
-    ([{"name": "f", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "TEXT"}}}}],
-     "unknown type 'TEXT'; Gemini knows NULL, BOOLEAN, INTEGER, NUMBER, STRING, ARRAY, OBJECT"),
-    ([{"functionDeclarations": ["f"]}], "expected a function declaration, found 'f'"),
-    ([{"toolSpec": {"name": "f", "inputSchema": TAKES}}], "tool 'f': expected a JSON Schema under \"json\""),
-    ({"toolConfig": {"tools": [3]}}, "expected a list of tools, found [3]"),
-    ([{"question": "?", "function": [3]}], "expected a function's document, found 3"),
-    ([{"question": "?", "function": ""}], "a record has no tools under 'function', found 'question', 'f"),
-    ([{"api_name": 3}], 'expected a tool with an "api_name"'),
-    ([{"api_name": "f", "required": "a"}], "tool 'f': required must be a list of names, found 'a'"),
-    ([{"api_name": "f", "parameters": ["a"]}], "tool 'f': parameters: expected an object of names, fou"),
-    ([{"api_name": "f", "responses": {"a": "str"}}], "tool 'f': responses: expected an object for 'a', "),
-    ([{"Name": "Bells", "Documentation": "{"}], "'Bells': its \"Documentation\" is a text that is not J"),
-    ([{"Name": "Bells", "Documentation": None}], "'Bells': expected an OpenAPI document with \"paths\""),
-    ({"result": {"tools": [{"name": "f", "inputSchema": {}}], "nextCursor": "2"}}, "a nextCursor, '2': "),
-    ({"tools": {"name": "f"}, "name": "g"}, "expected a list of tools, found {'name': 'f'}"),
 ])  # fmt: skip
 def test_a_wrong_catalog_is_refused_with_what_was_found(tmp_path: Path, content: Any, message: str) -> None:
     done = planeval("catalog", _catalog(tmp_path, content))

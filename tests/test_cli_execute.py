@@ -1,18 +1,20 @@
 """planeval execute and planeval doctor on the command line."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import text_case, until
 from tests.inside import planeval
 from tests.test_cli import planeval as started
 from tests.test_compare import lines
+from tests.test_tools_changed import opened
 
 
 def added(second: Any = 4) -> str:
@@ -87,14 +89,16 @@ def test_a_world_answers_from_its_facts(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:
     tools = tmp_path / "tools.py"
-    tools.write_text("import time\ndef good():\n    return 1\ndef slow():\n    time.sleep(100)\n")
+    os.mkfifo(begun := tmp_path / "begun")
+    slow = f"def slow():\n    open({str(begun)!r}).read()\n    time.sleep(100)\n"
+    tools.write_text(f"import time\ndef good():\n    return 1\n{slow}")
     calls = [[{"name": name, "arguments": {}}] for name in ("good", "slow")]
     file = lines(tmp_path / "plans.jsonl", [{"id": str(n), "plan": plan} for n, plan in enumerate(calls)])
     command = [sys.executable, "-m", "planner_eval", "execute", file, "--tools", str(tools)]
-    command += ["--isolation", "process", "--timeout", "60"]
+    command += ["--isolation", "process", "--timeout", "60", "--allow-read", str(begun)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as process:
-        time.sleep(2)
+        until(lambda: opened(begun))
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, "good" in out, "Traceback" in err) == (130, True, False)
@@ -109,34 +113,7 @@ def test_doctor_reports_each_layer() -> None:
     assert "landlock" in rows
 
 
-TALKING = """\
-import json, logging, sys
-
-logging.basicConfig(level="INFO", format="%(message)s")
-print("loading")
-
-def first(a):
-    print("got", a, "\\x1b[31m")
-    print("a warning", file=sys.stderr)
-    logging.info("logged")
-    sys.stdout.buffer.write(b"bytes\\n")
-    return a
-
-def second(b):
-    print("x" * 3000)
-    return inner(b)
-
-def inner(b):
-    return json.loads("{" * b)
-
-def loud(n):
-    for _ in range(n): print('y' * 1000)
-    return n
-
-def clear(n):
-    sys.stdout.calls.clear()
-    return n
-"""
+TALKING = text_case("test_cli_execute-TALKING.txt")
 
 
 @pytest.mark.more

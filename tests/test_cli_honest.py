@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables, text_case
 from tests.inside import planeval
 from tests.test_compare import lines
+
+TABLES = tables(__file__)
 
 DEMO = ROOT / "data" / "demo"
 PRED, GOLD = str(DEMO / "pred.jsonl"), str(DEMO / "gold.jsonl")
@@ -70,26 +72,13 @@ def many(tmp_path: Path) -> tuple[str, str]:
     return lines(tmp_path / "pred.jsonl", pred), lines(tmp_path / "gold.jsonl", gold)
 
 
-TOOLS = """
-def boom(x):
-    raise KeyError(x)
-def give(x):
-    return x
-def slow(x):
-    while True:
-        pass
-"""
+TOOLS = text_case("test_cli_honest-TOOLS.txt")
 
 
 @pytest.mark.parametrize(("pred", "gold", "said"), [
-    ("boom 1", "boom 1", "when run: the same; both fail at c1 (boom) with tools.py:3: KeyError: 1"),
-    ("gone 1", "gone 1", "when run: the same; both fail at c1 (gone) with unknown-tool"),
+    *TABLES["a_plan_that_fails_is_the_same_as_itself"],
     pytest.param("slow 1", "slow 1", "when run: unknown: both fail at c1 (slow) with timeout",
                  marks=pytest.mark.more),
-    ("boom 1", "boom 2", "when run: unknown: both fail at c1 (boom)"),
-    ("boom 1", "give 1", "when run: different; c1 (boom) fails"),
-    ("give 1", "give 2", "when run: different; c1 (give) gives 1, gold's c1 (give) gives 2"),
-    ("give 1", "give 1", "when run: the same\n"),
 ])  # fmt: skip
 def test_a_plan_that_fails_is_the_same_as_itself(tmp_path: Path, pred: str, gold: str, said: str) -> None:
     (tmp_path / "tools.py").write_text(TOOLS)
@@ -117,39 +106,17 @@ def typed(option: str) -> str:
 
 
 REFUSED: list[tuple[tuple[str, ...], str, str]] = [
-    (BENCHMARK, "--policy /nonexistent.toml", "--policy applies only without --benchmark"),
+    *TABLES["REFUSED"],
     *((BENCHMARK, option, f"{typed(option)} applies only without --benchmark")
       for option in ("--metric x", "--by x", "--from plan", "--from gold=plan", "--cluster x", "--strict")),
-    (BENCHMARK, "--run tools=nestful", "--run tools applies only to benchmarks that run answers (nestful)"),
-    (DETAILED, "--details", "--details applies only to benchmarks with more tables"),
-    (BENCHMARK, "--set reading=x", "CallNavi has no option 'reading'; it has task, notation"),
     *((BENCHMARK, option, f"{typed(option)} applies only with --judge")
       for option in ("--run judge.url=u", "--run judge.cache=c", "--run replay", "--run prompts=p")),
-    (BENCHMARK, "--only failures --format json", "--only applies only to other formats"),
-    (NESTFUL, "--isolation strict", "--isolation applies only with --run tools=SPEC"),
-    (NESTFUL, "--judge m", "--judge applies only to benchmarks that ask a judge (callnavi"),
-    (NESTFUL, "--details --format csv", "--details applies only to --format text and md"),
     *((SCORE, option, f"{typed(option)} applies only with --benchmark") for option in (
         "--official", "--corrected", "--details", "--run tools=nestful", "--isolation strict", "--judge m",
         "--run judge.url=u", "--run judge.cache=c", "--run replay", "--set a=b")),
-    (SCORE, "--by nosuch", "--by 'nosuch': no gold record has that field"),
-    (("compare", PRED, PRED, "--gold", GOLD), "--by nosuch", "--by 'nosuch': no gold record"),
-    (DIFF, "--patch --format svg", "--format applies only without --patch"),
-    (DIFF, "--patch -o x.svg", "--patch writes JSON, and x.svg has another suffix"),
-    (("diff", *ONE), "--patch -o x.csv", "--patch writes JSON"),
-    (("diff", *ONE), "--only failures", "--only applies only to many pairs"),
-    (("diff", *ONE), "--theme dark", "--theme applies only to drawings"),
-    (("diff", *ONE), "--force --format html", "--force applies only to drawings"),
-    (EXECUTE, "--theme dark", "--theme applies only to --format"),
-    (EXECUTE, "--isolation inline --run timeout=1",
-     "--run timeout applies only with --isolation strict or process"),
-    (("stats", PRED), "--cache data", "--cache applies only to data sets"),
     *((command, "--source data/samples --cache nonexistent", "--cache applies only without --source")
       for command in (("stats", "mathqa"), ("render", "mathqa"), ("data", "show"),
                       *(("data", verb, "mathqa") for verb in ("show", "check")))),
-    (("stats", "mathqa"), "--source data/samples --from plan", "--from applies only to files"),
-    (("data", "show", "mathqa"), "--id x --samples 1", "--samples applies only without --id"),
-    (("selftest",), "--command true --policy strict", "--policy applies only without --command"),
 ]  # fmt: skip
 
 

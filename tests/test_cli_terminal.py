@@ -14,7 +14,7 @@ import pytest
 from planner_eval.cli import COMMANDS, cli, terminal
 from planner_eval.comparison import rows
 from tests import inside
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, text_case
 from tests.terminal import on_terminal
 
 TABLES = tables(__file__)
@@ -65,18 +65,7 @@ def test_what_a_model_wrote_cannot_reach_the_terminal(tmp_path: Path) -> None:
         assert not set("\x1b\x07\u202e") & set(left), (argv, shown)
 
 
-SLOW = """
-import sys, time
-import {module} as slowed
-real = slowed.{name}
-def slow(*given, **named):
-    time.sleep(0.25)
-    return real(*given, **named)
-slowed.{name} = slow
-sys.argv[0] = "planeval"
-from planner_eval.__main__ import main
-main()
-"""
+SLOW = text_case("test_cli_terminal-SLOW.txt")
 
 
 @pytest.mark.parametrize(("argv", "place", "what"), [
@@ -125,20 +114,7 @@ def test_an_interrupt_says_how_much_was_done() -> None:
     assert re.search(r"interrupted after [4-7] of 13 plans\n$", shown.err), shown.err
 
 
-IN_PARTS = """
-import click
-from planner_eval.cli import workers as module
-from planner_eval.results.runs.run import run
-from tests.engine_jobs import Echo, records
-module._PROGRESS_SECONDS = 1.0
-@click.command()
-@module.work_options
-def command(running):
-    how = {"progress": running.progress()}
-    with run(Echo(0.05), records(60, {3: "raise"}), running.running(), **how) as finished:
-        click.echo(f"{finished.pairs} pairs, {running.wanted}")
-command()
-"""
+IN_PARTS = text_case("test_cli_terminal-IN_PARTS.txt")
 LINE = r"\d+ of 60 pairs, [\d.]+/s, 0:\d\d left(, 1 failed)?"
 
 

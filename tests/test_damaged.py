@@ -50,14 +50,7 @@ def test_long_flat_calls_read_as_short_ones(text: str) -> None:
     assert len(long.calls) == len(short.calls) + 4_000
 
 
-@pytest.mark.parametrize(("text", "calls"), [
-    ("".join(f"```\nf(a={at})\n```\nand\n" for at in range(20)), 20), ("f()" * 30, None),
-    ("f(a=1)\n" * 5 + "and so on!\n" + "f(a=1)\n" * 5, None),
-    ('{"task_nodes": [{"task": "a"}, {"task": "b"}, {"task": "c"}], "task_links": ['
-         + ", ".join(['{"source": "a", "target": "b"}'] * 4) + "]}", 3),
-    ('[{"name": "plot", "arguments": {"nodes": [' + ", ".join(['{"id": 1}'] * 9) + "]}}]", 1),
-    ('{"task_nodes": [' + ", ".join(['{"task": "f", "arguments": []}'] * 3) + '], "task_links": []}', 3),
-])  # fmt: skip
+@tabled("text, calls")
 def test_calls_are_counted_as_they_are_read_and_nothing_else_is(text: str, calls: int | None) -> None:
     """Those of all blocks; links, and nodes that are a value, are no calls."""
     assert calls is None or len(parse(text, limits=Limits(calls=calls))) == calls

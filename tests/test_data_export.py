@@ -14,7 +14,7 @@ from planner_eval.models.predict.predict import first_requests
 from planner_eval.models.predict.prepare import prepare_run
 from planner_eval.models.predict.tasks import read_tasks
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 from tests.prediction_samples import appbench_catalogue
 
 SAMPLES = ROOT / "data" / "samples"
@@ -161,11 +161,7 @@ def test_the_records_are_as_they_were(to: str, request: pytest.FixtureRequest) -
     assert planeval(*argv).stdout == done.stdout
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (("nowhere.jsonl",), "nowhere.jsonl"),
-    ((str(SAMPLES / "functionchat"), "--benchmark", "functionchat"), "flat does not serve functionchat"),
-    ((str(SAMPLES / "callnavi"),), "name its benchmark with --benchmark"),
-])  # fmt: skip
+@tabled("argv, said")
 def test_what_cannot_be_exported_is_said(argv: tuple[str, ...], said: str) -> None:
     done = planeval("data", "export", *argv, "--to", "chat-jsonl")
     assert (done.returncode, done.stdout) == (2, "")

@@ -20,6 +20,7 @@ from planner_eval.benchmarks.datasets.published import (
     read_accepted_checksums,
     verify,
 )
+from tests.conftest import tabled
 from tests.dataserver import Files, serving
 from tests.fuzz_endpoints import Answer, Server
 
@@ -227,12 +228,7 @@ def test_a_server_that_drips_is_given_up(files: Files, folder: Path, monkeypatch
     assert len(files.log) == 4
 
 
-@pytest.mark.parametrize(("said", "how", "why"), [
-    ("HTTP/1.1 100 Continue\r\n\r\n", "endless", "header of the server's answer is longer than 262,144"),
-    ("HTTP/1.1 302 Found\r\nLocation: ?a\r\n\r\nmore", "endless", "answer is longer than 262,144 bytes"),
-    ("HTTP/1.1 200 OK\r\n" + "X-A: 1\r\n" * 50, "drip", r"in 0.2 seconds without completing its header"),
-    ("HTTP/1.1 302 Found\r\nLocation: ftp://a/\r\nContent-Length: 0\r\n\r\n", "keep", "unknown url type")
-])  # fmt: skip
+@tabled("said, how, why")
 def test_a_server_without_a_body_is_given_up(
     said: str, how: str, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

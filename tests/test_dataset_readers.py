@@ -24,7 +24,9 @@ from planner_eval.benchmarks.datasets.mathqa import (
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.data import decode_answer, read_nestful
 from planner_eval.reading.parse import parse
-from tests.conftest import tabled
+from tests.conftest import tabled, tables
+
+TABLES = tables(__file__)
 
 LINE = "shop, class = findshop(#name='Tom's #1')"
 
@@ -184,11 +186,7 @@ def test_gold_answers_in_other_notations(text: str, value: Any, is_json: bool) -
     assert decode_answer(text) == (value, is_json)
 
 
-FIRST = {
-    "check.unknown_argument": [34, 15, 2], "check.missing_argument": [1, 21, 8], "label.duplicate": [0, 2, 2],
-    "reference.unresolved": [0, 4, 2], "dataset.repeated_spec": [0, 5, 0], "check.unknown_tool": [0, 11, 0],
-    "dataset.dollar": [0, 3, 0], "reference.malformed": [1, 0, 0],
-}  # fmt: skip
+FIRST = TABLES["FIRST"]
 
 
 def test_the_released_nestful_files(reference: Path) -> None:

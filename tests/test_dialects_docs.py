@@ -13,21 +13,10 @@ from planner_eval.reading.dialects import table
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.repairs import REPAIR_MEANINGS
 from planner_eval.reading.files import frameworks
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, text_case
 from tests.inside import planeval
 
-OWN = """
-[[dialect]]
-name = "own-model"
-title = "Own model: <call> around JSON"
-shape = "sections"
-open = ["<call>"]
-close = ["</call>"]
-inner = "json"
-each = true
-call = '{"tool": "$name", "args": "$arguments"}'
-example = '<call>{"tool": "f", "args": {"a": 1}}</call>'
-"""
+OWN = text_case("test_dialects_docs-OWN.txt")
 CALL = '<call>{"tool": "f", "args": {"a": 1}}</call>'
 
 

@@ -12,7 +12,7 @@ from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.listing import prove
 from planner_eval.reading.dialects.notations.json_rows import has_usual_template
 from planner_eval.reading.dialects.table import table
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, text_case
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -48,15 +48,7 @@ def test_a_template_is_read_as_it_is_written(form: str, tmp_path: Path) -> None:
     assert calls(*given, text=f"Sure, I call:\n{done.stdout}") == wanted
 
 
-SIDE_BY_SIDE = """
-[[dialect]]
-name = "own"
-shape = "sections"
-open = ["<go>"]
-inner = "json"
-separator = " and "
-example = '<go>{"name": "f"} {"name": "g"}'
-"""
+SIDE_BY_SIDE = text_case("test_dialects_own-SIDE_BY_SIDE.txt")
 REFUSED = TABLES["REFUSED"]
 
 

@@ -12,10 +12,12 @@ from planner_eval.base.errors import InputError
 from planner_eval.comparison.gold_alternatives import gold_warnings
 from planner_eval.reading.files.record import DEFAULT_STORE, Store
 from planner_eval.reading.parse import read
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 from tests.test_cli import planeval as started
 from tests.test_texts import parsed, tools
+
+TABLES = tables(__file__)
 
 SAMPLES = ROOT / "data" / "samples"
 NESTFUL = SAMPLES / "nestful" / "v2" / "nestful_data.jsonl"
@@ -197,13 +199,10 @@ FLOATS = [{"id": float(k), "output": [call(a=k)]} for k in range(3)]
 NOTHING = [{"id": k, "gold": []} for k in range(3)]
 FIVE = plans(5, "gold", name="q{}")
 STATES: dict[str, tuple[Any, list[Any], dict[str, int]]] = {
+    **TABLES["STATES"],
     "output alone": (plans(2), plans(2, "gold"), {"same": 2}),
     "output beside an empty answer": (
         [row | {"generated_text": None} for row in plans(2)], plans(2, "gold"), {"unreadable": 2}
-    ),
-    "output beside another's answer": (
-        [plans(2)[0], plans(2)[1] | {"prediction": [call(a=1)]}], plans(2, "gold"),
-        {"same": 1, "unreadable": 1},
     ),
     "whole numbers": (FLOATS, plans(3, "gold"), {"same": 3}),
     "a broken one": ([*FLOATS[:2], '{"id": 2.0, "output": [}'], plans(3, "gold"),
@@ -212,14 +211,7 @@ STATES: dict[str, tuple[Any, list[Any], dict[str, int]]] = {
         plans(1000, "prediction") + plans(1100, "response")[1000:], plans(1100, "gold"),
         {"same": 1000, "unreadable": 100},
     ),
-    "no calls": ([{"id": 0, "tool_calls": None}, {"id": 1, "tool_calls": []}, {"id": 2}], NOTHING,
-                 {"same": 2, "unreadable": 1}),
     "words": ([{"id": k, "response": MESSAGE} for k in range(3)], NOTHING, {"same": 3}),
-    "empty talks": ([{"id": 0, "messages": []}], NOTHING[:1], {"unreadable": 1}),
-    "an empty response": ([{"id": 0, "response": {}}], NOTHING[:1], {"unreadable": 1}),
-    "ids as text": ([{"id": "7", "text": "f(a=1)"}, {"id": "0008", "text": "f(a=1)"}],
-                    [{"id": 7, "gold": "f(a=1)"}, {"id": 8, "gold": "f(a=1)"}],
-                    {"same": 1, "absent": 1, "gold_absent": 1}),
     "commas at line ends": ([text + "," for text in TEXTS], FIVE, {"same": 5}),
     "old line ends": ("\r".join(TEXTS), FIVE, {"same": 5}),
     "a comma is missing": (f"[{TEXTS[0]}\n{', '.join(TEXTS[1:])}]", FIVE, {"same": 5}),
@@ -229,13 +221,7 @@ STATES: dict[str, tuple[Any, list[Any], dict[str, int]]] = {
                           for at, one in enumerate(INSIDE)], INSIDE,
                          {"same": 3, "absent": 1, "gold_absent": 1}),
     "an object of plans": (json.dumps(NAMED | {"q1": None, "q3": ""}), FIVE, {"same": 3, "unreadable": 2}),
-    "a message without end": ([{"id": 0, "conversations": []}], NOTHING[:1], {"unreadable": 1}),
     "lone calls": ([{"id": k, "function_call": call(a=k)} for k in (1, 0)], plans(2, "gold"), {"same": 2}),
-    "messages": ([{"id": k, "type": "message", "role": "assistant", "content": [
-        {"type": "tool_use", "id": "t", "name": "f", "input": {"a": k}}]} for k in (1, 0)],
-        plans(2, "gold"), {"same": 2}),
-    "wrapped calls": ([{"id": k, "tool_calls": [{"id": "c", "type": "function", "function": call(a=k)}]}
-                       for k in (1, 0)], plans(2, "gold"), {"same": 2}),
 }  # fmt: skip
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +19,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.results.runs.pairs import Running
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_run, write_run
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, until
 from tests.engine_jobs import Echo, records
 from tests.test_dialects_docs import OWN
 
@@ -69,13 +68,6 @@ def alive(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
-
-
-def until(true: Callable[[], object], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 7])
@@ -154,7 +146,7 @@ def test_workers_end_with_a_parent_that_is_killed(how: dict[str, Any], tmp_path:
     left = workers(process)
     process.kill()
     process.wait()
-    until(lambda: not any(map(alive, left)), 2.0)
+    until(lambda: not any(map(alive, left)))
     process.communicate()
 
 
@@ -306,11 +298,11 @@ def test_ray_gives_the_bytes_of_the_local_engine(tmp_path: Path) -> None:
 def test_a_run_that_is_killed_goes_on_with_any_engine(sent: signal.Signals, tmp_path: Path) -> None:
     how = {**WHOLE, "folder": str(tmp_path / "run")}
     process = start(ray="", **{**how, "seconds": 0.05})
-    until(lambda: list(tmp_path.glob("run/parts/*.json")), 60)
+    until(lambda: list(tmp_path.glob("run/parts/*.json")))
     started = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in below(process.pid) if alive(one)}
     found = [one for one, line in started.items() if b"planner_eval.results.runs.worker" in line]
     process.send_signal(sent)
     process.communicate(timeout=60)
     assert process.returncode == (130 if sent == signal.SIGTERM else -sent)
-    until(lambda: not any(map(alive, found)), 30)
+    until(lambda: not any(map(alive, found)))
     assert ran(**how).sums == expected(300)[1]

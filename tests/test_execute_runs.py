@@ -7,22 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, text_case
 from tests.test_cli import planeval
 
 PRED = str(ROOT / "data" / "demo" / "pred.jsonl")
 RATES = str(ROOT / "docs" / "examples" / "rates.py")
 SAID = "13 plans: 3 ok, 9 failed, 1 unreadable; 35 calls: 10 ok, 15 failed, 10 skipped\n"
 
-SLOW = """
-import os, time
-def f(x):
-    if x == "hang":
-        time.sleep(100)
-    if x == "die":
-        os._exit(3)
-    return x
-"""
+SLOW = text_case("test_execute_runs-SLOW.txt")
 
 
 def timeless(text: str) -> str:

@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,50 +16,12 @@ from planner_eval.execution.tool_loading import collect_tools, execute_file, set
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.execution.worlds.definition import CallError
 from planner_eval.execution.worlds.world import World
-from tests.conftest import tabled
+from tests.conftest import tabled, text_case, until
 from tests.inside import planeval
 from tests.pages import Page
 from tests.test_cli import planeval as started
 
-TOOLS = """
-class Desk:
-    def __init__(self):
-        self.rows = {}
-    def set_state(self, state):
-        if "rows" not in state:
-            raise ValueError("no rows")
-        self.rows = state["rows"]
-    def state(self):
-        return {"rows": self.rows}
-    def put(self, key, value):
-        self.rows[key] = value
-        return value
-    def get(self, key):
-        return self.rows[key]
-
-class Mail:
-    def _load_scenario(self, scenario):
-        self.sent = list(scenario.get("sent", []))
-    def send(self, text):
-        self.sent.append(text)
-        return len(self.sent)
-
-class Lamp:
-    def set_state(self, device, state):
-        return f"{device} {state}"
-
-CONTEXT = []
-def set_state(state):
-    CONTEXT[:] = state["rows"].items()
-def state():
-    return {"rows": dict(CONTEXT)}
-def put(key, value):
-    CONTEXT.append((key, value))
-    return value
-def get(key):
-    return dict(CONTEXT)[key]
-BOTH = [Desk, Mail]
-"""
+TOOLS = text_case("test_execute_states-TOOLS.txt")
 PUT, GET = "put(#key='x', #value='1')", "get(#key='y')"
 
 
@@ -335,9 +296,7 @@ def test_two_runs_do_not_record_into_one_file(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     argv = ["execute", plans, "--tools", str(tmp_path / "slow.py"), "--record", str(record)]
     first = subprocess.Popen([sys.executable, "-m", "planner_eval", *argv], stdout=subprocess.DEVNULL)
-    until = time.monotonic() + 20
-    while not record.exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    until(record.exists)
     second = planeval(*argv)
     assert (second.returncode, "another run is recording into it" in second.stderr) == (2, True)
     assert first.wait() == 0

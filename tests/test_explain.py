@@ -12,9 +12,11 @@ from planner_eval.base.errors import ParseError
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
 from planner_eval.results.codes import code_entries, explain_code, find_codes, label_meanings, term_entries
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval
 from tests.test_site import loaded
+
+TABLES = tables(__file__)
 
 TABLE = tomllib.loads((ROOT / "data" / "codes.toml").read_text(encoding="utf-8"))
 ROWS = TABLE["code"]
@@ -104,19 +106,7 @@ def test_the_page_of_codes_has_an_anchor_for_each() -> None:
     ]
 
 
-VIEWS = [
-    "diff {demo}pred.jsonl {demo}gold.jsonl", "score {demo}pred.jsonl {demo}gold.jsonl --causes",
-    "score {demo}pred.jsonl {demo}gold.jsonl --metric all --by difficulty",
-    "compare {demo}pred.jsonl {demo}tuned.jsonl --gold {demo}gold.jsonl",
-    "compare {demo}pred.jsonl {demo}tuned.jsonl --gold {demo}gold.jsonl --strict --by calls",
-    "score data/samples/agents/loans.jsonl",
-    "score data/samples/answers/nestful.jsonl data/samples/nestful --benchmark nestful",
-    "score data/samples/agents/week-2.jsonl --policy acting --by kind",
-    "compare {weeks}1.jsonl {weeks}2.jsonl --gold {weeks}1.jsonl",
-    "stats {demo}gold.jsonl", "data coverage {demo}gold.jsonl --catalog data/catalogs/rates.json",
-    "data check {demo}gold.jsonl --catalog data/catalogs/rates.json",
-    "data duplicates {demo}gold.jsonl", "data show", "explain",
-]  # fmt: skip
+VIEWS = TABLES["VIEWS"]
 """Commands whose tables are for people."""
 
 SYSTEMS = {"pred", "tuned", "week-1", "week-2", "calls", "kind", "--by"}

@@ -24,8 +24,10 @@ from planner_eval.reading.dialects.notations.nestful import _find_broken_label, 
 from planner_eval.reading.dialects.programs import grammars
 from planner_eval.reading.dialects.programs.program_grammars import JavaScriptTransformer, PythonTransformer
 from planner_eval.reading.dialects.read import parse, write
-from tests.conftest import ROOT, examples, reference_folder, tabled
+from tests.conftest import ROOT, examples, reference_folder, tabled, tables
 from tests.inside import planeval
+
+TABLES = tables(__file__)
 
 OWN = ROOT / "data" / "samples"
 
@@ -164,16 +166,7 @@ def test_the_grammar_gives_places_the_fast_path_does_not() -> None:
 
 FENCED = 'Sure:\n```json\n[{"name": "f", "label": "v", "arguments": {"a": "\\ud83d\\ude00 $v$"}}]\n```\n'
 CALL = [{"name": "get_rate", "arguments": {"cur": "EUR"}}]
-SHOWN: list[tuple[str | None, Any, dict[str, str]]] = [
-    (None, PLAN,
-        {"text": '"It \\u2192 $v1.sum$."', "b": '["$v9$"]', "text refers": "$v1.sum$", "b refers": "$v9$"}),
-    (None, "Hotels: [h = search(#city='Rome'), book(#a=[h, 'x'], #b=h.id)]",
-        {"a": "#a=[h, 'x']", "b": "#b=h.id", "a refers": "h", "b refers": "h.id"}),
-    ("nestful", FENCED, {"a": '"\\ud83d\\ude00 $v$"', "a refers": "$v$"}),
-    *((name, CALL, {"cur": '"EUR"'}) for name in ("hermes", "mistral-v11", "deepseek", "pythonic")),
-    ("gemma", CALL, {"cur": '<|"|>EUR<|"|>'}),
-    ("qwen3-coder", CALL, {"cur": "EUR"}),
-]  # fmt: skip
+SHOWN: list[tuple[str | None, Any, dict[str, str]]] = TABLES["SHOWN"]
 
 
 @pytest.mark.parametrize(("name", "text", "expected"), SHOWN)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, text_case
 
 TABLES = tables(__file__)
 
@@ -39,16 +39,7 @@ LATE_IN_WORKERS = "execution"
 
 HEAVY = {"scipy", "numpy", "networkx", "lark", "pydantic", "graphviz", "yaml", "sqlite3", "openai"}
 
-PRINT_MODULES = """
-import json, runpy, sys
-sys.argv = ["planeval", *{argv!r}]
-try:
-    runpy.run_module("planner_eval", run_name="__main__")
-except SystemExit:
-    pass
-names = {{name.partition(".")[0] for name in sys.modules}}
-print("\\n" + json.dumps(sorted(names - set(sys.stdlib_module_names))))
-"""
+PRINT_MODULES = text_case("test_imports-PRINT_MODULES.txt")
 
 
 # ---------------------------------------------------------------- start-up

@@ -15,7 +15,7 @@ import planner_eval as pe
 from planner_eval.base.errors import PolicyError
 from planner_eval.integrations.langchain import plan_evaluator
 from planner_eval.integrations.verdict import GoldError, compare_pair, judge
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tabled, tables
 
 TABLES = tables(__file__)
 
@@ -93,11 +93,7 @@ def test_an_answer_is_the_plan_or_it_is_not_and_why() -> None:
     assert judge("I cannot help.", GOLD).causes == ("call.missing",)
 
 
-@pytest.mark.parametrize("answer", [
-    [{"role": "user", "content": "q"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}],
-    {"messages": [{"role": "assistant", "content": "", "tool_calls": [CALL]}]}, {"output": GOLD}, [CALL],
-    'get_rate(base="EUR", quote="USD")'
-])  # fmt: skip
+@tabled("answer")
 def test_an_answer_may_have_any_form(answer: object) -> None:
     assert judge(answer, GOLD).same
     assert judge(GOLD, answer).same
@@ -118,11 +114,7 @@ def test_no_answer_raises(answer: object) -> None:
     assert not judge(answer, GOLD).same
 
 
-NO_GOLD = [
-    None, {}, "", "  ", "The rate is 1.09", "null", "none", "[{", 5, True, {"output": None}, {"output": ""},
-    {"output": "The rate is 1.09"}, {"messages": []}, ["Paris"], "README.md",
-    {"gold": GOLD, "accepted": {"get_rate.base": ["CHF"]}}, [{"role": "user", "content": "rates?"}],
-]  # fmt: skip
+NO_GOLD = TABLES["NO_GOLD"]
 
 
 @pytest.mark.parametrize("gold", NO_GOLD, ids=repr)
@@ -161,15 +153,7 @@ def test_what_else_is_right_counts_everywhere(answer: str, gold: dict[str, objec
 RATE = "get_rate(base=1)"
 SUNNY = {"role": "assistant", "content": "It is sunny."}
 OTHERS = ["see the manual", {}, "{}", ["sunny"], [SUNNY], {"gold": "see the manual"}, "f("]
-NO_PLAN: list[tuple[object, str]] = [
-    *(({"gold": RATE, "alternatives": [other]}, "alternative 1: ") for other in OTHERS),
-    ({"gold": RATE, "alternatives": [[], "no"]}, 'alternative 2: "no" holds no call'),
-    ({"gold": "no call", "alternatives": [RATE]}, '"no call" holds no call'),
-    ({"gold": RATE, "alternative": [[]]}, "did you mean 'alternatives'"),
-    *((gold, "holds no call") for gold in (
-        "{}", "```json\n{}\n```", '["sunny"]', ["sunny"], {"gold": "{}"}, json.dumps([SUNNY]),
-        {"messages": [{"role": "user", "content": "weather?"}, SUNNY]}, {**SUNNY, "tool_calls": None})),
-]  # fmt: skip
+NO_PLAN: list[tuple[object, str]] = TABLES["NO_PLAN"]
 
 
 @pytest.mark.parametrize(("gold", "said"), NO_PLAN, ids=repr)

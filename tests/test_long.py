@@ -24,10 +24,12 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.results.views.rows import diff_text
 from tests.build import edges
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.performance.parsing import processor
 from tests.performance.timing import growth
 from tests.real_plans import real_plans
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.long
 
@@ -53,11 +55,7 @@ def records(file: Path, count: int, wrong: bool = False) -> str:
     return str(file)
 
 
-COMMANDS = (
-    "parse PRED", "stats PRED", "diff PRED GOLD", "diff PRED GOLD --format html", "score PRED GOLD",
-    "compare PRED PRED --gold GOLD", "convert PRED --to nestful", "check PRED --catalog CATALOG",
-    "execute PRED --tools TOOLS --isolation process",
-)  # fmt: skip
+COMMANDS = TABLES["COMMANDS"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child there")

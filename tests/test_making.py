@@ -21,7 +21,7 @@ from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.curation.make.make import MadePlans
 from planner_eval.curation.make.record import Made, skeleton
 from planner_eval.curation.make.run_calls import Refusal
-from planner_eval.curation.make.skeletons import MAX_CALLS, draw_skeleton, meets_wishes, wishes_of
+from planner_eval.curation.make.skeletons import draw_skeleton, meets_wishes, wishes_of
 from planner_eval.curation.make.values import NO_VALUE, describe_worthless_value, draw_literal
 from planner_eval.execution.program import sink_calls
 from planner_eval.execution.terms import symbolic
@@ -269,42 +269,11 @@ ALONE = Tool("alone", parameters=(Parameter("a", NUMBER),), returns=FIELD)
 PAY = Tool("pay", parameters=(Parameter("b", Type()),), returns=Type(("boolean",)))
 
 IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
+    *TABLES["IMPOSSIBLE"],
     ({"catalog": Catalog((ALONE,), "t"), "depth": 5}, "depth 5: plans of t are at most 1 deep: no"),
     ({"catalog": Catalog((ALONE, PAY), "t"), "depth": 5}, "plans of t are at most 2 deep: alone → pay"),
     ({"catalog": Catalog((), "t")}, "t has no tools to make plans of"),
-    ({"tools": "nestful", "depth": 5, "calls": 3}, "need at least 5 calls; at most 3 are requested"),
-    ({"tools": "nestful", "components": 4, "width": 2}, "a plan of width 2 has at most 2"),
-    ({"tools": "nestful", "calls": 9, "depth": 2, "width": 2}, "a plan of depth 2 and width 2 has at most 4"),
-    ({"tools": "nestful", "single": True, "components": 2}, "a plan has 1 component"),
-    ({"tools": "nestful", "single": True, "width": 9, "depth": 3}, "a plan of depth 3 is at most 4 wide"),
-    ({"tools": "nestful", "single": True, "calls": 9, "depth": 3}, "a plan of depth 3 has at most 7 calls"),
-    ({"tools": "nestful", "pattern": "fan-in", "calls": 5}, "takes the outputs of 4 calls, and a tool of"),
-    ({"tools": "nestful", "pattern": "(())", "calls": 3}, "contradict each other: it has 2"),
-    ({"tools": "nestful", "pattern": "fan-out", "single": True}, "several of its calls give the answer"),
-    ({"tools": "nestful", "pattern": "chian"}, "did you mean 'chain'?"),
-    ({"tools": "nestful", "scope": "ms"}, "scope ms: it takes tools of 2 apps or more; nestful.json has 0"),
-    ({"tools": "world:appbench", "scope": "ss", "calls": 3}, "such a plan has one call"),
     ({"catalog": Catalog((ALONE,), "t"), "reuse": 1}, "reuse 1: no output of t fits a parameter"),
-    ({"tools": "nestful", "depth": "x"}, "depth 'x': expected a number or a range of numbers"),
-    ({"tools": "nestful", "depth": 0}, "depth 0: a plan has at least 1"),
-    ({"tools": "nestful", "calls": 1000}, f"at most {MAX_CALLS} calls"),
-    ({"tools": "nestful", "n": 0}, "n is 0, expected a whole number, 1 or more"),
-    ({"tools": "nestful", "n": "5"}, "n is '5', expected a whole number"),
-    ({"tools": "nestful", "distractors": 1.5}, "distractors is 1.5, expected"),
-    ({"tools": "nestful", "tries": True}, "tries is True, expected"),
-    ({"tools": "nestful", "pattern": 3}, "pattern is 3, expected a name"),
-    ({"tools": "nestful", "to": "nestfull"}, "there is no layout 'nestfull'; did you mean 'nestful'?"),
-    ({"tools": "nestful", "distinct": "x"}, "there is no way to differ 'x'"),
-    ({"preset": "nestfull"}, "unknown preset 'nestfull'; did you mean 'nestful'?"),
-    ({"preset": "functionchat"}, "preset 'functionchat' has no tools of its own"),
-    ({"preset": "complexfuncbench", "tools": "nestful"}, "name them with --like FILE"),
-    ({}, "name the tools to make plans from"), ({"tools": "recorded:x.jsonl"}, "add --catalog"),
-    ({"tools": "nestful", "fill": "nosuch.json"}, "nosuch.json: no such file"),
-    ({"tools": "nestful", "fill": {"tools": []}}, "fill: "),
-    ({"tools": "nestful", "fill": 3}, "fill: expected an object"),
-    ({"tools": "nestful", "to": "appbench"}, "need tools of apps, and those of nestful.json have none"),
-    ({"tools": "world:appbench", "to": "nestful"}, "its records have no apps"),
-    ({"tools": "nestful", "to": "functionchat", "depth": 2}, "hold plans of one call, but more"),
     ({"catalog": Catalog((ALONE,), "t"), "to": "complexfuncbench"}, "its records hold "
      "the output of each call: run the plans with --tools"),
 ]  # fmt: skip

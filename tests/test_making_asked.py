@@ -17,10 +17,9 @@ from planner_eval.base.errors import InputError
 from planner_eval.curation.make.ask_questions import template_for
 from planner_eval.curation.make.descriptions import describe_plan
 from planner_eval.curation.make.record import Made
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, text_case, until
 from tests.inside import planeval
 from tests.modelserver import Answer, ModelServer, message
-from tests.test_engine import until
 from tests.test_questions import VERDICT
 
 TABLES = tables(__file__)
@@ -150,9 +149,6 @@ def test_an_interrupted_command_goes_on_from_what_is_kept(server: ModelServer, a
     assert (planeval(*asked).returncode, len(server.bodies)) == (0, 4 + 8 - 3)
 
 
-SLOW = "import time\n\ndef slow(a: float) -> float:\n    time.sleep(30)\n    return a\n"
-
-
 def tools_of(folder: Path, text: str) -> str:
     file = folder / "own.py"
     file.write_text(text, encoding="utf-8")
@@ -160,12 +156,13 @@ def tools_of(folder: Path, text: str) -> str:
 
 
 def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
-    begun, tools = time.monotonic(), tools_of(tmp_path, SLOW)
-    done = planeval("data", "make", "--tools", tools, "-n", "1", "--want", "calls=1", "--run", "timeout=0.3")
-    assert time.monotonic() - begun < 15  # ten draws for each of eight attempts take 24
+    tools = tools_of(tmp_path, "import time\n\ndef slow(a: float) -> float:\n    time.sleep(100)\n")
+    begun = time.monotonic()
+    done = planeval("data", "make", "--tools", tools, "-n", "1", "--want", "calls=1", "--run", "timeout=1")
+    assert time.monotonic() - begun < 60  # ten draws for each of eight attempts take 80
     assert done.returncode == 3
     first, last = done.stderr.splitlines()
-    assert first.startswith("slow is called no more: 3 runs of it in a row took longer than 0.3 seconds; ")
+    assert first.startswith("slow is called no more: 3 runs of it in a row took longer than 1 second; ")
     assert first.endswith("; --run timeout=SECONDS allows more")
     assert last.startswith("0 of 1 made: no tool is left to call: ")
     assert "a call timed out (3)" in last
@@ -188,15 +185,7 @@ def test_only_tools_that_are_there_are_called_and_the_others_are_named(tmp_path:
     assert said.endswith(", left out: find, pay")
 
 
-LIKE = """\
-{"id": "a", "gold": "Hello, I would like to add two numbers, please."}
-{"id": "b", "gold": null}
-{"id": "c", "gold": []}
-{"id": "d", "gold": [
-{"id": "e", "gold": [{"name": "nosuch", "arguments": {"x": 3}}]}
-{"id": "f", "gold": [{"name": "add", "label": "$v1", "arguments": {"arg_0": 3, "arg_1": "$v9.result$"}}]}
-{"id": "g", "gold": [{"name": "add", "label": "$v1", "arguments": {"arg_0": 3, "arg_1": 4}}]}
-"""
+LIKE = text_case("test_making_asked-LIKE.txt")
 
 
 def test_each_kind_of_plan_that_cannot_be_followed_is_counted(tmp_path: Path) -> None:

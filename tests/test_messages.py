@@ -8,10 +8,8 @@ import pytest
 from planner_eval.cli import cli
 from planner_eval.cli.help import SHARED
 from tests.conftest import ROOT
-from tests.messages import LIST, error_texts, example_lines, listed, render
+from tests.messages import LIST, example_lines, listed, render
 from tests.test_help import ALL, FLAGS
-
-BY_PATH = listed()
 
 VISIBLE = {
     flag
@@ -28,14 +26,13 @@ LONGEST, VALUE = 200, "1234567890"
 
 def test_the_list_is_current(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update-cases"):
-        LIST.write_text(render(BY_PATH, example_lines()), encoding="utf-8")
+        LIST.write_text(render(listed()[0], example_lines()), encoding="utf-8")
     kept = [line for line in LIST.read_text(encoding="utf-8").splitlines() if not line.startswith("    ")]
-    assert kept == render(BY_PATH, "").splitlines(), "run: pytest tests/test_messages.py --update-cases"
+    assert kept == render(listed()[0], "").splitlines(), "run: pytest tests/test_messages.py --update-cases"
 
 
 def test_no_error_is_longer_than_two_lines() -> None:
-    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "planner_eval").rglob("*.py")}
-    errors = [text for source in sources.values() for text in error_texts(source)]
+    errors = listed()[1]
     assert len(errors) > 1_000
     assert [text for text in errors if len(text.replace("{}", VALUE)) > LONGEST] == []
 
@@ -43,7 +40,7 @@ def test_no_error_is_longer_than_two_lines() -> None:
 def test_options_in_messages_can_be_typed() -> None:
     hidden = [
         (path, message)
-        for path, messages in BY_PATH.items()
+        for path, messages in listed()[0].items()
         for message in messages
         for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", message)
         if flag not in VISIBLE
@@ -53,7 +50,7 @@ def test_options_in_messages_can_be_typed() -> None:
 
 def test_a_command_in_a_message_has_its_options() -> None:
     source = (ROOT / "data" / "codes.toml").read_text(encoding="utf-8")
-    texts = [source, *(message for messages in BY_PATH.values() for message in messages)]
+    texts = [source, *(message for messages in listed()[0].values() for message in messages)]
     wrong = [
         (command, flag)
         for text in texts

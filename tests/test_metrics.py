@@ -246,11 +246,11 @@ def test_distances_by_hand(number: str, wanted: float) -> None:
 
 
 def test_a_stopped_search_gives_a_bound_and_says_so() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     found = edit_distance(ring([12]), ring([5, 7]), timeout=0.05)
     assert not found.proved
     assert found.value >= 2
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
     calls = tuple(Call(f"c{i}", "f", (("x", i),)) for i in range(500))  # large plans are bounded at once
     found = edit_distance(Plan(calls), Plan(calls[:-1]), timeout=60)
     assert (found.value, found.proved) == (2, False)

@@ -108,7 +108,7 @@ def test_a_body_without_an_end_ends(server: ModelServer, act: Any) -> None:
     before = time.monotonic()
     problem = one(server, retries=1, deadline=0.5, max_bytes=10**6)
     assert isinstance(problem, ModelError)
-    assert time.monotonic() - before < 4
+    assert time.monotonic() - before < 30
     assert ("in total" in str(problem)) == (act is drip)
     assert ("longer than 1,000,000 bytes" in str(problem)) == (act is endless)
 

@@ -205,12 +205,7 @@ def test_a_process_may_stand_for_a_file_and_a_device_is_no_text() -> None:
         assert f"{argv[1]} is not text: byte" in done.stderr
 
 
-@pytest.mark.parametrize("argv", [
-    ("diff", "-", "-"), ("score", "-", "-"), ("score", "-", "-", "--benchmark", "nestful"),
-    ("compare", GOLDS, "-", "--gold", "-"), ("stats", "-", "-"), ("parse", "-", "-"), ("render", "-", "-"),
-    ("convert", "-", "-", "--to", "json"), ("check", "-", "-", "--catalog", RATES),
-    ("convert", "-", "--patch", "-"),
-])  # fmt: skip
+@tabled("argv")
 def test_standard_input_is_read_once(argv: tuple[str, ...]) -> None:
     done = planeval(*argv, text=CALL)
     assert (done.returncode, "- is standard input and can be read only once" in done.stderr) == (2, True)

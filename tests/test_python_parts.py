@@ -165,11 +165,7 @@ def test_what_is_wrong_is_said_in_its_place(tail: str) -> None:
     assert said[0] == said[1]
 
 
-FENCED = (
-    "Plan:\n```python\na = f(x=1)\n# see ``` below\ng(y=a)\n```\n",
-    '```python\na = f(x=1)\ng(y="use ```bash``` here", z=a)\n```',
-    "```python\nf()``` and then\n```python\ng()\n```\n", "```python\nf()```\n\nLater:\n```\ng()\n```\n",
-)  # fmt: skip
+FENCED = TABLES["FENCED"]
 
 
 def test_a_value_that_several_names_take_is_called_once() -> None:
@@ -185,11 +181,7 @@ def test_a_fence_ends_where_its_mark_stands_alone() -> None:
         assert ([call.name for call in plan.calls], len(plan.edges)) == (["f", "g"], text.count("=a")), text
 
 
-ITEMS = (
-    "1", "-2.5", "- 3", "+4", "0x1f", "1e999", "NaN", "Infinity", "-x", "True", "true", "null", "None", "'a'",
-    '"b\\n"', '"c"', "'it' 's'", "b'x'", "(1, 2)", "[]", "{}", "1 + 1", "*x", "# c\n5", "...", "1j", "g(b=1)",
-    "{'k': [1]}", '{"k": 1, "k": 2}', "{1: 2, None: 3}", "{1, 2}", "x.y", "f'{x}'", '"\\ud83d\\ude00"',
-)  # fmt: skip
+ITEMS = TABLES["ITEMS"]
 
 
 def read(text: str) -> object:
@@ -357,11 +349,7 @@ def test_line_ends(path: Path) -> None:
         assert read(text.replace("\n", end)) == read(text), end
 
 
-MARKS = [
-    "{}. ", "{}) ", "({}) ", "- ", "* ", "+ ", "• ", "> ", "> {}. ", "Step {}: ", "Step {}. ", "Step {} - ",
-    "Step {} — ", "Step {} → ", "**Step {}:** ", "step {}) ", "Action {}: ", "Call #{}: ", "- {}. ",
-    "\u200b", "\ufeff", "\u2060  {}. ",
-]  # fmt: skip
+MARKS = TABLES["MARKS"]
 
 
 @pytest.mark.parametrize("mark", MARKS)

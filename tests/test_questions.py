@@ -41,9 +41,11 @@ from planner_eval.models.pipelines.pipeline import Outcome, Request
 from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Unresolved
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import tabled
+from tests.conftest import tabled, tables
 from tests.modelserver import Answer, ModelServer, hang_up, message
 from tests.test_hostile_output import HOSTILE, TERMINAL
+
+TABLES = tables(__file__)
 
 TEXT, NUMBER = Type(("string",)), Type(("integer",))
 STAY = (
@@ -73,22 +75,13 @@ def codes(text: str, made: Made = MADE, language: str = "English") -> list[str]:
 
 
 UNUSABLE = {
-    "empty": ("", " \n "), "short": ("Hotels?",), "long": (GOOD + " Please." * 400,),
-    "refusal": ("I'm sorry, but I can't help with booking three nights in Rome on 2024-03-05.",
-                "As an AI, I book three nights in Rome from 2024-03-05."),
+    **TABLES["UNUSABLE"],
+    "long": (GOOD + " Please." * 400,),
     "around": (f"Sure! {GOOD}", f"Here is the request: {GOOD}", f"USER: {GOOD}", f"- {GOOD}", f"{GOOD} ```",
                GOOD.replace(" in a", "\nin a")),
-    "blank": [GOOD.replace("a hotel", one) for one in ("[hotel name]", "<hotel>", "____")],
-    "several": (f"Which hotels are there in Rome? {GOOD}",),
     "names": [f"{one} {GOOD}" for one in (
         "Use find_hotel.", "Use Find_Hotel.", "Call bookRoom.", "In StayFinder, please.", "Do step 1 first.",
         "The checkIn is what I say.", "Take the hotel_id of it.", "Take the room_key of it.")],
-    "leak": (GOOD.replace("a hotel", "the hotel HTL-77"), GOOD.replace("?", " for 412.50?")),
-    "ungrounded": [
-        "Could you book me three nights in a hotel in Rome?", GOOD.replace("three", "four"),
-        GOOD.replace("Rome", "Oslo"), *(GOOD.replace("March 5, 2024", day) for day in (
-            "tomorrow", "March 6, 2024", "March 5", "Tuesday"))],
-    "hidden": (GOOD.replace("Could", "Could\u202e"), GOOD.replace("Could", "\x1b[2JCould")),
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from planner_eval.base.errors import InputError, RenderError
 from planner_eval.plan.model import Call, Plan
 from planner_eval.results.drawing import layout, render, render_many
 from planner_eval.results.drawing.layout import draw_many
-from tests.conftest import ROOT
+from tests.conftest import ROOT, text_case
 from tests.render_plans import demo, dense
 
 GOOD = "digraph { a -> b }"
@@ -29,11 +29,11 @@ needs_pygraphviz = pytest.mark.skipif(find_spec("pygraphviz") is None, reason="p
 @needs_pygraphviz
 def test_the_deadline_is_kept_and_the_batch_goes_on() -> None:
     sources, start = [GOOD, SLOW, "digraph { a -> ", GOOD, "no graph", "", SLOW, GOOD], time.monotonic()
-    found = list(draw_many(sources, "svg", deadline=0.5))
-    assert time.monotonic() - start < 6
+    found = list(draw_many(sources, "svg", deadline=1))
+    assert time.monotonic() - start < 60
     assert [bool(one.data) for one in found] == [True, False, False, True, False, False, False, True]
     assert all(one.error for one in found if not one.data)
-    assert found[1].error.startswith("no layout within the deadline of 0.5 s; ")
+    assert found[1].error.startswith("no layout within the deadline of 1 s; ")
     assert "syntax error" in found[2].error
     assert found[0].data == found[3].data == found[7].data
 
@@ -91,27 +91,8 @@ def test_threads_draw_side_by_side() -> None:
     assert len(_children()) <= 2, "two that are done at once may both stay"
 
 
-KEPT = """
-import os, sys, threading, time
-from planner_eval.results.drawing import layout as child, render
-from planner_eval.plan.model import Call, Plan
-plan = Plan((Call("c1", "f"),))
-drawn = render(plan)
-assert threading.active_count() == 1, "who forks may have no threads"
-print(child._idle_children[0].process.pid, flush=True)
-"""
-FORKED = """
-import warnings
-warnings.simplefilter("ignore", DeprecationWarning)
-there = os.fork()
-if not there:
-    same = render(plan) == drawn and not child._idle_children[0].process.pid == os.getppid()
-    print(child._idle_children[0].process.pid, flush=True)
-    os._exit(0 if same else 1)
-assert os.waitpid(there, 0)[1] == 0
-assert render(plan) == drawn
-print(child._idle_children[0].process.pid, flush=True)
-"""
+KEPT = text_case("test_render_layout-KEPT.txt")
+FORKED = text_case("test_render_layout-FORKED.txt")
 
 
 def _told(code: str, **more: Any) -> list[int]:
@@ -220,11 +201,11 @@ def test_the_program_dot_draws_where_only_it_exists(tmp_path: Path, monkeypatch:
     dot.write_text(f"#!{sys.executable}{DOT}")
     dot.chmod(dot.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setattr(shutil, "which", lambda name: str(dot))
-    found = list(draw_many([GOOD, "broken", "slow", GOOD], "png", deadline=0.5))
+    found = list(draw_many([GOOD, "broken", "slow", GOOD], "png", deadline=3))
     assert [one.data for one in found] == [b"-Tpng 18\n", b"", b"", b"-Tpng 18\n"]
     assert found[0].diagnostics[0].message == "Warning: odd"
     assert found[1].error == "Graphviz: Error: syntax error"
-    assert found[2].error.startswith("no layout within the deadline of 0.5 s; ")
+    assert found[2].error.startswith("no layout within the deadline of 3 s; ")
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="the program dot is not installed")

@@ -20,7 +20,7 @@ from planner_eval.results.page.page import NOTEBOOK_SCRIPTS as IN_NOTEBOOKS
 from planner_eval.results.page.page import SCRIPTS
 from planner_eval.results.page.report import PageSettings, report
 from tests.browser import launched, opened
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, text_case
 from tests.render_plans import HOSTILE
 
 TABLES = tables(__file__)
@@ -201,26 +201,7 @@ def box_data(box: Any) -> dict[str, Any]:
     return {"role": box.role, "place": place, "mark": box.mark, "rows": rows}
 
 
-LAID = """([boxes, edges]) => {
-  const found = layout(boxes, edges, 900), hits = [], over = [];
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  const inside = (x, y, at) => { const s = found.spots[at], b = boxes[at];
-    return x > s.x + 1 && x < s.x + b.w - 1 && y > s.y + 1 && y < s.y + b.h - 1; };
-  found.lines.forEach((line, e) => {
-    if (!line) return;
-    path.setAttribute("d", line.line);
-    for (let d = 0, end = path.getTotalLength(); d <= end; d += 4) {
-      const p = path.getPointAtLength(d);
-      boxes.forEach((_, at) => { if (inside(p.x, p.y, at)) hits.push([e, at]); });
-    }
-  });
-  boxes.forEach((b, i) => boxes.forEach((c, j) => {
-    const s = found.spots[i], t = found.spots[j];
-    if (i < j && s.x < t.x + c.w && t.x < s.x + b.w && s.y < t.y + c.h && t.y < s.y + b.h) over.push([i, j]);
-  }));
-  return { hits, over, below: edges.every(e => found.spots[e.tail].y < found.spots[e.head].y),
-    wide: found.spots.every((s, at) => s.x > -0.5 && s.x + boxes[at].w <= found.width + 0.5) };
-}"""
+LAID = text_case("test_report_page-LAID.txt")
 
 
 def test_no_arrow_runs_through_a_box(browser: Any, demo: Path) -> None:
@@ -341,17 +322,7 @@ def no_graphviz(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("planner_eval.results.page.page._draw_svg", refused)
 
 
-INSERTED = """text => {
-  const cell = document.createElement('div');
-  cell.innerHTML = text;
-  document.body.append(cell);
-  for (const old of cell.querySelectorAll('script')) {
-    const made = document.createElement('script');
-    made.type = old.type;
-    made.textContent = old.textContent;
-    old.replaceWith(made);
-  }
-}"""
+INSERTED = text_case("test_report_page-INSERTED.txt")
 """As notebooks do it: the fragment is set as markup, then its scripts are made anew."""
 
 

@@ -15,7 +15,9 @@ from planner_eval.integrations.reward_parts import MAX_WRONG_REWARD, Verdicts, W
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading import dialects
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT, tabled, tables
+
+TABLES = tables(__file__)
 
 TOOLS = ("f", "g", "h")
 OTHERS = ("k", "m", "n")
@@ -90,11 +92,7 @@ def test_calls_made_again_earn_nothing(gold: Plan, pred: Plan, weights: Weights,
     assert earned(doubled, gold, reward) <= earned(pred, gold, reward) + NEAR
 
 
-PROMPTS = (
-    "You may call f(x), g(y) and h(z). Answer with one line a call.",
-    'Tools: [{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}]',
-    "Example:\nQuestion: add two numbers\nAnswer: [k(x=1), m(y=2)]\nQuestion: what is f of one?",
-)
+PROMPTS = TABLES["PROMPTS"]
 
 
 @given(plans(least=1, most=3), plans(least=1, most=3), st.sampled_from(PROMPTS))
@@ -295,16 +293,10 @@ def test_a_wrong_column_is_refused_before_anything_is_trained() -> None:
 
 
 @pytest.mark.parametrize(("how", "said"), [
-    ({"weights": {"call": 1}}, "'call', which is not a part of a reward; did you mean 'calls'"),
-    ({"weights": {"calls": -1}}, "the weight of calls is -1"),
-    ({"weights": dict.fromkeys(Weights._fields, 0)}, "the weights add up to 0"),
+    *TABLES["what_cannot_be_meant_is_refused"],
     ({"unreadable": float("nan")}, "unreadable is nan"),
-    ({"unreadable": 1.5}, "unreadable is 1.5, expected at most 1"),
-    ({"weights": [1]}, "the weights are [1], expected parts and numbers"),
-    ({"per_call": 3}, "per_call is 3, expected Verdicts("), ({"limits": 3}, "limits is 3, expected Limits"),
     *(({"jobs": jobs}, f"jobs is {jobs}, expected a whole number, 0 or more") for jobs in (-1, 1.5)),
     *(({"deadline": at}, f"deadline is {at}, expected a number of seconds above 0") for at in (-1, 0)),
-    ({"policy": "nosuch"}, "nosuch"), ({"dialect": "nosuch"}, "nosuch")
 ])  # fmt: skip
 def test_what_cannot_be_meant_is_refused(how: dict[str, Any], said: str) -> None:
     with pytest.raises(pe.PlanevalError) as found:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import ROOT, tables
+from tests.conftest import ROOT, tables, until
 from tests.inside import planeval
-from tests.test_engine import until, workers
+from tests.test_engine import workers
 
 TABLES = tables(__file__)
 

@@ -7,13 +7,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from planner_eval.results.runs.run import count_cores
-from tests.conftest import ROOT
+from tests.conftest import ROOT, until
 from tests.inside import planeval
 from tests.test_cli import planeval as started
 from tests.test_engine import workers
@@ -110,9 +109,7 @@ def test_plans_that_were_interrupted_are_counted_as_plans_and_processes_are_few(
     argv += ["--isolation", "process", "-o", f"{tmp_path}/run/"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < until and not list(tmp_path.glob("run/parts/*")):
-        time.sleep(0.05)
+    until(lambda: process.poll() is not None or list(tmp_path.glob("run/parts/*")))
     found = len(workers(process))
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)

@@ -27,9 +27,12 @@ from planner_eval.execution.sandbox.namespaces import _UNSHARE
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import tool_source
 from planner_eval.plan.model import Call, Plan, Ref
+from tests.conftest import tables, text_case, until
 from tests.inside import planeval as inside
 from tests.sandbox.run_beside import SECONDS as BESIDE
 from tests.test_cli import planeval
+
+TABLES = tables(__file__)
 
 HERE = Path(__file__).parent / "sandbox"
 ATTACKS_FILE = HERE / "attacks.py"
@@ -64,17 +67,9 @@ class Scene:
         return f"{name}={json.dumps(self.given.get(attack, {}))}"
 
 
-PUBLISHED = [
-    "tcp_connect", "udp_send", "unix_socketpair", "read_passwd", "read_file", "list_folder", "write_file",
-    "fork_forty", "two_hundred_threads", "replace_by_program", "allocate_4_gb", "huge_power", "sleep_forever",
-    "signal_process", "environment_of", "memory_of", "large_file", "open_by_ctypes", "segfault",
-]  # fmt: skip
+PUBLISHED = TABLES["PUBLISHED"]
 """What stands for the rows of the published table."""
-FURTHER = [
-    "many_files", "change_mode", "empty_by_truncating_open", "symlink_out", "signal_by_descriptor",
-    "limit_process", "memory_without_mapping", "shared_folder", "hard_link_out", "change_files",
-    "look_around", "descriptors_that_lead_out", *(["system_calls"] if os.uname().machine == "x86_64" else []),
-]  # fmt: skip
+FURTHER = TABLES["FURTHER"]
 WITH_A_FOLDER = ["raise_own_limits"]
 """Attacks that level process, which limits no processor time and has a deadline, is not made against."""
 ALLOWED = "write_in_own_folder"
@@ -144,11 +139,7 @@ def outcome(request: pytest.FixtureRequest, scene: Scene) -> dict[str, Any]:
     return found
 
 
-REASONS = {
-    "huge_power": "timeout", "sleep_forever": "timeout", "segfault": "worker-died",
-    "allocate_4_gb": "MemoryError", "two_hundred_threads": "RuntimeError", "large_file": "OSError",
-    "many_files": "disk-limit",
-}  # fmt: skip
+REASONS = TABLES["REASONS"]
 
 
 @pytest.mark.more
@@ -202,11 +193,7 @@ def processes_in(folder: Path) -> list[str]:
 
 
 COUNTED = "fill_a_folder_that_nobody_lists fill_unlinked_files fill_mapped_files fill_too_deep_a_folder"
-USED_UP = {
-    **dict.fromkeys(COUNTED.split(), ("OSError", "disk-limit")),
-    **dict.fromkeys(("fill_nameless_files", "twelve_thousand_files"), ("OSError", "disk-limit")),
-    "reserve_3_gb": ("OSError", "OSError"), "thousand_threads": ("RuntimeError", "task-limit"),
-}  # fmt: skip
+USED_UP = TABLES["USED_UP"]
 
 
 @pytest.mark.more
@@ -281,21 +268,7 @@ def test_process_replaces_a_worker_that_a_plan_killed() -> None:
     assert [call.status for call in traces[2].calls] == ["failed", "skipped"]
 
 
-STARTER = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from planner_eval.base.errors import ExecutionError
-from planner_eval.execution import Limits, Sandbox, tool_source
-from planner_eval.execution.program import compile_plan
-from planner_eval.plan.model import Call, Plan
-with Sandbox(tool_source(sys.argv[2]), level=sys.argv[3], limits=Limits(seconds=60)) as box:
-    ticket = box._send(compile_plan(Plan((Call("c1", "sleep_forever"),))))
-    print(box._backend.pipe.process.pid, flush=True)
-    try:
-        box._collect(ticket)
-    except ExecutionError as error:
-        print(error)
-"""
+STARTER = text_case("test_sandbox-STARTER.txt")
 
 
 def begun(level: str, folder: Path) -> subprocess.Popen[str]:
@@ -310,17 +283,12 @@ def test_a_killed_parent_leaves_no_process_and_no_file(scene: Scene, level: str)
     with begun(level, scene.temporary) as parent:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
-        time.sleep(0.3)
         assert Path(f"/proc/{worker}").exists()
         if level == "strict":
-            assert len(processes_in(scene.temporary)) >= 1
+            until(lambda: processes_in(scene.temporary))
         parent.kill()
-    patience = time.monotonic() + 5
-    while time.monotonic() < patience and (alive(worker) or list(scene.temporary.iterdir())):
-        time.sleep(0.05)
-    assert not alive(worker)
+    until(lambda: not alive(worker) and not list(scene.temporary.iterdir()))
     assert processes_in(scene.temporary) == []
-    assert list(scene.temporary.iterdir()) == []
 
 
 def alive(pid: int) -> bool:
@@ -500,10 +468,7 @@ def test_where_supervisor_or_zygote_is_killed_nothing_goes_on(open_folder: Path,
     with begun("strict", open_folder) as parent:
         assert parent.stdout is not None
         chain = [int(parent.stdout.readline())]
-        patience = time.monotonic() + 5
-        while len(processes_in(open_folder)) < 3 and time.monotonic() < patience:
-            time.sleep(0.02)
-        assert len(processes_in(open_folder)) == 3  # the supervisor, the zygote and the child
+        until(lambda: len(processes_in(open_folder)) == 3)  # the supervisor, the zygote and the child
         while len(chain) < 3:  # what waits for the supervisor, the supervisor, the zygote
             chain += [int(Path(f"/proc/{chain[-1]}/task/{chain[-1]}/children").read_text())]
         os.kill(chain[["waiter", "supervisor", "zygote"].index(killed)], signal.SIGKILL)

@@ -71,11 +71,7 @@ PATCH = TABLES["PATCH"]
 RECORD = TABLES["RECORD"]
 POLICY = TABLES["POLICY"]
 WORLD = TABLES["WORLD"]
-OWN_ROW = {
-    "name": "own", "title": "Own", "shape": "sections", "open": ["<c>"], "close": ["</c>"], "inner": "json",
-    "each": True, "rows": [99], "typed": True, "call": '{"tool": "$name", "args": "$arguments"}',
-    "example": '<c>{"tool": "f", "args": {"a": 1}}</c>',
-}  # fmt: skip
+OWN_ROW = TABLES["OWN_ROW"]
 SETTINGS = {
     **POLICY, "fields": {"id-field": "a.0", "text-field": "b", "gold-id-field": "c", "gold-text-field": "d"},
     "dialects": {"from": "json", "gold-from": "nestful", "wrappers": ["own.toml"]},
@@ -230,15 +226,10 @@ def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("argv", "data", "said"), [
-    (("diff", *DEMO, "--policy"), {"rule": [{}, {"argument": "x", "tolerence": 1}]},
-     "own.toml, line 1, rule 2: there is no key 'tolerence'; did you mean 'tolerance'?"),
-    (("diff", *DEMO, "--policy"), {"rule": [{"compare": "dates"}]},
-     "own.toml, line 1, rule 1: compare is 'dates', expected one of exact, typed, casefold"),
+    *TABLES["a_wrong_key_is_named"],
     (("render", "data/demo/gold.json", "--format", "dot", "--theme"),
      changed(toml("viz/themes/default.toml"), "roles/missing/ansi", "red"),
      "own.toml, roles.missing: ansi is 'red', expected numbers such as '1;31'"),
-    (("parse", DEMO[1], "--wrappers"), {"dialect": [{**OWN_ROW, "opne": ["<c>"]}]},
-     "own.toml: dialect 'own': there is no key 'opne'; did you mean 'open'?"),
     (("execute", DEMO[1], "--tools"), changed(WORLD, "api/g/returnz", []),
      "own.toml, api.g: there is no key 'returnz'; did you mean 'returns'?"),
 ])  # fmt: skip

@@ -28,7 +28,7 @@ from planner_eval.curation.shrink.shrink import shrink as shrink_written
 from planner_eval.curation.shrink.steps import find_values
 from planner_eval.plan.model import Plan, Ref
 from planner_eval.reading.dialects.read import parse
-from tests.conftest import ROOT, examples, tabled, tables
+from tests.conftest import ROOT, examples, tabled, tables, until
 from tests.inside import planeval
 from tests.property.test_comparison_laws import plans
 
@@ -354,9 +354,7 @@ def test_an_interrupt_writes_the_smallest_so_far(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*argv, "--while", command, "-o", str(place)], stderr=subprocess.PIPE, start_new_session=True
     )
-    until = time.monotonic() + 60
-    while (not mark.exists() or len(mark.read_text()) < 8) and time.monotonic() < until:
-        time.sleep(0.05)
+    until(lambda: mark.exists() and len(mark.read_text()) >= 8)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130

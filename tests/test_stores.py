@@ -13,7 +13,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.results.runs.pairs import JSON
 from planner_eval.results.runs.stored import read_rows, write_rows
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, text_case
 from tests.test_cli import planeval
 
 ParquetFile = pytest.importorskip("pyarrow.parquet").ParquetFile
@@ -104,17 +104,7 @@ def test_a_run_goes_on_in_the_store_it_was_begun_in(tmp_path: Path) -> None:
     assert "the run is not finished" in inside.planeval("score", folder).stderr
 
 
-DIES = """
-import os, shutil, sys
-from planner_eval.results.runs import folder
-from planner_eval.cli import run
-def dies(self, job, parts, check, join=folder.RunFolder.join):
-    shutil.copytree(self.parts, sys.argv.pop())
-    join(self, job, parts, check)
-    os._exit(9)
-folder.RunFolder.join = dies
-sys.exit(run())
-"""
+DIES = text_case("test_stores-DIES.txt")
 
 
 def alone(code: str, *argv: str) -> subprocess.CompletedProcess[str]:

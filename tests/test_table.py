@@ -27,7 +27,7 @@ from planner_eval.results.runs.stored import read_run, write_run
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
 from planner_eval.results.views.table import latex_text, write_table
 from tests import inside
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tabled
 
 SAMPLES = ROOT / "data" / "samples"
 GOLDEN = ROOT / "tests" / "tables"
@@ -459,16 +459,7 @@ def test_the_command_names_systems_and_writes_by_suffix(names: list[str], tmp_pa
     assert "no run of it is known to be asked with" in done.stdout
 
 
-@pytest.mark.parametrize(("argv", "said"), [
-    (("nowhere",), "nowhere: expected the folder of a run of planeval predict or score"),
-    (("RUN", "RUN"), "is named twice"),
-    (("RUN", "--layout", "callnavi-3"),
-     "there is no layout 'callnavi-3' for these runs; callnavi has callnavi-4"),
-    (("RUN", "--metric", "ast"), "callnavi has no metric 'ast'"),
-    (("RUN", "--by", "colour"), "no sample has a 'colour'"),
-    (("RUN", "--gold", str(SAMPLES / "nestful")), "nestful"),
-    (("RUN", "--layout", "callnavi-4", "--by", "part"), "--by applies only without --layout"),
-])  # fmt: skip
+@tabled("argv, said")
 def test_what_cannot_be_tabled_is_said(names: list[str], argv: tuple[str, ...], said: str) -> None:
     done = planeval("table", *(names[0] if word == "RUN" else word for word in argv))
     assert (done.returncode, done.stdout) == (2, "")

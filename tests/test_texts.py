@@ -227,16 +227,8 @@ def test_lines_beside_other_notations_are_read_in_order() -> None:
     assert "dialect.mixed" in [note.code for note in plan.diagnostics]
 
 
-TOKENS = {
-    "chatml": ("<|im_start|>{}\n", "<|im_end|>\n"),
-    "llama": ("<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>"),
-    "gemma": ("<start_of_turn>{}\n", "<end_of_turn>\n"),
-}
-ANSWERS = {
-    "tool": ("tool", '{"name": "other", "arguments": {}}'),
-    "ipython": ("ipython", '{"name": "other", "arguments": {}}'),
-    "user": ("user", '<tool_response>\n{"name": "other", "arguments": {}}\n</tool_response>'),
-}
+TOKENS = TABLES["TOKENS"]
+ANSWERS = TABLES["ANSWERS"]
 ASKED = ("user", "Do it.")
 
 

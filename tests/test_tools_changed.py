@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, until
 from tests.test_cli import planeval
 
 TOOLS = """
@@ -44,9 +43,7 @@ def test_tools_that_are_edited_meanwhile_are_refused(tmp_path: Path, more: str) 
     how: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen([sys.executable, "-m", "planner_eval", *argv], cwd=tmp_path, env=env, **how)
-    until = time.monotonic() + 60
-    while not opened(pipe) and process.poll() is None and time.monotonic() < until:
-        time.sleep(0.01)
+    until(lambda: opened(pipe) or process.poll() is not None)
     tools.write_text(TOOLS.format(pipe=str(pipe), value=2))
     out, err = process.communicate(timeout=120)
     if "isolation level" in err:

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import planner_eval as pe
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tables
 from tests.test_integrations import environment
+
+TABLES = tables(__file__)
 
 BEGUN = 1_795_401_014_474_936_112
 
@@ -201,7 +203,7 @@ def played(final: str, *turns: _Turn, heard: str | None = None) -> list[Span]:
     at = 0.0
     told: tuple[str, ...] = ()
     for turn, given in enumerate(turns):
-        calls = given if isinstance(given, list) else [given]
+        calls = [given] if isinstance(given[0], str) else given
         asked = tuple((f"call_{turn}_{n}", call[0], call[1]) for n, call in enumerate(calls))
         spans.append(Span(f"m{turn}", "root", "model", "chat m", at, at + 400, calls=asked, heard=told))
         at, told = at + 401, ()
@@ -235,91 +237,18 @@ def helped(question: str, answer: str, *inner: _Turn) -> list[Span]:
     return [*spans, last, Span("root", None, "agent", "agent", -1, 2401)]
 
 
+def scenes(rows: dict[str, list[Any]]) -> dict[str, list[Span]]:
+    """Runs by their names, as the table says them: how it is made, of what, and what a model hears."""
+    heard = {name: {"heard": row[2]} if len(row) > 2 else {} for name, row in rows.items()}
+    made = {"played": played, "helped": helped}
+    return {name: made[row[0]](*row[1], **heard[name]) for name, row in rows.items()}
+
+
 WEATHER = ("get_weather", {"city": "Oslo"}, {"temp": 4, "sky": "snow"})
 USER = ("find_user", {"mail": "eve@example.org"}, {"id": 4411, "name": "Eve Holm", "plan": "gold"})
-INVOICES = ("query", {"sql": "SELECT id, total FROM invoices WHERE paid = 0"}, [[81, 120.5], [84, 75.0]])
-DOCS = ("search_docs", {"q": "reset password"}, {"hits": [{"doc": 52, "title": "Resetting a password"}]})
-PAGE = (
-    "open_doc", {"doc": 52},
-    "To reset a password, open the account page, choose Security and follow the link in the mail.",
-)  # fmt: skip
-CUT_OFF = "The service is down; I could not finish."
+SEARCH = ("search", {"q": "p"}, "717710")
 
-
-def fails(name: str, given: Any, error: str) -> tuple[Any, ...]:
-    return (name, given, None, error)
-
-
-RIGHT: dict[str, list[Span]] = {
-    "one call": played("4 degrees and snow in Oslo.", WEATHER),
-    "two at once": played("4 degrees in both; snow in Oslo, rain in Bergen.",
-        [WEATHER, ("get_weather", {"city": "Bergen"}, {"temp": 4, "sky": "rain"})]),
-    "chain": played("Eve has order 901 of 33 euros.", USER,
-        ("list_orders", {"user": 4411}, [{"order": 901, "sum": 33}])),
-    "waiting for a job": played("Build 77 passed in 6 minutes.",
-        ("start_build", {"ref": "main"}, {"build": 77}),
-        *[("build_status", {"build": 77}, {"state": "running"})] * 4,
-        ("build_status", {"build": 77}, {"state": "passed", "minutes": 6})),
-    "waiting with sleep": played("Build 78 passed.", ("start_build", {"ref": "dev"}, {"build": 78}),
-        *[("build_status", {"build": 78}, {"state": "queued"}),
-            ("sleep", {"seconds": 5}, "Waited 5 seconds")] * 3,
-        ("build_status", {"build": 78}, {"state": "passed"})),
-    "pages by cursor": played("a0.csv, a1.csv, a2.csv, a3.csv",
-        *[("list_files", {"cursor": at}, {"files": [f"a{at}.csv"], "next": at + 1}) for at in range(4)]),
-    "pages to the end": played("Only x.csv.", ("list_files", {"page": 1}, {"files": ["x.csv"]}),
-        ("list_files", {"page": 2}, {"files": []})),
-    "timeout, then fine": played("It is open from 9 to 17.",
-        fails("fetch", {"url": "https://example.org/a"}, "TimeoutError: timed out after 30 s"),
-        ("fetch", {"url": "https://example.org/a"}, "Opening hours: 9 to 17")),
-    "rate limit twice": played("hello", fails("translate", {"text": "hei"}, "429 Too Many Requests"),
-        fails("translate", {"text": "hei"}, "429 Too Many Requests"),
-        ("translate", {"text": "hei"}, "hello")),
-    "service down": played(CUT_OFF,
-        fails("fetch", {"url": "https://example.org/b"}, "503 Service Unavailable"),
-        fails("fetch", {"url": "https://example.org/b"}, "503 Service Unavailable")),
-    "arguments mended": played("Booked: B-19.",
-        fails("book", {"date": "tomorrow"}, "ValueError: date must be YYYY-MM-DD"),
-        ("book", {"date": "2026-11-24"}, {"booking": "B-19"})),
-    "reading back": played("n.txt holds beta now.", ("read_file", {"path": "n.txt"}, "alpha"),
-        ("write_file", {"path": "n.txt", "text": "beta"}, "ok"), ("read_file", {"path": "n.txt"}, "beta")),
-    "tests mended": played("All pass, none of the 2 fails now: failed 0.", ("run_tests", {}, {"failed": 2}),
-        ("edit", {"path": "a.py", "text": "x = 1"}, "edited"), ("run_tests", {}, {"failed": 0})),
-    "tests still failing": played("Still 2 failed.",
-        *[("run_tests", {}, {"failed": 2}), ("edit", {"path": "a.py", "text": "x = 1"}, "edited"),
-            ("run_tests", {}, {"failed": 2}), ("edit", {"path": "a.py", "text": "x = 2"}, "edited"),
-            ("run_tests", {}, {"failed": 2})]),
-    "dice": played("7, 20 and 3.", *[("roll", {"sides": 20}, {"value": value}) for value in (7, 20, 3)]),
-    "the same number twice": played("Two fives: 5 and 5.", *[("roll", {"sides": 6}, {"value": 5})] * 2),
-    "scrolling": played("That is the end of the page.", *[("scroll", {"by": 600}, "ok")] * 5),
-    "keys": played("The form is sent.", *[("press", {"key": "Tab"}, None)] * 4,
-        ("press", {"key": "Enter"}, None)),
-    "cart": played("2 items of T-9 are in the cart.",
-        *[("add_to_cart", {"sku": "T-9"}, {"items": at}) for at in (1, 2)]),
-    "mails": played("Sent to three.",
-        [("send_mail", {"to": f"{who}@example.org", "text": "hi"}, "sent") for who in "abc"]),
-    "balance before and after": played("It is 250 euros as before.",
-        ("balance", {"account": 3}, {"euros": 250}), ("transfer", {"from": 3, "to": 4, "euros": 0}, "done"),
-        ("balance", {"account": 3}, {"euros": 250})),
-    "other words, same hits": played(
-        "Open the account page, choose Security (document 52: Resetting a password).", DOCS,
-        ("search_docs", {"q": "forgotten password"}, DOCS[2]), PAGE),
-    "two agents ask alike": helped("population", "717710", ("search", {"q": "population Oslo"}, "717710")),
-    "two agents, two calls": helped("height", "8100 ft", ("search", {"q": "Galdhøpiggen"}, "2469 m"),
-        ("convert", {"m": 2469}, "8100 ft")),
-    "a game": played("We are in cave 6.",
-        *[("move", {"to": "north"}, f"You are in cave {at}.") for at in (4, 5, 6)]),
-    "a game that says one sentence": played("Nothing but corridor.",
-        *[("move", {"to": "north"}, "You see a long corridor.")] * 3),
-    "clock": played("It is 12:02.", *[("now", {}, f"12:0{at}") for at in range(3)]),
-    "upload in parts": played("4 parts of 65536 bytes are there.",
-        *[("upload", {"part": at}, {"received": 65536}) for at in range(4)]),
-    "health between steps": played("v8 is up, load 0.1.", ("health", {}, {"status": "up", "load": 0.1}),
-        ("deploy", {"tag": "v7"}, "rolled out"), ("health", {}, {"status": "up", "load": 0.1}),
-        ("deploy", {"tag": "v8"}, "rolled out"), ("health", {}, {"status": "up", "load": 0.1})),
-    "locked, then another way": played("Queued as ticket 31.",
-        fails("save", {"row": 1}, "database is locked"), fails("save", {"row": 1}, "database is locked"),
-        ("queue_save", {"row": 1}, {"ticket": 31})),
-}  # fmt: skip
+RIGHT = scenes(TABLES["RIGHT"])
 """Runs in which nothing is wrong."""
 
 
@@ -331,65 +260,13 @@ def _open(spans: list[Span], name: str) -> list[Span]:
     return [span._replace(end=None) if span.id == name else span for span in spans]
 
 
-LANGGRAPH = "Error: get_wether is not a valid tool, try one of [get_weather]."
-PYDANTIC = "Unknown tool name: 'find_usr'. Available tools: 'find_user'"
-
-FAULTS: dict[str, dict[str, list[Span]]] = {
-    "repeated_call": {"the same again": played("4 degrees, snow.", WEATHER, WEATHER),
-        "in another order of keys": played("11.72",
-            ("rate", {"base": "EUR", "quote": "NOK"}, {"rate": 11.72}),
-            ("rate", {"quote": "NOK", "base": "EUR"}, {"rate": 11.72})),
-        "twice at once": played("Eve Holm, 4411, gold", [USER, USER]),
-        "a file read twice": played("Call Jan at 17:30, buy 3 stamps.",
-            *[("read_file", {"path": "notes/todo.md"}, "1. call Jan at 17:30\n2. buy 3 stamps")] * 2),
-        "a query twice": played("81 (120.5) and 84 (75.0) are unpaid.", INVOICES, INVOICES),
-        "a page twice": played("Open the account page, choose Security (52, Resetting a password).", DOCS,
-            PAGE, PAGE),
-        "again after another": played("4, snow; Eve Holm 4411 gold", WEATHER, USER, WEATHER)},
-    "loop": {"a search three times": played("52: Resetting a password", *[DOCS] * 3),
-        "search and open": played("Choose Security (52, Resetting a password), account page.",
-            *[DOCS, PAGE] * 3),
-        "three in a circle": played("Eve 4411, 81, 84, 4 degrees", *[USER, INVOICES, WEATHER] * 3),
-        "a folder five times": played("main.py and util.py",
-            *[("list_dir", {"path": "src"}, ["main.py", "util.py"])] * 5),
-        "a job that has failed": played("It failed: disk full.",
-            *[("build_status", {"build": 9}, {"state": "failed", "reason": "disk full"})] * 5),
-        "a search in new words each time": played("52: Resetting a password",
-            *[("search_docs", {"q": f"reset password {word}"}, DOCS[2]) for word in ("how", "help", "please",
-                "now")]),
-        "asking the same expert": played("Form 1040-X and a copy of the return.",
-            *[("ask_expert", {"q": "Which form do I need?"},
-                "You need form 1040-X, and a copy of last year's return.")] * 4)},
-    "failed_retry": {"no such key": played("There is none.",
-            *[fails("get", {"id": "zz"}, "KeyError: 'zz'")] * 2),
-        "wrong date": played("I cannot book.",
-            *[fails("book", {"date": "tomorrow"}, "ValueError: date must be YYYY-MM-DD")] * 2),
-        "not found": played("The page is gone.",
-            *[fails("fetch", {"url": "https://example.org/x"}, "404 Not Found")] * 2),
-        "not allowed": played("I may not.",
-            *[fails("delete", {"id": 5}, "PermissionError: not allowed")] * 3),
-        "not allowed, after another": played("I may not; 4, snow.",
-            fails("delete", {"id": 5}, "401 Unauthorized"), WEATHER,
-            fails("delete", {"id": 5}, "401 Unauthorized")),
-        "wrong SQL": played("It does not work.",
-            *[fails("query", {"sql": "SELEC 1"}, 'syntax error at or near "SELEC"')] * 2)},
-    "not_run": {"a misspelt tool": played("4 degrees, snow.", ("get_wether", {"city": "Oslo"}), WEATHER,
-            heard=LANGGRAPH),
-        "a misspelt tool, other words": played("Eve Holm, 4411, gold",
-            ("find_usr", {"mail": "eve@example.org"}), USER, heard=PYDANTIC),
-        "a tool of another agent": played("4, snow", ("pay", {"euros": 3}), WEATHER,
-            heard="Tool pay not found in agent helper"),
-        "a tool that nobody ran": played("4, snow", ("pay", {"euros": 3}), WEATHER)},
-    "incomplete": {"a span is missing": _without(helped("population", "717710",
-                ("search", {"q": "p"}, "717710")), "ask_ben agent"),
+FAULTS: dict[str, dict[str, list[Span]]] = {code: scenes(runs) for code, runs in TABLES["FAULTS"].items()} | {
+    "incomplete": {
+        "a span is missing": _without(helped("population", "717710", SEARCH), "ask_ben agent"),
         "a tool did not end": _open(played("4, snow, Eve Holm 4411 gold", WEATHER, USER), "t1_0"),
-        "exported twice": (lambda spans: [*spans, spans[1]])(played("4 degrees, snow.", WEATHER))},
-    "unused_result": {"an answer unread": played("4 degrees, snow.", WEATHER,
-            ("get_news", {"topic": "sport"}, {"headline": "Lions win the final"})),
-        "the first answer unread": played("4 degrees, snow.",
-            ("list_orders", {"user": 4411}, [{"order": 901, "sum": 33.4}]), WEATHER),
-        "two answers unread": played("I cannot say.", [USER, INVOICES])},
-}  # fmt: skip
+        "exported twice": (lambda spans: [*spans, spans[1]])(played("4 degrees, snow.", WEATHER)),
+    }
+}
 """Runs with one fault, under the code of the finding that tells it."""
 WRONG = {name: (spans, f"trace.{code}") for code, runs in FAULTS.items() for name, spans in runs.items()}
 

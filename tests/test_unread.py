@@ -100,18 +100,10 @@ def test_a_doubt_is_told_wherever_a_verdict_is(tmp_path: Path) -> None:
     assert "find.unread" in planeval("parse", pred).stdout
 
 
-UNITS = (
-    "f(a=1)\n", "[f(a=1)]\n", "x = f(a=1)\n", "f(a=1);", "f(a=g(b=1))\n", "f(a=[1, 'b)'])\n",
-    "const x = await f({a: 1});\n", "a = f(#x='1')\n", "App: [r, s = f(#x='1', #b=r)]\n",
-    '{"name": "f", "arguments": {"a": 1}}\n',
-)  # fmt: skip
+UNITS = TABLES["UNITS"]
 CALL = '{"name": "f", "arguments": {"a": 1}}'
 SPOKEN = '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
-MANY = (
-    ("", "f(a=1)\n", ""), ("", "<|tool_call>call:f{a:1}<tool_call|>\n", ""), ("[", f"{CALL}, ", f"{CALL}]"),
-    ("", "<function=f>\n<parameter=a>\n1\n</parameter>\n</function>\n", ""),
-    ('{"role": "assistant", "content": null, "tool_calls": [', f"{SPOKEN}, ", f"{SPOKEN}]}}"),
-)  # fmt: skip
+MANY = TABLES["MANY"]
 
 
 @pytest.mark.more
