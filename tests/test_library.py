@@ -249,7 +249,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no plan": (lambda: pe.check(None), "the plan is None, as in a trace without tool calls"),
     "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "no gold record has that field"),
     "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "unknown metric 'callz'"),
-    "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms apply to one pair"),
+    "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms= applies only to one"),
     "many": (lambda: pe.parse(GOLDS), r"holds 13 records, expected one plan: pe\.read gives them"),
     "no file": (lambda: pe.parse(Path("nowhere.json")), "there is no file"),
     "no catalog": (lambda: pe.check(ROME, "nowhere.json"), "no such file"),
