@@ -139,7 +139,7 @@ def test_what_models_may_write_otherwise(gold: str, answer: str, found: list[tup
     record = {"id": "q", "question": "Add it", "gold": gold, "tools": ADD}
     runs = {name: [{"id": "q", "prediction": answer}] for name in "abc"}
     check = pe.check_dataset(
-        [record], text_field="gold", runs=runs, confidence="low", select=["gold.outvoted"]
+        [record], reading=pe.Reading(text_field="gold"), runs=runs, confidence="low", select=["gold.outvoted"]
     )
     assert [[doubt.found.code, doubt.found.confidence] for doubt in check.doubts] == found
 
@@ -149,7 +149,8 @@ def test_a_model_that_is_mostly_wrong_weighs_less() -> None:
     right = [{"id": str(n), "prediction": f"f(x={n})" if n else "g(x=1)"} for n in range(12)]
     wrong = [{"id": str(n), "prediction": f"h(x={n})"} for n in range(12)]
     runs = {"a": right, "b": right, "c": right, "d": wrong, "e": wrong}
-    check = pe.check_dataset(gold, text_field="gold", runs=runs, confidence="low", select=["gold.outvoted"])
+    how = {"reading": pe.Reading(text_field="gold"), "confidence": "low", "select": ["gold.outvoted"]}
+    check = pe.check_dataset(gold, runs=runs, **how)
     (doubt,) = check.doubts
     assert (doubt.record, doubt.found.confidence) == ("0", "medium")
     assert doubt.found.share is not None

@@ -17,6 +17,7 @@ import planner_eval as pe
 from planner_eval.base import resources
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.diff import Diff, diff
+from planner_eval.comparison.explanation.causes import is_lookup
 from planner_eval.comparison.explanation.edits import EDITS, Place
 from planner_eval.comparison.explanation.lines import make_edit_lines
 from planner_eval.comparison.gold_alternatives import terms_of
@@ -284,6 +285,7 @@ def test_an_agent_that_acts_where_gold_only_looks_up_did_so_first() -> None:
 
 
 def test_what_an_agent_looks_up_is_one_line_after_what_acts() -> None:
+    assert [verb for verb in TABLES["VERBS"] if not is_lookup(call(f"{verb}_all"))] == ["book", "send"]
     gold = calls("get_user(id='u1')", "book(room='attic')")
     talk = TABLES["what_an_agent_looks_up_is_one_line_after_what_acts"]
     lines = make_edit_lines(diff(calls(*talk, "book(room='cellar')", "search_room(near='attic')"), gold))

@@ -56,13 +56,14 @@ CLEAN = [
     record("sum", calls(("add", 1, 4), ("multiply", "#1", 3)), gold_answer=15),
     record("half", calls(("divide", 9, 2)), gold_answer=4.5),
 ]
+GOLD = pe.Reading(text_field="gold")
 DOUBTFUL = TABLES["DOUBTFUL"]
 FOUND = TABLES["FOUND"]
 
 
 def checked(records: list[Any], **how: Any) -> DatasetCheck:
-    how = {"tools": "nestful", "isolation": "inline", "confidence": "low", "dialect": "nestful"} | how
-    return pe.check_dataset(records, text_field="gold", **how)
+    how = {"tools": "nestful", "isolation": "inline", "confidence": "low"} | how
+    return pe.check_dataset(records, reading=GOLD._replace(dialect="nestful"), **how)
 
 
 def codes(found: DatasetCheck) -> dict[str | int, list[str]]:
@@ -283,7 +284,7 @@ def conversation(hotel: str) -> list[dict[str, Any]]:
 @tabled("query, hotel, told")
 def test_a_pick_from_a_recorded_answer(query: str, hotel: str, told: list[tuple[str, str]]) -> None:
     one = {"id": "q", "query": query, "gold": conversation(hotel)}
-    found = pe.check_dataset([one], confidence="low", text_field="gold", select=["gold.candidate"])
+    found = pe.check_dataset([one], confidence="low", reading=GOLD, select=["gold.candidate"])
     assert [[one.found.code, one.found.confidence] for one in found.doubts] == told
 
 
@@ -302,7 +303,7 @@ RUNS = {
 
 def voted(runs: Any, records: Any = GIVEN, **how: Any) -> DatasetCheck:
     how = {"confidence": "low", "select": ["gold.outvoted"]} | how
-    return pe.check_dataset(records, text_field="gold", runs=runs, **how)
+    return pe.check_dataset(records, reading=GOLD, runs=runs, **how)
 
 
 def test_models_that_agree_with_each_other_outvote_gold() -> None:
@@ -499,7 +500,7 @@ OWN = ["appbench", "callnavi", "complexfuncbench", "functionchat", "mathqa", "ne
 
 @pytest.mark.parametrize("name", OWN)
 def test_gold_of_our_own_samples_is_sure_to_be_right(name: str) -> None:
-    found = pe.check_dataset(name, folder=SAMPLES)
+    found = pe.check_dataset(name, reading=pe.Reading(folder=SAMPLES))
     assert found.doubts == ()
     assert found.checked.plans
 
@@ -510,5 +511,5 @@ PUBLISHED = TABLES["PUBLISHED"]
 @pytest.mark.more
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_what_is_sure_in_published_gold(name: str, reference: Path) -> None:
-    found = pe.check_dataset(name, folder=str(reference / "datasets"), select=["gold"])
+    found = pe.check_dataset(name, reading=pe.Reading(folder=str(reference / "datasets")), select=["gold"])
     assert Counter(one.found.code for one in found.doubts) == PUBLISHED[name]

@@ -221,7 +221,7 @@ def test_benchmark_records_come_back(dataset: str, file: str, wanted: dict[str, 
     found = pe.make(10, seed=9, **wanted)
     folder = written(tmp_path, file, found)
     source = str(tmp_path / file) if dataset in ("nestful-v2", "complexfuncbench") else folder
-    checked = pe.check_dataset(dataset, folder=source)
+    checked = pe.check_dataset(dataset, reading=pe.Reading(folder=source))
     assert checked.checked.samples >= 10
     assert checked.perfect
     assert not checked.checked.serious

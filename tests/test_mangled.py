@@ -3,8 +3,8 @@
 A line of tests/cases/mangled.jsonl is such a text, or data, with options, and what is read of it. They were
 drawn from the golden cases with :mod:`tests.fuzz`, put into answers and conversations at times, and chosen
 as those that together run most of the readers' code, each line of it several times, or that alone tell a
-fault planted there. ``pytest tests/test_mangled.py --update-cases`` rewrites what is read: review its diff
-like code.
+fault planted there; last come those that hold the words of the readers' tables. ``pytest
+tests/test_mangled.py --update-cases`` rewrites what is read: review its diff like code.
 """
 
 import json

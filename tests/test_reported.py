@@ -102,7 +102,7 @@ def rows(random: Random) -> Any:
         lines.append(format_row(row, None, settings) if shown else "")
     first, second = DiffSums(policy, sums.data()), DiffSums(policy)
     second.extend(sums)
-    return [[*settings], [*format_rows(lines, settings, sums)], sums.said, first.said, second.said]
+    return [[*settings], [*format_rows(lines, settings, sums)], sums.said, first.said, second.report]
 
 
 def findings(random: Random) -> Any:

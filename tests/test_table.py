@@ -435,6 +435,9 @@ def test_a_hostile_name_stays_a_text(form: str) -> None:
 
 def test_intervals_latex_and_long_names() -> None:
     assert latex_text("#{}~^--x") == r"\#\{\}\textasciitilde{}\textasciicircum{}-{}-x"
+    assert latex_text('\\$&%_|"`–…[*<>') == (
+        r"\textbackslash{}\$\&\%\_\textbar{}\textquotedbl{}\textasciigrave{}--\dots{}{[}{*}\textless{}\textgreater{}"
+    )
     for form in ("text", "md", "tex"):
         with_, without = (write_table(table_of(("a", "b")), form, intervals=each) for each in (True, False))
         assert ("90.00" in without, "99.75" in with_, "99.75" in without) == (True, True, False)

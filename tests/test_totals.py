@@ -16,6 +16,7 @@ from planner_eval.comparison.policy.values import NOTHING
 from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.columns import Column, exact_sum
+from planner_eval.results.conversations import CostSum
 from planner_eval.results.report import UNKNOWN_PROVENANCE, make_report, report_of
 from planner_eval.results.scored import RowLineWriter, ScoredRow, StoredRows, line_of, row_data, row_of
 from planner_eval.results.totals import Totals, totals_of
@@ -166,3 +167,10 @@ def test_a_row_is_the_same_after_its_line(tmp_path: Any) -> None:
     assert [row_of(line_of(row)) for row in report.rows] == list(report.rows)
     assert set(report.rows[0].tallies) == set(DEFAULT_METRICS)
     assert pickle.loads(pickle.dumps(NOTHING)) is NOTHING
+
+
+def test_costs_begin_with_nothing_and_are_shared_among_what_is_right() -> None:
+    cost = CostSum(4, 12, 2, 3, 2, 9)
+    assert CostSum().plus(cost) == cost
+    assert (cost.mean, cost.per_right, cost.per_recorded_right) == (3, 6, 4.5)
+    assert (CostSum().mean, CostSum().per_right, CostSum().per_recorded_right) == (None, None, None)

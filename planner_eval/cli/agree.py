@@ -58,8 +58,8 @@ def command(
     id: JSON, JSON lines, CSV, TSV, an object from ids to verdicts, or FunctionChat-Bench's own report. With
     one argument, a run of planeval score or a file of answers with gold and a recorded reward, success or
     score, "same as gold" is compared with what was recorded.
-    Exit code: 0 compared, 1 below a threshold of --fail-under, or records unmatched, 2 usage error, 3 nothing
-    compared.
+    Exit code: 0 compared; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
+    error; 3 nothing compared.
     """
     from planner_eval.results.views.agreement import write_agreement
 

@@ -102,7 +102,7 @@ def command(
     permissions of apps. Traces and conversations with tool outputs, with or without a catalog, are also
     checked for loops, repeated calls, failures retried unchanged and unused results; traces for missing
     spans and their critical path (--level info).
-    Exit code: 0 no findings, 1 findings or an unreadable plan, 2 usage error, 3 no plan at all.
+    Exit code: 0 no findings; 1 findings or an unreadable plan; 2 usage error; 3 no plan at all.
     """
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 

@@ -96,11 +96,12 @@ def command(
     """Compare two or more systems on the same gold plans: are the others better than A?
 
     A, B and more are files of predictions, or runs of planeval predict or planeval score -o DIR/. The
-    report begins with the verdict and the outcomes. A missing or unreadable prediction counts as wrong; one
-    that can be repaired does not, unless --strict is given. Yes/no figures are tested with the exact sign
-    test, others with a permutation test over samples, all with Holm's correction. Then come the records
-    that flipped, and the tools that were confused.
-    Exit code: 0 compared, 1 worse than --fail-if-worse allows, 2 usage error, 3 nothing could be compared.
+    report begins with the verdict and the outcomes. A missing or unreadable prediction counts as wrong;
+    one that can be repaired does not, unless --strict is given. Yes-or-no metrics are tested with the
+    exact sign test, others with a permutation test over samples, all with Holm's correction. Then come
+    the records that flipped, and the tools that were confused.
+    Exit code: 0 compared; 1 a score is worse than --fail-if-worse allows; 2 usage error; 3 nothing could
+    be compared.
     """
     if len(systems) < 2:
         raise click.UsageError(

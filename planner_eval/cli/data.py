@@ -276,7 +276,7 @@ def export(
 
     One line per sample, in the format of OpenAI's fine-tuning. Every answer is read back and must equal
     gold.
-    Exit code: 0 all written, 1 some could not be written (each is named), 3 none.
+    Exit code: 0 all written; 1 some could not be written (each is named); 3 none written.
     """
     chat = to == "chat-jsonl"
     refuse_idle(("dialect shots", chat, "with --to chat-jsonl, whose answers are text"))

@@ -309,7 +309,7 @@ def command(
     tools and its question, searched for calls without a use, and run where tools are available, to compare
     the result with the gold answer. Records with the same question are compared, and gold with the answers
     of models (--runs). For a data set, irregularities are counted, and gold is scored against itself.
-    Exit code: 0 no findings, 1 findings, 2 usage error, 3 nothing could be read.
+    Exit code: 0 no findings; 1 findings; 2 usage error; 3 nothing could be read.
     """
     fields = {key: check_options.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
     refuse_stdin_twice(name, *runs)
@@ -325,9 +325,10 @@ def command(
     )
     check = pe.check_dataset(
         source,
+        reading=pe.Reading(dialect=dialect),
         catalog=named_tools.read(),
         tools=pe.tool_source(spec) if spec is not None else None,
-        isolation=isolation, timeout=timeout, allow_read=allow_read, dialect=dialect, fixes=fix is not None,
+        isolation=isolation, timeout=timeout, allow_read=allow_read, fixes=fix is not None,
         runs=runs, progress=make_counter("gold plans"), **check_options,
     )  # fmt: skip
     if write_baseline is not None:

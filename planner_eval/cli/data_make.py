@@ -274,8 +274,8 @@ def command(
     --tools each plan is run, and kept only if every call returns a value that depends on all its inputs. No
     two plans are alike. N..M is a range. Plans need no model; their questions are empty without --question
     template, or --model, whose questions are checked and judged.
-    Exit code: 0 all made, 1 fewer than requested or some without a question, 2 usage error, or requests
-    that these tools cannot meet, 3 none made, or none with a question.
+    Exit code: 0 all made; 1 fewer made than requested, or some without a question; 2 usage error, or a
+    request that these tools cannot meet; 3 none made, or none with a question.
     """
     refuse_idle(
         ("offer", is_option_passed("distractors"), "with --run distractors=K"),

@@ -72,7 +72,7 @@ def coverage_command(
     sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
     coverage = pe.coverage(
         sources[0], catalog, against=sources[1] if against is not None else None, examples=examples,
-        dialect=dialect, progress=make_counter("plans"),
+        reading=pe.Reading(dialect=dialect), progress=make_counter("plans"),
     )  # fmt: skip
     if to_make is not None:
         emit(to_json(coverage.to_make(), 1), to_make, plain=True)
@@ -220,7 +220,7 @@ def duplicates_command(
     questions if only numbers, dates, quoted words and names differ. With a second set, records of the first
     that also occur in it are counted. FILE holds records of gold plans; DATASET is a name of 'planeval data
     show'.
-    Exit code: 0 no duplicates by --by, 1 duplicates or an unreadable plan, 2 usage error, 3 nothing to
+    Exit code: 0 no duplicates by --by; 1 duplicates or an unreadable plan; 2 usage error; 3 nothing to
     compare.
     """
     refuse_idle(("across clusters", second is None, "to one set, but two are named"))
@@ -228,7 +228,8 @@ def duplicates_command(
     files = any(source.file is not None for source in sources)
     refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
-        *sources, way=by, query=query, across=across, examples=examples, dialect=dialect,
+        *sources, way=by, query=query, across=across, examples=examples,
+        reading=pe.Reading(dialect=dialect),
         progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:

@@ -225,7 +225,7 @@ def command(
     PRED and GOLD are one plan each; files of records, paired by id, or by position if neither file has ids;
     or directories or quoted patterns of files, paired by name. One of them may be - for standard input.
     Labels and the order of independent calls and of arguments do not matter.
-    Exit code: 0 the same, 1 different or unreadable, 2 usage error, 3 nothing could be compared.
+    Exit code: 0 the same; 1 different or unreadable; 2 usage error; 3 nothing could be compared.
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
     from planner_eval.results.runs.pairs import is_large

@@ -145,8 +145,8 @@ def command(
     PLAN is a plan, a file of records, or a directory of plans; - is standard input. A failing call stops
     only the calls that depend on it. Tools run in a worker process without access to files or network.
     Large files are split among several processes; -o DIR/ stores the run, and the same command resumes it.
-    Exit code: 0 every call returned a value, 1 one failed or a plan is unreadable, 2 usage error, 3 nothing
-    ran.
+    Exit code: 0 every call returned a value; 1 a call failed, or a plan is unreadable; 2 usage error; 3
+    nothing ran.
     """
     in_folder = is_folder(output)
     _refuse_idle(spec, form, isolation, retries, in_folder=in_folder)

@@ -309,7 +309,7 @@ def command(
     JSON lines with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog names
     them. -o names the folder of the run, which stores every reply at once; planeval score RUN reads it, and
     the same command resumes it. Prompts never depend on gold.
-    Exit code: 0 all answered, 1 some not, 2 usage error, 3 none.
+    Exit code: 0 all samples answered; 1 some not answered; 2 usage error; 3 none answered.
     """
     from planner_eval.models.judges import Endpoint
     from planner_eval.models.predict import predict

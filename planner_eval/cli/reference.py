@@ -61,7 +61,7 @@ def schema_command(name: str | None, output: str | None) -> int:
 def doctor_command(form: str, output: str | None) -> int:
     """Check what works on this machine: isolation, layer by layer, and optional packages.
 
-    Exit code: 0 untrusted plans can run here with --isolation strict, 1 they cannot.
+    Exit code: 0 untrusted plans can run here with --isolation strict; 1 they cannot.
     """
     checks = pe.doctor()
     rows = [{"what": c.what, "state": "yes" if c.there else "no", "found": c.found} for c in checks]
@@ -96,7 +96,7 @@ def selftest_command(
     """Test the comparison, or any other scorer, on 38 pairs of plans with known verdicts.
 
     30 are undisputed; 8 depend on how values are compared.
-    Exit code: 0 when all 30 are right, else 1.
+    Exit code: 0 all 30 undisputed pairs are right; 1 they are not.
     """
     refuse_idle(
         ("policy", scorer is None, "without --command: another scorer has its own"),

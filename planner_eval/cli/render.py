@@ -78,7 +78,7 @@ def command(
     PLAN is a plan, a file of records, a directory, a quoted pattern of files, the name of a data set, or -
     for standard input. The format text lists one call per line by topological generation; boxes needs
     netext; svg, png and pdf need pygraphviz or Graphviz.
-    Exit code: 0 drawn, 1 a plan could not be read or drawn, 2 usage error, 3 nothing could be drawn.
+    Exit code: 0 drawn; 1 a plan could not be read or drawn; 2 usage error; 3 nothing could be drawn.
     """
     refuse_idle(
         ("deadline", *format_condition(form, "plot")),

@@ -92,11 +92,11 @@ def command(
 ) -> int:
     """Write an HTML page that shows what is right, what is wrong, and why.
 
-    RUN is a folder that planeval predict, score or diff wrote; PRED is a file of predictions, GOLD the gold
-    plans. Two systems are shown side by side, with the pairs that flipped. The page is one file, opens from
-    disk and loads nothing; it holds every pair, unreadable ones with the reason. For a run of score
-    --benchmark or a folder of BFCL results, it shows the benchmark's own figures and verdicts.
-    Exit code: 0 written, 2 usage error, 3 nothing could be compared.
+    RUN is a folder that planeval predict, score or diff wrote; PRED is a file of predictions, GOLD the
+    gold plans. Two systems are shown side by side, with the pairs that flipped. The page is one file,
+    opens from disk and loads nothing; it holds every pair, unreadable ones with the reason. For a run of
+    score --benchmark or a folder of BFCL results, it shows the benchmark's own scores and verdicts.
+    Exit code: 0 written; 2 usage error; 3 nothing could be compared.
     """
     opened = open_systems(systems, gold, how)
     ruled = any(map(is_benchmark_run, systems))

@@ -93,12 +93,13 @@ def command(
 ) -> int:
     """Reduce a pair of plans to the smallest one that still fails.
 
-    PRED and GOLD are one plan each, or files of records, of which --id or --record chooses one pair. Calls
-    are removed with their consumers, or with the references to them; arguments, references and parts of
-    values are removed, and the rest simplified, on both sides or on one. Every pair tried is written and
-    read again. No single such step can make the result smaller.
-    Exit code: 0 smallest pair, 1 stopped before, or the command's answers vary, 2 usage error, 3 the pair
-    does not fail this way, 130 interrupted; the smallest pair so far is written in any case.
+    PRED and GOLD are one plan each, or files of records, of which --id or --record chooses one pair.
+    Calls are removed with their consumers, or with the references to them; arguments, references and
+    parts of values are removed, and other values are simplified, on both sides or on one. Every pair
+    tried is written and read again. No single such step can make the result smaller.
+    Exit code: 0 the smallest pair was found; 1 a limit ended the search, or the command's answers vary; 2
+    usage error; 3 the original pair does not fail in this way; 130 interrupted. The smallest pair so far
+    is written in any case.
     """
     from planner_eval.results.runs.worker import InterruptOnSignal
 

@@ -94,8 +94,8 @@ def command(
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
-    FILE is a plan, a file of records, a directory, a quoted pattern of files, or - for standard input. One
-    plan shows its own figures, several a summary; several sources are shown side by side.
+    FILE is a plan, a file of records, a directory, a quoted pattern of files, or - for standard input.
+    One plan gets its own numbers, several get a summary; several sources are shown side by side.
 
     DATASET is a name of 'planeval data show' or of a benchmark: appbench, nestful, callnavi … It first
     shows the tables of its paper, recomputed beside the printed values. If a file has that name,

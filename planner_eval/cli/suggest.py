@@ -100,7 +100,7 @@ def command(
 
     PRED is a plan or a file of records; - is standard input. Each fix was tried: it removes its fault and
     adds no new one. Fixes are ranked, with reasons; a score is not a probability.
-    Exit code: 0 no faults, 1 faults or an unreadable plan, 2 usage error, 3 no plan at all.
+    Exit code: 0 no faults; 1 faults or an unreadable plan; 2 usage error; 3 no plan at all.
     """
     with_model, waits = model is not None, ("timeout", "deadline", "retries")
     refuse_idle(

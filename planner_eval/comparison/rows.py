@@ -486,6 +486,18 @@ class Reading(NamedTuple):
     turn: TurnChoice = None
     infer: bool = False
 
+    def refuse_others(self, *names: str) -> None:
+        """Refuse what would have no effect where only some fields have one.
+
+        Raises:
+            InputError: names the first such field.
+        """
+        for name, value, usual in zip(self._fields, self, Reading(), strict=True):
+            if name not in names and value != usual:
+                raise InputError(
+                    f"reading.{name} is {value!r} and has no effect here: {', '.join(names)} have"
+                )
+
     def answers(self, source: Source, store: Store = DEFAULT_STORE) -> PlanFile:
         """The predictions of a file; `source` and `store` are what :func:`read` takes."""
         folders = (self.cache, self.folder)

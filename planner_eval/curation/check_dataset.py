@@ -15,7 +15,6 @@ from planner_eval.base.errors import (
     FLAG,
     FUNCTION,
     NAME,
-    PATH,
     PATHS,
     SECONDS,
     expect,
@@ -30,6 +29,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.patch import SCHEMA
+from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.audit.audits import FindingSelection, read_selection, select_audits
 from planner_eval.curation.audit.doubts import Baseline, GoldDoubt, baseline_data, read_baseline
 from planner_eval.curation.audit.gold import ANSWER_FIELD, AuditSettings, GoldAudit, RunCounts
@@ -37,7 +37,6 @@ from planner_eval.curation.sets import Questions, SetItem, items_of, set_of, set
 from planner_eval.execution.run import tool_source
 from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
 from planner_eval.execution.tool_sources import ToolSource
-from planner_eval.reading.dialects.read import TurnChoice
 from planner_eval.results.findings import GoldFinding
 
 if TYPE_CHECKING:
@@ -138,12 +137,7 @@ class DatasetCheck(NamedTuple):
 def check_dataset(  # noqa: PLR0913 - the options of a public function
     name: Any,
     *,
-    dialect: str | None = None,
-    id_field: str | None = None,
-    text_field: str | None = None,
-    turn: TurnChoice = None,
-    cache: str | None = None,
-    folder: str | None = None,
+    reading: Reading = DEFAULT_READING,
     catalog: Any = None,
     tools: Any = None,
     query: str | None = None,
@@ -171,12 +165,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
         name: The set: the name of a file of records or of a published data set, what
             :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
             them.
-        dialect: The dialect of a file's plans; recognised when left out.
-        id_field: As for :func:`planner_eval.read`.
-        text_field: Likewise.
-        turn: Likewise.
-        cache: The cache folder, where it is not the usual one.
-        folder: The data set's folder, one that holds it by name, or one of its files, instead of the cache.
+        reading: How its records are read: notation, fields, turn, and where data sets lie.
         catalog: The tools on offer, as :func:`planner_eval.read_catalog` takes them; left out, those that
             each record brings.
         tools: What plans are run with, as :func:`planner_eval.tool_source` takes it; left out, the functions
@@ -206,18 +195,18 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
         InputError: a file, an option or the baseline cannot be used, or a run says nothing to the set.
         ExecutionError: the tools cannot be loaded, or the isolation that was asked for is not to be had.
 
-    >>> found = check_dataset("complexfuncbench", folder="data/samples")
+    >>> found = check_dataset("complexfuncbench", reading=Reading(folder="data/samples"))
     >>> found.dataset.records, found.perfect, found.doubts
     (1000, True, ())
     >>> call = {"name": "add", "arguments": {"arg_0": 1, "arg_1": 2}}
     >>> record = {"id": "q1", "gold": [call], "gold_answer": 4}
-    >>> found = check_dataset([record], tools="nestful", dialect="nestful", text_field="gold")
+    >>> how = Reading(dialect="nestful", text_field="gold")
+    >>> found = check_dataset([record], reading=how, tools="nestful")
     >>> found.doubts[0].found.message
     'the plan gives 3; the gold answer is 4'
     """
     selection = read_selection(select, ignore, confidence)
     expect_or_none(NAME, query=query, answer=answer)
-    expect_or_none(PATH, cache=cache, folder=folder)
     expect(COUNT, examples=examples)
     expect(FLAG, fixes=fixes)
     expect_or_none(FUNCTION, progress=progress)
@@ -225,8 +214,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     expect(one_of(("name", "position")), binding=binding)
     expect(PATHS, allow_read=allow_read)
     earlier = read_baseline(baseline)
-    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
-    opened = set_of(name, fields)
+    opened = set_of(name, reading)
     offered = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
     questions = Questions(opened, query)
     votes = _read_votes(runs, opened) if selection.has("gold.outvoted") else None
@@ -246,7 +234,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
             binding,
             fixes,
         )
-        audited = GoldAudit(opened, how).add(_tally_items(items_of(opened, dialect, progress), tally))
+        audited = GoldAudit(opened, how).add(_tally_items(items_of(opened, reading.dialect, progress), tally))
     checked = _select_irregularities(tally.checked(), selection)
     new, unread = earlier.new(audited.doubts), earlier.new(audited.unread)
     sure = tuple(doubt for doubt in new if selection.sure(doubt.found.confidence))

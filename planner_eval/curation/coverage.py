@@ -17,11 +17,11 @@ from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
+from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.sets import items_of, set_of, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
-from planner_eval.reading.dialects.read import TurnChoice
 
 # ----------------------------------------------------------------------
 # What plans touch of what there is: tools, parameters, pairs of tools, edges, shapes, depths, kinds.
@@ -372,16 +372,11 @@ class Coverage:
         return data
 
 
-def coverage(  # noqa: PLR0913 - the options of a public function
+def coverage(
     data: Any,
     catalog: Any = None,
     *,
-    dialect: str | None = None,
-    id_field: str | None = None,
-    text_field: str | None = None,
-    turn: TurnChoice = None,
-    cache: str | None = None,
-    folder: str | None = None,
+    reading: Reading = DEFAULT_READING,
     against: Any = None,
     examples: int = 3,
     progress: Progress | None = None,
@@ -394,12 +389,7 @@ def coverage(  # noqa: PLR0913 - the options of a public function
             them.
         catalog: The tools that there are, as :func:`planner_eval.read_catalog` takes them; without them it is
             not known which are never touched.
-        dialect: The dialect of a file's plans; recognised when left out.
-        id_field: As for :func:`planner_eval.read`.
-        text_field: Likewise.
-        turn: Likewise.
-        cache: Likewise.
-        folder: Likewise.
+        reading: How its records are read: notation, fields, turn, and where data sets lie.
         against: Another set, whose plans may touch what these do not.
         examples: How many skeletons to show.
         progress: Is told after each record how many are done, and of how many.
@@ -414,14 +404,13 @@ def coverage(  # noqa: PLR0913 - the options of a public function
     """
     expect(COUNT, examples=examples)
     expect_or_none(FUNCTION, progress=progress)
-    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
     tools = catalog if catalog is None or isinstance(catalog, Catalog) else read_catalog(catalog)
-    sources = [set_of(s, fields) for s in (data, *(() if against is None else (against,)))]
+    sources = [set_of(s, reading) for s in (data, *(() if against is None else (against,)))]
     titles = short_names([source.name for source in sources])
     classes = EquivalenceClasses(literals=False)
     touched = [CoverageCounts(tools, classes) for _ in sources]
     sets = [
-        _count_source(source, title, counts, dialect, progress)
+        _count_source(source, title, counts, reading.dialect, progress)
         for source, title, counts in zip(sources, titles, touched, strict=True)
     ]
     first, other = touched[0], touched[1] if len(touched) > 1 else None

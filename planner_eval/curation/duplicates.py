@@ -14,6 +14,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.datasets.sources import Source, short_names
 from planner_eval.comparison.evaluate import Progress
+from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.sets import (
     Questions,
     fields_of,
@@ -25,7 +26,6 @@ from planner_eval.curation.sets import (
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
-from planner_eval.reading.dialects.read import TurnChoice
 from planner_eval.reading.files.fields import PLAN_FIELDS
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.questions import question_template, question_words
@@ -382,12 +382,7 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     a: Any,
     b: Any = None,
     *,
-    dialect: str | None = None,
-    id_field: str | None = None,
-    text_field: str | None = None,
-    turn: TurnChoice = None,
-    cache: str | None = None,
-    folder: str | None = None,
+    reading: Reading = DEFAULT_READING,
     query: str | None = None,
     way: str | None = None,
     across: str | None = None,
@@ -401,12 +396,7 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
             :func:`planner_eval.open_sources` gave, or records in memory, as :func:`planner_eval.read` takes
             them.
         b: Another set, in which records of the first are looked for.
-        dialect: The dialect of a file's plans; recognised when left out.
-        id_field: As for :func:`planner_eval.read`.
-        text_field: Likewise.
-        turn: Likewise.
-        cache: Likewise.
-        folder: Likewise.
+        reading: How its records are read: notation, fields, turn, and where data sets lie.
         query: The field of a record that holds the question or conversation; recognised when left out.
         way: In which way records of a group are alike: ``"same"`` (question and plan, values included),
             ``"template"`` (both up to values), ``"words"`` (question word for word), ``"query"`` (question up
@@ -438,13 +428,12 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         )
     if across is not None and b is not None:
         raise InputError("--across counts groups within one set: drop the second set")
-    fields = {"id_field": id_field, "text_field": text_field, "turn": turn, "cache": cache, "folder": folder}
-    sources = [set_of(s, fields) for s in (a, *(() if b is None else (b,)))]
+    sources = [set_of(s, reading) for s in (a, *(() if b is None else (b,)))]
     titles = short_names([source.name for source in sources])
     question_readers = [Questions(source, query) for source in sources]
     keys = RecordKeys()
     read = [
-        _SetReader(keys, source, questions, dialect, across, progress)
+        _SetReader(keys, source, questions, reading.dialect, across, progress)
         for source, questions in zip(sources, question_readers, strict=True)
     ]
     keyed_sets = [r.side for r in read]
@@ -460,7 +449,7 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         AlikeRecords(
             tuple(sources[0].records[position].told for position in group.records),
             tuple(sources[-1].records[position].told for position in group.others),
-            *_describe_record(sources[0], question_readers[0], dialect, group.records[0]),
+            *_describe_record(sources[0], question_readers[0], reading.dialect, group.records[0]),
         )
         for group in alike_groups[:examples]
     ]

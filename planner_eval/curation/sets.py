@@ -15,6 +15,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.datasets.sources import Source, open_sources
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.gold_alternatives import describe_prose_gold, describe_prose_plans
+from planner_eval.comparison.rows import Reading, check_reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import join_messages
 from planner_eval.reading.dialects.conversations.turn_collector import texts_of
@@ -41,18 +42,25 @@ class SetItem(NamedTuple):
     error: str | None
 
 
-def set_of(source: Any, fields: Mapping[str, Any]) -> Source:
+_SET_FIELDS = ("dialect", "id_field", "text_field", "turn", "cache", "folder")
+"""The fields of a reading that say how a set is read."""
+
+
+def set_of(source: Any, reading: Reading) -> Source:
     """The set of plans that a verb was given.
 
     Args:
         source: The name of a file or of a published data set; what :func:`planner_eval.open_sources` gave; or
             records in memory, as :func:`planner_eval.read` takes them.
-        fields: ``id_field``, ``text_field``, ``turn``, ``cache`` and ``folder``, as it takes them.
+        reading: How its records are read: notation, fields, turn, and where data sets lie.
 
     Raises:
         InputError: there is no such file or data set, it cannot be read, the name stands for several, or what
-            was given is none of these or an empty list.
+            was given is none of these or an empty list; or the reading says something else.
     """
+    check_reading(reading)
+    reading.refuse_others(*_SET_FIELDS)
+    fields: dict[str, Any] = {name: getattr(reading, name) for name in _SET_FIELDS[1:]}
     if isinstance(source, Source):
         return _open_records(source)
     if source is None or isinstance(source, (bool, int, float, bytes)):

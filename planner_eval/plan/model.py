@@ -11,6 +11,7 @@ belong to the plan: treat them as read-only.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from functools import partial
@@ -435,6 +436,30 @@ def leaves(value: Value, path: Path = ()) -> Iterator[tuple[Path, Value]]:
             yield (*path, position), piece
     else:
         yield path, value
+
+
+def read_references_in(
+    text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str]], RawRef | None]
+) -> str | RawRef | RawTemplate:
+    """A text as itself, a reference, or text around references.
+
+    Args:
+        text: The text.
+        pattern: Finds a reference.
+        read: The reference that a match is; None where it is text.
+    """
+    pieces: list[str | RawRef] = []
+    end = 0
+    for match in pattern.finditer(text):
+        reference = read(match)
+        if reference is not None:
+            pieces += [text[end : match.start()], reference] if match.start() > end else [reference]
+            end = match.end()
+    if not pieces:
+        return text
+    if end < len(text):
+        pieces.append(text[end:])
+    return pieces[0] if len(pieces) == 1 else RawTemplate(tuple(pieces))
 
 
 def map_leaves(change: Callable[[Value], Value], value: Value) -> Value:

@@ -40,7 +40,6 @@ from planner_eval.benchmarks.callnavi.official import (
     Verdict,
     flag_figure,
     gold_problem,
-    load_route,
     macro,
     route_row,
     score_stability,
@@ -91,7 +90,7 @@ def score_corrected(
 def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
     """Its scores one by one, of the tasks parameters and routing."""
     if task == "routing":
-        return Scorer(_score_route, route_row, _route_figures, load_route)
+        return Scorer(_score_route, route_row, _route_figures, RoutedAnswer._make)
 
     def score_sample(sample: Sample, text: str) -> _StoredAnswer:
         return _StoredAnswer(sample.extra.get("difficulty"), *_judge_answer(sample, text, notation, judge))

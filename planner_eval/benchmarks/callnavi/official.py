@@ -284,7 +284,7 @@ def score_official(
 def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
     """Its scores one by one, of the tasks parameters and routing."""
     if task == "routing":
-        return Scorer(_score_route, route_row, _route_figures, load_route)
+        return Scorer(_score_route, route_row, _route_figures, RoutedAnswer._make)
 
     def score_sample(sample: Sample, text: str) -> _StoredAnswer:
         washed, verdict, rating = _judge_answer(sample, text, notation, judge)
@@ -430,11 +430,6 @@ class RoutedAnswer(NamedTuple):
     level: Any
     hit: bool
     error: str | None
-
-
-def load_route(data: Any) -> RoutedAnswer:
-    """Of the JSON data that it became."""
-    return RoutedAnswer(*data)
 
 
 def route_row(identity: str, routed: RoutedAnswer) -> SampleScore:

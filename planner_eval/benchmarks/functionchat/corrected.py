@@ -93,7 +93,7 @@ def scorer(judge: Judge | None = None) -> Scorer:
             extra.get("part"), sample.category, right, *decision[1:], *turn_of_dialog(sample)
         )
 
-    return Scorer(score_sample, _row, _figures, _load_answer)
+    return Scorer(score_sample, _row, _figures, _StoredAnswer._make)
 
 
 class _StoredAnswer(NamedTuple):
@@ -108,10 +108,6 @@ class _StoredAnswer(NamedTuple):
     error: str | None
     dialog: Any = None
     turn: int = 0
-
-
-def _load_answer(data: Any) -> _StoredAnswer:
-    return _StoredAnswer(*data)
 
 
 def _figures(results: SampleResults) -> Iterator[Figure]:

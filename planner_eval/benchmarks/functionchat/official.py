@@ -272,7 +272,7 @@ def scorer(judge: Judge | None = None) -> Scorer:
             *turn_of_dialog(sample),
         )  # fmt: skip
 
-    return Scorer(score_sample, _row, _figures, _load_answer)
+    return Scorer(score_sample, _row, _figures, StoredAnswer._make)
 
 
 class StoredAnswer(NamedTuple):
@@ -290,10 +290,6 @@ class StoredAnswer(NamedTuple):
 def turn_of_dialog(sample: Sample) -> tuple[Any, int]:
     """Which turn of which dialog an item is; None and 0 of other parts."""
     return sample.extra.get("dialog_num"), sample.extra.get("turn_num", 0)
-
-
-def _load_answer(data: Any) -> StoredAnswer:
-    return StoredAnswer(*data)
 
 
 def _figures(results: SampleResults) -> Iterator[Figure]:

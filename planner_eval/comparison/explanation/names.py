@@ -285,6 +285,8 @@ def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) 
     >>> value_name({"x": [Ref(2, ("id",)), True]})
     '{"x": [‹call 3: id›, true]}'
     """
+    if type(value) is str and _PLAIN_TEXT.fullmatch(value):  # as most are
+        return f'"{value}"'
     if type(value) in _SCALAR_TYPES:
         return _unquote_references(one_line_json(value, MAX_VALUE_LENGTH))
 
@@ -308,6 +310,9 @@ def links_of(argument: str, value: Value) -> list[Ref]:
 
 
 _QUOTED_REFERENCE = re.compile(r'"(‹[^"›]*›)"')
+
+_PLAIN_TEXT = re.compile(rf"[\w .,:;/@#+=()-]{{0,{MAX_VALUE_LENGTH - 2}}}", re.ASCII)
+"""Texts that are shown as they are."""
 
 _SCALAR_TYPES = (str, int, float, bool, type(None))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -70,7 +71,8 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return _with_partners(matching, parted), exact
     alone = ALONE in explained.to_pred, ALONE in explained.to_gold
     if any(alone) and len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
-        explained = _choose_nearest_equals(explained)
+        if not explained.settled:
+            explained = _choose_nearest_equals(explained)
         explained = _pair_by_place(explained) if all(alone) else explained
     return _with_partners(matching, explained), exact
 
@@ -273,11 +275,12 @@ def _pair_by_place(pairing: Pairing) -> Pairing:
         gold += 1
         if not golds or not preds or any(to_gold[pred] >= 0 for pred in preds):
             continue
-        pairs = (
-            [*zip(preds, golds, strict=True)]
-            if len(preds) == len(golds)
-            else [(pred, gold_call) for pred in preds for gold_call in golds]
-        )
+        if len(preds) == len(golds):
+            pairs = [*zip(preds, golds, strict=True)]
+        elif (len(preds), len(golds)) != (len(to_gold), len(to_pred)):
+            pairs = [(pred, gold_call) for pred in preds for gold_call in golds]
+        else:  # no call has a partner: they have no place
+            continue
         alike = [pair for pair in pairs if _is_alike_at_place(pairing, *pair)]
         for pair in alike:
             if sum(pair[0] == other[0] or pair[1] == other[1] for other in alike) == 1:
@@ -297,25 +300,26 @@ def _is_alike(pred_value: Value, gold_value: Value) -> bool:
 
 def _is_alike_at_place(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls of two tools have arguments that are alike: all, or one if the names are, too."""
-    pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
     pred_args, gold_args = pairing.arguments(pred, gold)
-    if pred_tool == gold_tool or not gold_args or find_nearest_call(pairing, pred) is not None:
+    pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
+    if pred_args.keys().isdisjoint(gold_args) or pred_tool == gold_tool:
+        return False
+    related = is_related_name(pred_tool.name, gold_tool.name)
+    calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
+    if not related and is_lookup(calls[0]) and not is_lookup(calls[1]):
         return False
     alike = [
         name
         for name, arg in pred_args.items()
         if name in gold_args and not arg[1] and _is_alike(arg[2], gold_args[name][2])
     ]
-    calls = pairing.pred.numbered.plan.calls[pred], pairing.gold.numbered.plan.calls[gold]
-    related = is_related_name(pred_tool.name, gold_tool.name)
-    if is_lookup(calls[0]) and not is_lookup(calls[1]) and not related:
-        return False
     same_names = pred_args.keys() == gold_args.keys() and len(gold_args) > 1
-    if same_names and not words(pred_tool.name).isdisjoint(words(gold_tool.name)):
-        return True
-    if related:
-        return bool(alike)
-    return pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args)
+    is_alike = (
+        (bool(alike) and related)
+        or (pred_tool not in pairing.gold.tools and len(alike) == len(pred_args) == len(gold_args))
+        or (same_names and not words(pred_tool.name).isdisjoint(words(gold_tool.name)))
+    )
+    return is_alike and find_nearest_call(pairing, pred) is None
 
 
 def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool:
@@ -326,8 +330,9 @@ def _is_doubtful(pairing: Pairing, pred: int, gold: int, *, flows: bool) -> bool
     if not wrong:
         return False
     pred_args, gold_args = pairing.arguments(pred, gold)
-    told_apart = flows or pred_args.keys().isdisjoint(gold_args)
-    return (told_apart and 2 * len(wrong) >= len(gold_args)) or _is_contrary(pairing, pred, gold)
+    if 2 * len(wrong) >= len(gold_args) and (flows or pred_args.keys().isdisjoint(gold_args)):
+        return True
+    return _is_contrary(pairing, pred, gold)
 
 
 def _is_contrary(pairing: Pairing, pred: int, gold: int) -> bool:
@@ -349,22 +354,32 @@ class _CommonGround:
     """
 
     def __init__(self, pairing: Pairing, preds: list[int], golds: list[int]) -> None:
-        self.pairing = pairing
-        self.evidence = find_evidence(pairing, golds, preds)
+        self.pairing, self.preds, self.golds = pairing, preds, golds
         calls = pairing.pred.numbered.plan.calls, pairing.gold.numbered.plan.calls
         foreign = find_foreign_lookups(*calls)
         lookups = {pred for pred in foreign if not pairing.pred.users[pred]}
         least = 1 if is_conversation(pairing.pred.numbered.plan) else MIN_LOOKUPS
         self.lookups = lookups if len(lookups) >= least else set[int]()
         self._features: dict[tuple[bool, int], _CallFeatures] = {}
-        self.literals = [_find_literals(plan_calls) for plan_calls in (pairing.pred, pairing.gold)]
+
+    @cached_property
+    def evidence(self) -> dict[tuple[int, int], float]:
+        """What speaks for calls of two tools."""
+        return find_evidence(self.pairing, self.golds, self.preds)
+
+    @cached_property
+    def literals(self) -> list[set[Any]]:
+        """The values of either plan that take from no call."""
+        return [_find_literals(plan_calls) for plan_calls in (self.pairing.pred, self.pairing.gold)]
 
     def value(self, pred: int, gold: int) -> float:
         """How much two calls have in common; 0 or less where they are none another's partners."""
         pairing = self.pairing
         pred_tool, gold_tool = pairing.pred.tools[pred], pairing.gold.tools[gold]
         if pred_tool == gold_tool:
-            likeness = self.shared(pred, gold) + ORIGIN * self.count_origins(pred, gold)
+            likeness = self.shared(pred, gold)
+            if len(self.preds) + len(self.golds) > 2:  # there is a choice
+                likeness += ORIGIN * self.count_origins(pred, gold)
             return SAME_TOOL + likeness - CONTRARY * _is_contrary(pairing, pred, gold)
         evidence = self.evidence.get((pred, gold), 0.0)
         if not evidence or pred_tool.name == gold_tool.name:
@@ -390,7 +405,7 @@ class _CommonGround:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
         own, others = self.features(pred, of_pred=True), self.features(gold, of_pred=False)
         same = {name for name, _ in own.named & others.named}
-        values = own.values_without(same) & others.values_without(same)
+        values = own.values_without(same) & others.values_without(same) if same else own.all & others.all
         links = [link for link in own.links & others.links if uses or not link[1]]
         return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(links)
 
@@ -491,11 +506,13 @@ class _CallFeatures(NamedTuple):
     Args:
         named: Literals that say something, with the names of their arguments.
         values: The values, and parts of values, that say something, by argument.
+        all: Those of all arguments.
         links: Where values come from and go to, as calls of gold, and each with its argument.
     """
 
     named: set[tuple[Any, Any]]
     values: dict[Any, set[str]]
+    all: set[str]
     links: set[tuple[int, bool, Any]]
 
     @classmethod
@@ -510,7 +527,10 @@ class _CallFeatures(NamedTuple):
             if not producers and is_distinctive(value):
                 named.add((name, shape))
         linked = [link for link in links if link[0] >= 0]
-        return cls(named, values, {*linked, *((call, is_used, None) for call, is_used, _ in linked)})
+        all_values = set[str]().union(*values.values())
+        return cls(
+            named, values, all_values, {*linked, *((call, is_used, None) for call, is_used, _ in linked)}
+        )
 
     def values_without(self, names: set[Any]) -> set[str]:
         """The values but for those of some arguments."""

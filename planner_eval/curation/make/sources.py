@@ -17,6 +17,7 @@ from planner_eval.base.text import format_count, shorten
 from planner_eval.benchmarks.datasets.schema import ToMakeFile
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog, read_catalog_file
+from planner_eval.comparison.rows import DEFAULT_READING
 from planner_eval.curation.make.feasibility import refuse_impossible
 from planner_eval.curation.make.skeletons import SINGLE_ANSWER_LAYOUTS, Wishes, wishes_of
 from planner_eval.curation.make.tools import Link, Node, ToolGraph
@@ -272,7 +273,7 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
         InputError: none of them can be followed.
     """
     positions = {tool.full_name: index for index, tool in enumerate(graph.tools)}
-    source = set_of(like, {})
+    source = set_of(like, DEFAULT_READING)
     followed, why, first = [], Counter[str](), dict[str, str]()
     reader = source.reader(None, infer=True)
     for item in map(reader.read, source.records):

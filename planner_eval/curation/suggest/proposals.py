@@ -586,16 +586,14 @@ _FIX_METHODS: dict[str, tuple[_FixMethod, ...]] = {
     NO_APP: (FixFinder._other_app,),
     "check.unknown_argument": (FixFinder._other_name, FixFinder._same_name),
     "check.missing_argument": (FixFinder._filled, FixFinder._same_name),
-    "check.wrong_type": (FixFinder._other_value,),
-    "check.format": (FixFinder._other_value,),
-    "check.enum": (FixFinder._other_value,),
-    "check.out_of_range": (FixFinder._other_value,),
-    "check.pattern": (FixFinder._other_value,),
-    "check.not_allowed": (FixFinder._other_value,),
-    "check.unknown_output": (FixFinder._other_output,),
-    "check.output_type": (FixFinder._other_output,),
-    "reference.unresolved": (FixFinder._other_output,),
-    "reference.self": (FixFinder._other_output,),
+    **{
+        f"check.{fault}": (FixFinder._other_value,)
+        for fault in ("wrong_type", "format", "enum", "out_of_range", "pattern", "not_allowed")
+    },
+    **dict.fromkeys(
+        ("check.unknown_output", "check.output_type", "reference.unresolved", "reference.self"),
+        (FixFinder._other_output,),
+    ),
     "reference.forward": (FixFinder._other_order, FixFinder._other_output),
     AS_TEXT: (FixFinder._referred,),
 }

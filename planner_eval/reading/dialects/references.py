@@ -27,6 +27,7 @@ from planner_eval.plan.model import (
     Value,
     fold,
     map_leaves,
+    read_references_in,
     references,
 )
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
@@ -63,20 +64,9 @@ class Notation:
     def text(self, text: str) -> str | RawRef | RawTemplate:
         """One text as itself, a reference, or text around references."""
         match = self.pattern.fullmatch(text)
-        if match:
-            return RawRef(*self.read(match))
-        if self.whole:
-            return text
-        pieces: list[str | RawRef] = []
-        end = 0
-        for match in self.pattern.finditer(text):
-            if match.start() > end:
-                pieces.append(text[end : match.start()])
-            pieces.append(RawRef(*self.read(match)))
-            end = match.end()
-        if not pieces:
-            return text
-        return RawTemplate((*pieces, text[end:]) if end < len(text) else tuple(pieces))
+        if match or self.whole:
+            return RawRef(*self.read(match)) if match else text
+        return read_references_in(text, self.pattern, lambda match: RawRef(*self.read(match)))
 
     def bind(self, call: RawCall, position: int) -> RawCall:
         """The call under the name by which this notation refers to it, and with its values read."""

@@ -283,7 +283,8 @@ _QUOTED_OBJECT = lazy_pattern(r"\"\s*+\{\s*+(?:\\\"|'|[A-Za-z_])")
 
 
 _COMMA_GAP = lazy_pattern(
-    r"(?:[\"')\]}\d]|\b(?:True|False|None|true|false|null))(?=[\s\"'])"
+    r"[\"')\]}\del](?=[\s\"'])(?:(?<![el])|(?<=\bTrue)|(?<=\bFalse)|(?<=\bNone)|(?<=\btrue)|(?<=\bfalse)"
+    r"|(?<=\bnull))"
     r"(?:(?P<argument>\s++)(?=[^\W\d][\w\-.]*+\s*+=(?!=))|(?P<key>\s*+)(?=([\"'])[^\"'\\\n]*+\3\s*+:))"
 )
 """What stands between a value and the next argument's name, or an object's next key."""

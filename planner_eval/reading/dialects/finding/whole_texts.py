@@ -70,8 +70,10 @@ def _appbench_reader() -> Callable[[str, Limits], RawPlan | None]:
     return read_fast
 
 
-_OTHER_SIGNS = re.compile(r"[{}<>`#\\\x1b]")
+_OTHER_SIGNS = re.compile(r"[<>`#\\\x1b]")
 """What may mean something to another notation than Python."""
+_QUOTED = lazy_pattern(r"'[^']*+'|\"[^\"]*+\"")
+_BRACKETS = frozenset("()[]{}")
 
 
 def read_plain_text(source: str, limits: Limits) -> RecognisedPlan | None:
@@ -86,11 +88,8 @@ def read_plain_text(source: str, limits: Limits) -> RecognisedPlan | None:
     may_be_other, read = _python_reader()
     view = TextView(source).strip()
     raw = read(view.text, limits)
-    if raw is None or source.count("(") != len(raw.calls) or may_be_other(source):
-        return None
-    lists = sum(type(value) is list for call in raw.calls for _, value in call.arguments)
-    if source.count("[") != lists + view.text.startswith("["):  # in a text it may be a token
-        return None
+    if raw is None or may_be_other(source) or not _BRACKETS.isdisjoint("".join(_QUOTED.findall(source))):
+        return None  # in a text a bracket may begin another call, or a token
     return RecognisedPlan("pythonic", view.place(raw)._replace(reason="Python calls"))
 
 

@@ -29,6 +29,7 @@ from planner_eval.plan.model import (
     Unresolved,
     Value,
     fold,
+    read_references_in,
     references,
 )
 from planner_eval.reading.dialects.conversations.messages import call_items, is_plain_call, plain_call_label
@@ -209,18 +210,7 @@ def _read_text(text: str) -> str | RawRef | RawTemplate:
     if whole_match:
         name, path_text = whole_match.groups()
         return RawRef(name, _parse_path(path_text))
-    pieces: list[str | RawRef] = []
-    end = 0
-    for match in REFERENCE.finditer(text):
-        if match.start() > end:
-            pieces.append(text[end : match.start()])
-        pieces.append(RawRef(match[1], _parse_path(match[2])))
-        end = match.end()
-    if not pieces:
-        return text
-    if end < len(text):
-        pieces.append(text[end:])
-    return RawTemplate(tuple(pieces))
+    return read_references_in(text, REFERENCE, lambda match: RawRef(match[1], _parse_path(match[2])))
 
 
 def _parse_path(text: str) -> Path:

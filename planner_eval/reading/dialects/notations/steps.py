@@ -20,10 +20,10 @@ from planner_eval.plan.model import (
     RawCall,
     RawPlan,
     RawRef,
-    RawTemplate,
     Ref,
     Value,
     map_leaves,
+    read_references_in,
 )
 from planner_eval.reading.dialects.conversations.recorded_answers import decode_answer
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
@@ -166,27 +166,21 @@ class _DollarSigns:
 
     def _text(self, text: str, number: int, argument_place: tuple[int, str, Span | None]) -> Value:
         """A text as itself, a reference, or text around references."""
-        pieces: list[str | RawRef] = []
-        end = 0
-        for match in NOTATIONS["dollar"].pattern.finditer(text):
+
+        def read(match: re.Match[str]) -> RawRef | None:
             where = f"{match.group()!r} in {argument_place[1]!r} of call {argument_place[0] + 1}"
             if match[2] and int(match[2]) >= number:
                 message = f"{where} is text: no earlier step has that number"
                 self.kept.append(Diagnostic("reference.text", message, "warning", *argument_place))
-                continue
+                return None
             is_whole = match.span() == (0, len(text))
             self.certain |= is_whole or match[1] is not None
             if match[2] and not is_whole:
                 message = f"{where} is read as that step's result; write a sum of money as {match.group()}.00"
                 self.doubtful.append(Diagnostic("reference.text", message, "warning", *argument_place))
-            pieces += [text[end : match.start()]] if match.start() > end else []
-            pieces.append(RawRef(match[1] or match[2]))
-            end = match.end()
-        if not pieces:
-            return text
-        if end == len(text) and len(pieces) == 1:
-            return pieces[0]
-        return RawTemplate((*pieces, text[end:]) if end < len(text) else tuple(pieces))
+            return RawRef(match[1] or match[2])
+
+        return read_references_in(text, NOTATIONS["dollar"].pattern, read)
 
     def notes(self) -> Iterator[Diagnostic]:
         """What is worth saying, once all steps were read."""

@@ -19,11 +19,11 @@ from planner_eval.plan.model import (
     RawCall,
     RawPlan,
     RawRef,
-    RawTemplate,
     Ref,
     Value,
     leaves,
     map_leaves,
+    read_references_in,
     references,
 )
 from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
@@ -169,19 +169,11 @@ def _read_references(call: RawCall, base: int) -> RawCall:
 
 
 def _read_text(text: str, base: int) -> Value:
-    pieces: list[str | RawRef] = []
-    end = 0
-    for match in _NODE_REFERENCE.finditer(text):
+    def read(match: re.Match[str]) -> RawRef:
         name = str(int(match[1]) - base) if match[1].isdecimal() else match[1]
-        if match.start() > end:
-            pieces.append(text[end : match.start()])
-        pieces.append(RawRef(name, tuple(match[2].split(".")[1:])))
-        end = match.end()
-    if not pieces:
-        return text
-    if end < len(text):
-        pieces.append(text[end:])
-    return pieces[0] if len(pieces) == 1 else RawTemplate(tuple(pieces))
+        return RawRef(name, tuple(match[2].split(".")[1:]))
+
+    return read_references_in(text, _NODE_REFERENCE, read)
 
 
 def _read_links(links: list[Any]) -> Iterator[tuple[str, str]]:

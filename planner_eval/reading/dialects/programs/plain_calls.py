@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections.abc import Collection
 
 from planner_eval.base.limits import Limits, Span
-from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawCall, RawPlan, RawRef, Value
 from planner_eval.reading.dialects.programs.program import result_name
@@ -19,27 +19,17 @@ from planner_eval.reading.dialects.programs.values import (
 )
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*+"
-_TOOL = rf"{_NAME}(?:\.{_NAME})*+"
-_GAP = r"[ \t\n]*+"
-_TEXT = r"'[^'\\\n\r\x00\ud800-\udfff]*+'|\"[^\"\\\n\r\x00\ud800-\udfff]*+\""
+_NO_SIGN = r"\\\n\r\x00"
+_TEXT = rf"'[^'{_NO_SIGN}]*+'|\"[^\"{_NO_SIGN}]*+\""
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,14}+)(?:\.[0-9]{1,15}+)?+"
-_SCALAR = rf"(?:{_TEXT}|{_NUMBER}|True|False|None)"
-_VALUE = rf"(?:{_SCALAR}|\[{_GAP}(?:{_SCALAR}{_GAP}(?:,{_GAP}|(?=\])))*+\])"
-
-
-def _call_pattern(value: str) -> str:
-    """A call of which each argument is such a value."""
-    return rf"{_TOOL}\({_GAP}(?:(?:{_NAME} ?+= ?+)?+{value}{_GAP}(?:,{_GAP}|(?=\))))*+\)"
-
-
-_CALL = _call_pattern(rf"(?:{_VALUE}|{_call_pattern(rf'(?:{_VALUE}|{_call_pattern(_VALUE)})')})")
-_CALLS = lazy_pattern(
-    rf"\[{_GAP}(?:{_CALL}{_GAP}(?:,{_GAP}|(?=\])))++\]\s*+"
-    rf"|{_CALL}(?: *+(?:[;,] *+|\n++){_CALL})*+ *+[;,]?+\s*+"
+_VALUE = lazy_pattern(
+    rf"({_NAME}(?:\.{_NAME})*+)\([ \t\n]*+|({_TEXT}|{_NUMBER}|True|False|None)|[\[{{][ \t\n]*+"
 )
-"""Calls in a list or bare; in the argument of one may stand another, and in its own a third."""
-_TOKEN = lazy_pattern(rf"(?:(?P<key>{_NAME}) ?= ?)?+(?:(?P<tool>{_TOOL})\(|(?P<value>{_VALUE}))|(?P<end>\))")
-_ITEM = lazy_pattern(_SCALAR)
+_KEY = lazy_pattern(rf"({_NAME}) ?+= ?+")
+_FIELD = lazy_pattern(rf"({_TEXT}): *+")
+_NEXT = lazy_pattern(r"[ \t\n]*+([,)\]}])[ \t\n]*+")
+_BETWEEN_CALLS = lazy_pattern(r" *+(?:[;,] *+|\n++)(?!\s*+\Z)")
+_END = lazy_pattern(r" *+[;,]?+\s*+")
 _LITERALS = {"True": True, "False": False, "None": None}
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist, "__debug__"})
 _NO_TOOLS = frozenset({
@@ -48,28 +38,11 @@ _NO_TOOLS = frozenset({
 })  # fmt: skip
 """Names, or what such begin with, that may be read as something else than a tool's."""
 _MAX_LENGTH = 20_000
+_MAX_DEPTH = 8
 
 
-class _OpenCall(NamedTuple):
-    """A call whose end was not met yet, and the argument of another that it is."""
-
-    name: str
-    start: int
-    key: str | None
-    arguments: dict[str, Value]
-    spans: list[Span]
-
-    def add(self, key: str | None, value: Value, span: Span) -> bool:
-        """Take an argument; False where Python would refuse it."""
-        if key is None:
-            key = str(len(self.arguments))
-            if any(not name.isdigit() for name in self.arguments):
-                return False
-        if key in self.arguments or key in _KEYWORDS:
-            return False
-        self.arguments[key] = value
-        self.spans.append(span)
-        return True
+class _NotPlainError(Exception):
+    """Python's parser has to be asked."""
 
 
 def read_plain_calls(
@@ -91,47 +64,123 @@ def read_plain_calls(
     >>> read_plain_calls("f(a=b)", Limits()), read_plain_calls("print(a=1)", Limits())
     (None, None)
     """
-    if len(text) > _MAX_LENGTH or _CALLS.fullmatch(text) is None:
+    if len(text) > _MAX_LENGTH:
         return None
-    calls: list[RawCall] = []
-    waiting: list[_OpenCall] = []
-    for match in _TOKEN.finditer(text):
-        key, name, value, end = match.groups()
-        if name is not None:
-            root, *fields = name.split(".")
-            if name in _NO_TOOLS or root in _NO_TOOLS or name in defined or root in defined:
-                return None
-            if not _KEYWORDS.isdisjoint(fields):
-                return None
-            waiting.append(_OpenCall(name, match.start("tool"), key, {}, []))
-        elif end is None:
-            if not waiting[-1].add(key, _value(value), match.span("value")):
-                return None
-        else:
-            call = waiting.pop()
-            if "." in call.name and all(name.isdigit() for name in call.arguments):
-                return None  # it may be words
-            own_name, span = result_name(len(calls)), (call.start, match.end())
-            calls.append(
-                RawCall(
-                    call.name,
-                    tuple(call.arguments.items()),
-                    binds=((own_name, ()),),
-                    span=span,
-                    spans=tuple(call.spans),
-                )
-            )
-            if waiting and not waiting[-1].add(call.key, RawRef(own_name), span):
-                return None
-    return RawPlan(tuple(calls)) if calls_before + len(calls) <= limits.calls else None
+    reader = _Reader(text, defined)
+    try:
+        if not text.isascii():
+            text.encode()
+        end = reader.listed() if text.startswith("[") else reader.bare()
+    except (_NotPlainError, UnicodeEncodeError):  # a half of a surrogate pair is no Python
+        return None
+    is_whole = _END.fullmatch(text, end) is not None and calls_before + len(reader.calls) <= limits.calls
+    return RawPlan(tuple(reader.calls)) if is_whole else None
 
 
-def _value(text: str) -> Value:
-    first = text[0]
-    if first in "'\"":
+class _Reader:
+    """Reads one text."""
+
+    def __init__(self, text: str, defined: Collection[str]) -> None:
+        self.text = text
+        self.defined = defined
+        self.calls: list[RawCall] = []
+
+    def bare(self) -> int:
+        """Read calls side by side or on lines of their own, and give where they end."""
+        end = self.call(self.match(_VALUE, 0))
+        while (following := _BETWEEN_CALLS.match(self.text, end)) is not None:
+            end = self.call(self.match(_VALUE, following.end()))
+        return end
+
+    def listed(self) -> int:
+        """Read a list of calls, and give where it ends."""
+        following, closed = self.match(_VALUE, 0), False
+        while not closed:
+            end = self.call(self.match(_VALUE, following.end()))
+            following, closed = self.following(end, "]")
+        return following.end()
+
+    def match(self, pattern: re.Pattern[str], position: int) -> re.Match[str]:
+        """What stands at a place."""
+        match = pattern.match(self.text, position)
+        if match is None:
+            raise _NotPlainError
+        return match
+
+    def following(self, position: int, closing: str) -> tuple[re.Match[str], bool]:
+        """What follows an item, and whether it closes the list."""
+        match = self.match(_NEXT, position)
+        if match[1] == "," and self.text.startswith(closing, match.end()):
+            match = self.match(_NEXT, match.end())
+        if match[1] not in (",", closing):
+            raise _NotPlainError
+        return match, match[1] == closing
+
+    def call(self, opened: re.Match[str], depth: int = 0) -> int:
+        """Read a call, those in its arguments before, and give where it ends."""
+        name, text = opened[1], self.text
+        root, *fields = name.split(".") if name else ("and",)
+        if name in _NO_TOOLS or root in _NO_TOOLS or name in self.defined or root in self.defined:
+            raise _NotPlainError
+        arguments: dict[str, Value] = {}
+        spans: list[Span] = []
+        position, key = opened.end(), None
+        closed = text.startswith(")", position)
+        end = position + 1
+        while not closed:
+            named = _KEY.match(text, position)
+            if named is None and key is not None:  # which Python refuses
+                raise _NotPlainError
+            key = named[1] if named else None
+            start = named.end() if named else position
+            value, stop = self.value(start, depth)
+            name_key = str(len(arguments)) if key is None else key
+            if name_key in arguments or key in _KEYWORDS:
+                raise _NotPlainError
+            arguments[name_key] = value
+            spans.append((start, stop))
+            following, closed = self.following(stop, ")")
+            position, end = following.end(), following.end(1)
+        if fields and (key is None or not _KEYWORDS.isdisjoint(fields)):  # without names it may be words
+            raise _NotPlainError
+        binds = ((result_name(len(self.calls)), ()),)
+        span = opened.start(), end
+        self.calls.append(RawCall(name, tuple(arguments.items()), binds=binds, span=span, spans=tuple(spans)))
+        return end
+
+    def value(self, position: int, depth: int, *, inside: bool = False) -> tuple[Value, int]:
+        """Read a value, and give where it ends."""
+        match = self.match(_VALUE, position)
+        if match[2] is not None:
+            return _scalar(match[2]), match.end()
+        if depth > _MAX_DEPTH:
+            raise _NotPlainError
+        if match[1] is not None:
+            if inside:
+                raise _NotPlainError
+            end = self.call(match, depth + 1)
+            return RawRef(self.calls[-1].binds[0][0]), end
+        fields: dict[str, Value] = {}
+        items: list[Value] = []
+        mark = match.group()[0]
+        closing = "]" if mark == "[" else "}"
+        position = match.end()
+        closed = self.text.startswith(closing, position)
+        end = position + 1
+        while not closed:
+            field = self.match(_FIELD, position) if mark == "{" else None
+            value, stop = self.value(field.end() if field else position, depth + 1, inside=True)
+            if field:
+                fields[field[1][1:-1]] = value
+            items.append(value)
+            following, closed = self.following(stop, closing)
+            position, end = following.end(), following.end(1)
+        return (items if mark == "[" else fields), end
+
+
+def _scalar(text: str) -> Value:
+    if text[0] in "'\"":
         return text[1:-1]
-    if first == "[":
-        return [_value(item) for item in _ITEM.findall(text, 1)]
     if text in _LITERALS:
         return _LITERALS[text]
     return float(text) if "." in text else int(text)
