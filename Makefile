@@ -41,7 +41,7 @@ $(VENV)/.docs: $(VENV)/.ready
 
 # What every change must pass besides, and nobody waits for: more than twice as many examples of each law, and what is marked more.
 test-more: $(VENV)/.docs
-	$(BIN)/python -m pytest -n auto -m more --hypothesis-profile=more
+	$(BIN)/python -m pytest -n auto -m "more and not long" --hypothesis-profile=more
 
 # The site, into out/site; a page that the navigation does not name and a link that leads nowhere are errors.
 docs: $(VENV)/.docs

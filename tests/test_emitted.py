@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner_eval.base.output_files import write
+from tests import inside
 from tests.memory import PEAK, measures
 from tests.test_cli import planeval
 from tests.test_diff_runs import PRED
@@ -114,8 +115,8 @@ def test_what_is_said_of_plans_is_the_same_for_any_cut(line: str, tmp_path: Path
     lone.write_text(CALLS)
     command, *options = line.replace("CATALOG", str(catalog)).split()
     for files in ((str(more),), (str(lone),), (PRED, str(more))):
-        alone = planeval(command, *files, *options)
+        alone = inside.planeval(command, *files, *options)
         assert alone.stdout
-        for jobs, part in (("1", "1"), ("2", "4")):
-            cut = planeval(command, *files, *options, "--jobs", jobs, "--part", part)
+        for ran, jobs, part in ((inside.planeval, "1", "1"), (planeval, "2", "4")):
+            cut = ran(command, *files, *options, "--jobs", jobs, "--part", part)
             assert (cut.returncode, cut.stdout, cut.stderr) == (alone.returncode, alone.stdout, alone.stderr)
