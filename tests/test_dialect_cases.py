@@ -26,7 +26,7 @@ from planner_eval.reading.dialects.round_trip import types_of
 from planner_eval.reading.dialects.table import table
 
 FOLDER = Path(__file__).parent / "cases"
-CASES = sorted(path for path in FOLDER.glob("*/*.txt") if path.parent.name != "texts")
+CASES = sorted(FOLDER.glob("*/*.txt"))
 """All but the texts that tests write into files."""
 HIDDEN = {"value.untyped"}
 """Notes that every case of a dialect has."""
