@@ -247,7 +247,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "no source": (lambda: pe.open_sources("nosuch.json"), "nosuch.json"),
     "words": (lambda: pe.selftest(scorer="nosuch -x"), r"expected its words: \['nosuch', '-x'\]"),
     "no plan": (lambda: pe.check(None), "the plan is None, as in a trace without tool calls"),
-    "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "no gold record has that field"),
+    "a field": (lambda: pe.score([ROME], [ROME], by=["colour"]), "expected a field of the gold records"),
     "an unknown metric": (lambda: pe.score([ROME], [ROME], metrics=["callz"]), "unknown metric 'callz'"),
     "terms of many": (lambda: pe.score([ROME], [ROME], "default", Terms()), "terms= applies only to one"),
     "many": (lambda: pe.parse(GOLDS), r"holds 13 records, expected one plan: pe\.read gives them"),
