@@ -123,7 +123,7 @@ def tables(module: str) -> dict[str, Any]:
 
 def text_case(name: str) -> str:
     """A long text that a test writes into a file, such as a module of tools."""
-    return (ROOT / "tests" / "cases" / "texts" / name).read_text(encoding="utf-8")
+    return (ROOT / "tests" / "cases" / "tables" / "texts" / name).read_text(encoding="utf-8")
 
 
 def tabled(names: str, **options: Any) -> Callable[[Callable[..., None]], Any]:

@@ -19,11 +19,12 @@ from tests.conftest import tabled, tables, text_case
 
 from .agent_logs import CATALOG, week_of_logs
 from .browser import launched, opened
-from .conftest import ROOT
+from .conftest import ROOT, AsKept
 from .inside import planeval
 from .modelserver import Answer, ModelServer, message
 
 TABLES = tables(__file__)
+COSTS = ROOT / "tests" / "cases" / "costs.jsonl"
 
 DATA = ROOT / "data" / "samples" / "agents"
 
@@ -178,6 +179,12 @@ def test_tokens_are_read_as_apis_and_tracers_write_them(name: str) -> None:
     assert [costs.get(kind) for kind in ("input_tokens", "output_tokens", "tokens")] == expected
     as_text = recorded_costs(Record("p", 0, "a", source and json.dumps(source), fields=fields))
     assert as_text == costs
+
+
+def test_every_key_of_what_a_run_cost_is_read_wherever_it_may_stand(as_kept: AsKept) -> None:
+    kept = map(json.loads, COSTS.read_text(encoding="utf-8").splitlines())
+    cases = [(fields, source) for fields, source, _ in kept]
+    as_kept(COSTS, [[*one, recorded_costs(Record("p", 0, "a", one[1], fields=one[0]))] for one in cases])
 
 
 @tabled("fields, seconds")

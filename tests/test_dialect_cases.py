@@ -27,6 +27,7 @@ from planner_eval.reading.dialects.table import table
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = sorted(FOLDER.glob("*/*.txt"))
+"""All but the texts that tests write into files."""
 HIDDEN = {"value.untyped"}
 """Notes that every case of a dialect has."""
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
+from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.trials import recorded_verdict
 from planner_eval.results.trials import pass_at_k, pass_estimates, pass_hat_k
 
 from .inside import planeval
@@ -112,6 +114,17 @@ def test_systems_are_compared_by_task_also_with_unlike_trials(tmp_path: Path) ->
     assert "without 3 trials of old that old and new do not share" in contrast.signature
     text = planeval("compare", pred, other, "--gold", gold).stdout
     assert "q is right more often on 2 tasks: c (0/3 and 2/2), b (1/3 and 2/2)" in text
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    (1.0, "Same equal Equivalent TRUE yes pass 1 1.0"), (0.0, "different unequal False no fail 0 0.0"),
+    (None, "perhaps 7 -1 nan"),
+])  # fmt: skip
+@pytest.mark.parametrize("field", ["reward", "success", "score"])
+def test_a_verdict_may_be_a_word(field: str, value: float | None, words: str) -> None:
+    for word in [*words.split(), *(["not equal"] if value == 0 else [])]:
+        found = recorded_verdict(Record("p", 0, "a", None, fields={field: f" {word} "}))
+        assert found == (value if value is None else (field, value)), word
 
 
 def test_a_recorded_verdict_stands_beside_ours_and_agree_says_how_far_they_agree(tmp_path: Path) -> None:

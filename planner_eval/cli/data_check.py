@@ -254,7 +254,7 @@ def _replay_data(replayed: ReplayResult) -> JsonObject:
 @catalog_options(RECORD_TOOLS)
 @option(
     "--tools SPEC",
-    "Run gold with these tools, as in execute (default: the data set's own tools; "
+    "Run gold with these tools, as in planeval execute (default: the data set's own tools; "
     "plans of a file are not run).",
     "spec",
 )

@@ -113,7 +113,7 @@ _EXTRA_SECONDS = 60.0
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
+@output_options(folder=True, into="store the run in DIR/ and, if it is there already, resume it")
 def command(
     plan: str,
     spec: str,

@@ -243,7 +243,7 @@ def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, A
 @option("--benchmark NAME", "The benchmark whose data DATASET is, if it is a folder or file.")
 @option("--catalog FILE", "The tools to offer, if the samples have none.")
 @option("--router-model NAME", "With route-then-fill: the model that chooses the tools.", "router")
-@option("--tools SPEC", "Make the calls with these tools, as in execute.")
+@option("--tools SPEC", "Run the model's calls with these tools; SPEC is as in planeval execute.")
 @option(
     "--max-steps N", "The most rounds of calls per sample (default: 10; stepwise: 200).", "steps", type=COUNT
 )

@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     "page",
     help="Output format; tsv, with --benchmark functionchat, is its result file.",
 )
-@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
+@output_options(folder=True, into="store the run in DIR/ and, if it is there already, resume it")
 def command(
     pred: str,
     gold: str | None,

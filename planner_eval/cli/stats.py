@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 @drawing_options
 @work_options
 @store_option
-@output_options(folder=True, into="into DIR/, which keeps the run and resumes it if it is there")
+@output_options(folder=True, into="store the run in DIR/ and, if it is there already, resume it")
 def command(
     names: tuple[str, ...],
     dialect: str | None,

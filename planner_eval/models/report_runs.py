@@ -191,7 +191,7 @@ def report_run(  # noqa: PLR0913 - the options of a public function
     job = StoredJob(PageJob(score, keys, query, shown.texts), stored.run.lines())
     result = read_system(job, stored.paired, running, progress)
     refuse_unknown_keys(by, result.totals)
-    more = "these are all metrics of a run of diff; use a run of score, or the files, for others"
+    more = "a run of diff has only these metrics; for others, use a run of score, or the files"
     return page_of_results([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
 
 

@@ -317,7 +317,9 @@ def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> Non
     if layout is not None:
         raise InputError(f"there is no layout {layout!r} for tasks of your own: name metrics with --metric")
     if settings:
-        raise InputError(f"{next(iter(settings))!r} is not an option of tasks of your own")
+        raise InputError(
+            f"--set {next(iter(settings))!r}=… applies only to runs of a benchmark, not to tasks of your own"
+        )
 
 
 def _own_source(

@@ -150,7 +150,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     if not isinstance(pred, PairedFiles) and is_one_plan(pred) and is_one_plan(gold):
         return score_plans(parse(pred), parse(gold), policy_of(policy), terms, metrics=metrics)
     if terms is not NO_TERMS:
-        raise InputError("terms apply to one pair; of many pairs, each gold record has its own")
+        raise InputError("terms= applies only to one pair; with many, write the terms into each gold record")
     if gold is None and isinstance(pred, os.PathLike):
         return read_stored_score(os.fspath(pred), cluster)
     by = (by,) if isinstance(by, str) else by

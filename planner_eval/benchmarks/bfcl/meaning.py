@@ -18,8 +18,8 @@ from planner_eval.benchmarks.bfcl.typed_values import java_value, javascript_val
 
 DEFAULT = "an optional argument has its documented default, or is left out where that is accepted"
 INTEGER = "an integer is in place of a float inside a list or object"
-WIDENED = "an integer literal, which Java converts to a wider type such as long or double"
-QUOTED = "a string is in quotes where its exact spelling is asked for"
+WIDENED = "an integer literal that Java converts to the declared type"
+QUOTED = "a string has extra quotation marks around it"
 NESTED_TEXT = "a text inside a list or object differs only in case, blanks or punctuation"
 NO_VALUE = "gold accepts no value, and the argument is left out"
 ASSIGNED = "parallel calls match in another order than the first one tried"

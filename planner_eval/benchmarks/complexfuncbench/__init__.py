@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["BENCHMARK", "Settings", "score_corrected", "score_official", "table3"]
 
 _RUNNER_OPTION = Option(
-    "runner", "gpt", (), "The family of models whose published runner held the conversations.", ("official",)
+    "runner",
+    "gpt",
+    (),
+    "Which published runner, one per family of models, ran the conversations.",
+    ("official",),
 )
 
 

@@ -84,9 +84,9 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
         gold: The gold plan.
 
     >>> from planner_eval.plan.model import Call
-    >>> pred = Plan(tuple(Call(name, name) for name in ("get_user", "searchFlights", "book")))
+    >>> pred = Plan(tuple(Call(name, name) for name in ("get_user", "searchFlights", "book", "pay")))
     >>> extra = [Edit("call.extra", "", Place(position)) for position in range(3)]
-    >>> sorted(find_lookups(extra, pred, Plan((Call("a", "cancel"),))))
+    >>> sorted(find_lookups(extra, pred, Plan((Call("a", "pay"),))))
     [0, 1]
     """
     extra = {

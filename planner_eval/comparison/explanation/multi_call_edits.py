@@ -185,7 +185,7 @@ def find_nearest_call(
         candidates: The calls to choose from, in the place of those with a partner.
     """
     tools = pairing.pred.tools
-    if len(tools) > MAX_CALLS:
+    if len(tools) > MAX_CALLS or tools.count(tools[pred]) < 2:
         return None
     near = [
         NearCall(position, names)

@@ -287,6 +287,8 @@ def value_name(value: Value, number: Callable[[int], str] = _plain_call_number) 
     """
     if type(value) is str and _PLAIN_TEXT.fullmatch(value):  # as most are
         return f'"{value}"'
+    if type(value) is int and -_MAX_PLAIN_NUMBER < value < _MAX_PLAIN_NUMBER:
+        return str(value)
     if type(value) in _SCALAR_TYPES:
         return _unquote_references(one_line_json(value, MAX_VALUE_LENGTH))
 
@@ -313,6 +315,9 @@ _QUOTED_REFERENCE = re.compile(r'"(‹[^"›]*›)"')
 
 _PLAIN_TEXT = re.compile(rf"[\w .,:;/@#+=()-]{{0,{MAX_VALUE_LENGTH - 2}}}", re.ASCII)
 """Texts that are shown as they are."""
+
+_MAX_PLAIN_NUMBER = 10**15
+"""Whole numbers below it are shown as they are."""
 
 _SCALAR_TYPES = (str, int, float, bool, type(None))
 

@@ -71,7 +71,7 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return _with_partners(matching, parted), exact
     alone = ALONE in explained.to_pred, ALONE in explained.to_gold
     if any(alone) and len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
-        if not explained.settled:
+        if not explained.settled and not is_conversation(matching.pred):  # there turns tell equal calls apart
             explained = _choose_nearest_equals(explained)
         explained = _pair_by_place(explained) if all(alone) else explained
     return _with_partners(matching, explained), exact

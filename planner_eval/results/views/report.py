@@ -460,7 +460,11 @@ def causes_text(causes: Causes, style: Style = TEXT) -> str:
         for kind in KINDS
         if (more := len(causes.of(kind)) - _MAX_GROUPS_SHOWN) > 0
     ]
-    lines = [f"causes that cost less are left out: {', '.join(more)}"] if more else []
+    lines = (
+        [f"the {_MAX_GROUPS_SHOWN} costliest of each kind are shown; left out: {', '.join(more)}"]
+        if more
+        else []
+    )
     lines += ["single fixes that would gain most:"] if causes.fixes else []
     lines += [f"{number}. {fix_sentence(causes, fix)}" for number, fix in enumerate(causes.fixes, 1)]
     lines += [sentence for how in (ALONE, EVEN) if (sentence := _method_note(how, causes.how.get(how, 0)))]

@@ -211,12 +211,8 @@ class PieceReader(ABC):
             raw = reader(value, self.limits, located_values)
         except ParseError as error:
             if not error.text:
-                error = ParseError(
-                    error.reason,
-                    text=view.text,
-                    offset=_find_quoted_offset(view.text, error),
-                    code=error.code,
-                )
+                offset = _find_quoted_offset(view.text, error)
+                error = ParseError(error.reason, text=view.text, offset=offset, code=error.code)
             raise error from None
         except RecursionError:
             raise LimitError(f"the text nests deeper than {self.limits.depth} levels") from None
@@ -330,11 +326,8 @@ class PieceReader(ABC):
             if texts is not None:
                 return self.texts(texts, view)
             refuse_loose_python_calls(tree, view.text)
-            script = (
-                self._as_script(view)
-                if _SCRIPT_OBJECT_ARGUMENT.search(view.text) and is_script(tree)
-                else None
-            )
+            is_likely_script = _SCRIPT_OBJECT_ARGUMENT.search(view.text) and is_script(tree)
+            script = self._as_script(view) if is_likely_script else None
             if script is not None:
                 return script
             raw = follow(tree, view.text, self.defined, self.limits, self.taken, self.before(), variables)
