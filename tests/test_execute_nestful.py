@@ -40,8 +40,8 @@ def run(request: pytest.FixtureRequest) -> Iterator[NestfulRunner]:
 
 
 CASES = [
-    *TABLES["CASES"],
     ([call("power", "$var_1", -8, 0.5)], (-8) ** 0.5),
+    *TABLES["CASES"],
 ]  # fmt: skip
 
 

@@ -30,9 +30,8 @@ TEXT = {"type": "string"}
 @tabled("records, found")
 def test_what_is_found_in_a_minimal_case(records: Any, found: list[str]) -> None:
     records = records if isinstance(records, list) else [records]
-    check = pe.check_dataset(
-        records, confidence="low", select=["gold"], text_field="gold" if "gold" in records[0] else None
-    )
+    reading = pe.Reading(text_field="gold" if "gold" in records[0] else None)
+    check = pe.check_dataset(records, confidence="low", select=["gold"], reading=reading)
     assert {f"{doubt.found.code} {doubt.found.confidence}" for doubt in check.doubts} == set(found)
     of_tools = [doubt for doubt in check.doubts if doubt.found.code.startswith("gold.tool_")]
     assert len(of_tools) == len({doubt.found.message for doubt in of_tools})

@@ -162,7 +162,7 @@ def test_a_tool_that_never_ends_costs_three_runs_of_it(tmp_path: Path) -> None:
     assert time.monotonic() - begun < 60  # ten draws for each of eight attempts take 80
     assert done.returncode == 3
     first, last = done.stderr.splitlines()
-    assert first.startswith("slow is called no more: 3 runs of it in a row took longer than 1 second; ")
+    assert first.startswith("slow is not called again: 3 of its runs in a row took longer than 1 second; ")
     assert first.endswith("; --run timeout=SECONDS allows more")
     assert last.startswith("0 of 1 made: no tool is left to call: ")
     assert "a call timed out (3)" in last
