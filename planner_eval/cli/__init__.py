@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Explain a code, a metric or a label of an output, with an example.",
     ),
     "parse": ("parse", "Show how plans are read: the notation, the calls, what was ignored."),
-    "predict": ("predict", "Ask a model for plans, for a benchmark or for tasks of your own."),
+    "predict": ("predict", "Ask a model to plan the tasks of a benchmark, or your own."),
     "render": ("render", "Draw a plan."),
     "report": ("report", "Write an HTML page: what is right, what is wrong, and why."),
     "schema": (

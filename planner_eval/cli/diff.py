@@ -431,7 +431,7 @@ def _refuse_idle(shape: _OutputSettings, misnamed: str | None, pairs: int) -> No
         (
             "only",
             paged or ((written or (folder and drawn)) and many),
-            "to many pairs, as text, as a report or drawn into a directory",
+            "to many pairs: listed in any format, as a report or drawn into a directory",
         ),
         ("force", drawn, "to drawings"),
         (

@@ -303,7 +303,7 @@ def command(
     output: str | None,
     **setup_options: Any,
 ) -> int:
-    """Ask a model for plans, for a published data set or for tasks of your own.
+    """Ask a model to plan the tasks of a published data set, or your own.
 
     DATASET is the name of a data set, or with --benchmark a folder or file of its data. TASKS is a file of
     JSON lines with a question ("query", "input" …) or "messages", an id, and "tools" unless --catalog names

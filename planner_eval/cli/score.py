@@ -67,11 +67,11 @@ if TYPE_CHECKING:
 @argument("gold", "GOLD|DATASET", required=False)
 @scored_pair_options
 @judging_options(
-    "Break scores down by calls, depth, pattern or scope (AppBench's SS, SM, MS, MM) of the gold plan, or by "
-    "a field of the gold record.",
-    metric="A metric or a group: plan, calls, arguments, references, order, structure, published (those of "
-    "other benchmarks) or all; repeatable (default: the main ones with --format text, else all but "
-    "published).",
+    "Break scores down by calls, depth, pattern or scope (single or multiple apps and calls) of the gold "
+    "plan, or by a field of the gold record.",
+    metric="A metric or a group: plan, calls, arguments, references, order, structure, published (those "
+    "of TaskBench and WorFBench) or all; repeatable (default: the main ones with --format text, else all "
+    "but published).",
     causes="Show what each root cause costs, by code, tool, argument, call and depth, and which fixes would "
     "gain most.",
 )
@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     "annotations",
     "result_file",
     "page",
-    help="Output format; tsv, with --benchmark functionchat, is its result file.",
+    help="Output format; tsv is FunctionChat-Bench's result file and needs --benchmark functionchat.",
 )
 @output_options(folder=True, into="store the run in DIR/ and, if it is there already, resume it")
 def command(

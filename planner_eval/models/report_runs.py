@@ -86,7 +86,8 @@ class PageRun(NamedTuple):
             strict = other if self.paired.reading.repair else self
             raise InputError(
                 f"{prefix}: {strict.run.path} was read strictly, the other with "
-                "repairs: use diff --repair or score --strict for both"
+                "repairs; read both alike: with repairs (diff needs --repair) or strictly (score "
+                "needs --strict)"
             )
         if self.cluster != other.cluster:
             own_cluster, other_cluster = (

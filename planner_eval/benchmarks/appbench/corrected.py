@@ -361,13 +361,19 @@ _FIGURES: Mapping[str, tuple[_Ratio, str]] = {
         _share_of_samples("arguments_exact"),
         "figure 4's exact match of arguments; not in the published code",
     ),
-    f"analysis.{SHARE_NAMES[0]}": (_share_of_arguments("missing"), "key errors, of all gold arguments"),
+    f"analysis.{SHARE_NAMES[0]}": (
+        _share_of_arguments("missing"),
+        "key errors, as a share of all gold arguments",
+    ),
     f"analysis.{SHARE_NAMES[1]}": (_share_of_arguments("missing_dependent"), "of all gold arguments"),
     f"analysis.{SHARE_NAMES[2]}": (
         lambda c: (c.missing - c.missing_dependent, c.gold),
         "of all gold arguments",
     ),
-    f"analysis.{SHARE_NAMES[3]}": (_share_of_arguments("wrong"), "value errors, of all gold arguments"),
+    f"analysis.{SHARE_NAMES[3]}": (
+        _share_of_arguments("wrong"),
+        "value errors, as a share of all gold arguments",
+    ),
     f"analysis.{SHARE_NAMES[4]}": (_share_of_arguments("wrong_dependent"), "of all gold arguments"),
     f"analysis.{SHARE_NAMES[5]}": (lambda c: (c.wrong - c.wrong_dependent, c.gold), "of all gold arguments"),
     f"analysis.{SHARE_NAMES[6]}": (

@@ -164,7 +164,9 @@ def own_gold_tools(source: str, samples: Sequence[Sample]) -> dict[str, frozense
         InputError: they come from no file, or none of them has a gold plan.
     """
     if not source:
-        raise InputError("the tasks have no file with gold plans to choose tools by")
+        raise InputError(
+            "distractors are chosen by gold plans, and these tasks come from no file that has them"
+        )
     plans = own_gold_plans(source, samples)
     if not plans:
         raise InputError(f"{source}: no task has a gold plan, to choose the tools by")
