@@ -140,7 +140,7 @@ def test_each_difference_has_a_note_and_figures_stand_in_the_order_of_both(name:
     for report in scored.reports.values():
         own = [figure.name for figure in report.figures]
         assert name == "appbench" or [figure for figure in names if figure in own] == own
-    raised = "official: scores where the published code ends with ZeroDivisionError: 17"
+    raised = "official: scores where the published code raises ZeroDivisionError: 17"
     assert (raised in text_of(scored)) == (name == "appbench")
 
 

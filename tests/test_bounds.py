@@ -177,7 +177,7 @@ def test_one_piece_of_a_stream_is_a_record_and_two_are_none(tmp_path: Path) -> N
     file.write_text(json.dumps(piece) + "\n", "utf-8")
     assert len(read_file(str(file)).records) == 1
     file.write_text((json.dumps(piece) + "\n") * 2, "utf-8")
-    with pytest.raises(InputError, match="piece of a stream"):
+    with pytest.raises(InputError, match="pieces of a stream"):
         read_file(str(file))
 
 

@@ -52,7 +52,7 @@ def test_every_command_is_in_the_docs_and_the_readme_counts_verdicts() -> None:
     assert [name for name in COMMANDS if f"planeval {name}" not in text] == []
     files = (ROOT / "tests" / "cases" / "official").glob("*.json")
     count = sum(len(json.loads(file.read_text(encoding="utf-8"))["records"]) for file in files)
-    assert f"all {count} recorded results" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"reproduces all {count} results" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def commands(block: str) -> list[tuple[str, str]]:

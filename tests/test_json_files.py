@@ -14,7 +14,11 @@ from tests.inside import planeval
 PLAN = '[{"name": "f", "arguments": {"x": 1}}]'
 TOOL = '{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}'
 BROKEN = {
-    "repeated key": ('{\n "a": 1,\n "b": {"c": 2},\n "a": 3}', "line 4, column 2", 'gives the key "a" twice'),
+    "repeated key": (
+        '{\n "a": 1,\n "b": {"c": 2},\n "a": 3}',
+        "line 4, column 2",
+        'has the key "a" twice',
+    ),
     "escaped key": ('{"a": 1,\n "\\u0061": 2}', "line 2, column 2", "twice"),
     "broken spot": ('{\n "a": 1\n "b": 2}', "line 3, column 2", "expected ',' or '}'"),
     "goes on": ('{"a": 1}\n\n]', "line 3, column 1", "not JSON"),

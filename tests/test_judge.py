@@ -21,6 +21,7 @@ from planner_eval.benchmarks.callnavi import data as callnavi
 from planner_eval.benchmarks.complexfuncbench import turn as complexfuncbench
 from planner_eval.benchmarks.functionchat import data as functionchat
 from planner_eval.benchmarks.judging import JudgeReply, JudgeRequest, ScriptedJudge, Usage
+from planner_eval.benchmarks.rules import BenchmarkRules
 from planner_eval.benchmarks.score_benchmark import score_benchmark
 from planner_eval.models.cache import Cache
 from planner_eval.models.judges import EndpointJudge, open_judge
@@ -272,7 +273,9 @@ def test_a_folder_of_prompts_is_asked_with(server: ModelServer, rubrics: Path) -
 
 def test_the_published_prompts_are_known_by_their_checksums(reference: Path) -> None:
     judge, prompts = ScriptedJudge(lambda request: "pass\npass"), reference / "prompts" / "functionchat"
-    found = score_benchmark(*asking("functionchat")[:2], "functionchat", judge=judge, prompts=prompts)
+    found = score_benchmark(
+        *asking("functionchat")[:2], "functionchat", rules=BenchmarkRules(judge=judge, prompts=prompts)
+    )
     names = "rubric_call.txt, rubric_completion.txt, rubric_slot.txt, rubric_relevance.txt"
     assert found.prompts == f"the published prompts ({names})"
 
@@ -295,7 +298,7 @@ def test_a_prompt_that_is_none_is_named(rubrics: Path, change: Any, said: str) -
     assert (done.returncode, done.stdout) == (2, "")
     assert "nowhere is not a folder; expected a folder of prompts" in done.stderr
     with pytest.raises(InputError, match="add --judge"):
-        score_benchmark(*asking("functionchat")[:2], "functionchat", prompts="nowhere")
+        score_benchmark(*asking("functionchat")[:2], "functionchat", rules=BenchmarkRules(prompts="nowhere"))
 
 
 @pytest.mark.parametrize("name", ["callnavi", "complexfuncbench", "functionchat"])
@@ -314,7 +317,7 @@ def test_every_question_of_a_benchmark_has_its_file_and_fills_it(name: str, tmp_
     broken = tmp_path / "broken.jsonl"
     lines = Path(answers).read_text(encoding="utf-8")
     broken.write_text(lines.replace("countHours", "countHours(").replace("Ada", "Ida"), encoding="utf-8")
-    score_benchmark(broken, gold, name, judge=ScriptedJudge(answer), prompts=tmp_path)
+    score_benchmark(broken, gold, name, rules=BenchmarkRules(judge=ScriptedJudge(answer), prompts=tmp_path))
     assert asked
     for request in asked:
         (role, text), *rest = request.messages

@@ -468,7 +468,7 @@ def test_a_broken_prompt_of_another_pipeline_stops_no_run(tmp_path: Path) -> Non
     how = [*CALLNAVI, "--run", f"prompts={place}"]
     assert all(said(one).startswith("MINE [") for one in asked(*how, "--pipeline", "flat"))
     for name in ("route", "route-then-fill"):
-        assert "route.txt lacks {tools}" in refused(*how, "--pipeline", name)
+        assert "route.txt lacks the placeholder {tools}" in refused(*how, "--pipeline", name)
     why = "holds no prompt that backward asks callnavi with: expected callnavi/backward.txt"
     assert why in refused(*how, "--pipeline", "backward")
     assert "PROMPTS.json: " in refused(*NESTFUL, "--run", f"prompts={place}", "--run", "prompts-for=m")

@@ -147,7 +147,7 @@ def test_two_plans_of_one_test_need_names(tmp_path: Path) -> None:
     said = run(tmp_path, "--planeval-update", code=1)
     assert "a second plan is compared with test_trip.plans/test_it.json: give each plan a name" in said
     (tmp_path / "test_trip.py").write_text(text.replace("')\n", "', name='a')\n"))
-    assert "give each another name, " in run(tmp_path, "--planeval-update", code=1)
+    assert "give each plan another name, " in run(tmp_path, "--planeval-update", code=1)
 
 
 def test_equality_of_plans_is_explained(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_an_id_that_names_none_is_told_with_its_place(wrong: object, padding: in
     files = [write(tmp_path / f"{f}.jsonl", f, ids, 0, padding) for f in ("plan", "gold")]
     for command in ("diff", "score"):
         done = planeval(command, *files, "--format", "jsonl")
-        said = f"the 'id' of 1 record is no id, the first is line 2, record 2: {json.dumps(wrong)}; "
+        said = f"the 'id' of 1 record is not an id (first line 2, record 2: {json.dumps(wrong)}); "
         assert all(f"{file}: {said}" in done.stderr for file in files)
         states = {row["id"]: row["state"] for row in map(json.loads, done.stdout.splitlines())}
         assert states == {"q1": "same", "record 2": "absent", "q3": "same", "prediction 2": "gold_absent"}

@@ -156,7 +156,7 @@ def test_runs_of_other_gold_or_options_are_not_compared(runs: tuple[Path, Path],
     pair = [*map(str, runs)]
     for argv, said in (
         ([*pair, "--by", "depth"], "was not scored with --by depth"),
-        ([pair[0], PRED], f"score {PRED} into a folder of its own"),
+        ([pair[0], PRED], f"score {PRED} into a folder (planeval score {PRED} GOLD -o DIR/)"),
         ([*pair, "--metric", "exact"], "--metric applies only to files of plans"),
     ):
         done = planeval("compare", *argv)

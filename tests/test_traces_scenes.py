@@ -321,7 +321,7 @@ def test_the_docs_say_these_counts() -> None:
     }  # fmt: skip
     row = "| 60 others | {traces} | {right} | {false} | {wrong} | {said}, in {seen} traces; "
     page = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
-    assert f"{row.format(**counts)}{forms * len(BESIDE)} more beside it |" in page
+    assert f"{row.format(**counts)}{forms * len(BESIDE)} more elsewhere in these traces |" in page
 
 
 def test_half_of_the_scenes_are_right_and_each_fault_has_some() -> None:

@@ -72,7 +72,7 @@ def test_what_the_published_code_raises_for_a_pair_of_calls_is_its_answer() -> N
 
 def test_without_vectors_or_with_a_wrong_name(monkeypatch: pytest.MonkeyPatch, shown: Shown) -> None:
     for folder, names, code, said in (
-        (None, (), 2, "not found"), (Path(), ("appbenk",), 2, "expected one of appbench"),
+        (None, (), 2, "not found"), (Path(), ("appbenk",), 2, "there are appbench"),
     ):  # fmt: skip
         monkeypatch.setattr(vectors, "reference_folder", lambda folder=folder: folder)
         told = shown(*names)

@@ -259,6 +259,7 @@ def _read_corrected(row: SampleScore) -> _Reading:
 def _read_official(row: SampleScore) -> _Reading:
     """How an answer was read, by its official row.
 
+    >>> from planner_eval.benchmarks.report import Figure
     >>> _read_official(SampleScore("a", False, (Figure("parse_error", 1),)))
     _Reading(code='parse.syntax', mended=False)
     """

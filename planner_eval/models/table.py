@@ -199,6 +199,7 @@ def table(  # noqa: PLR0913 - the options of a public function
         InputError: a folder holds no run, the runs are of different data, or there is no such layout.
 
     >>> import tempfile
+    >>> from planner_eval import Running
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     kept = score(["f()", "g()"], ["f()", "h()"], running=Running(folder=f"{folder}/base"))
     ...     found = table([f"{folder}/base"], metrics=["exact"])

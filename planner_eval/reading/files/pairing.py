@@ -54,7 +54,7 @@ def warn_invalid_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
 
     >>> made = (Record("a", 0, "x", "f()", 1), Record("a", 1, None, "g()", 2, fields={"id": True}))
     >>> next(warn_invalid_ids(PlanFile("a", made, True, id_field="id"))).partition(";")[0]
-    "a: the 'id' of 1 record is no id, the first is line 2, record 2: true"
+    "a: the 'id' of 1 record is not an id (first line 2, record 2: true)"
     """
     field = file.id_field or field
     if field is None or not file.many:
