@@ -151,7 +151,7 @@ def show(
 ) -> int:
     """List the data sets; with NAME, describe one or show its samples as JSON.
 
-    With --verify, exit code 1 if a required file is missing or differs, 2 if there is none.
+    With --verify: exit code 1 if a required file is missing or differs, 2 if the data set has no file there.
     """
     tables = name is None or verify
     refuse_idle(

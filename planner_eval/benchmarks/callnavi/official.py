@@ -272,10 +272,9 @@ def score_official(
     >>> report.value("ast_easy") == 1 / 456
     True
     """
-    if task not in TASKS or notation not in READERS:
-        raise ValueError(
-            f"task {task!r} is not one of {TASKS} or notation {notation!r} not of {tuple(READERS)}"
-        )
+    for value, name, values in ((task, "task", TASKS), (notation, "notation", tuple(READERS))):
+        if value not in values:
+            raise ValueError(f"{name} is {value!r}, expected one of {', '.join(values)}")
     if task == "stability":
         return score_stability(records, variant="official")
     return report_of("callnavi", "official", scorer(task, notation, judge), records)

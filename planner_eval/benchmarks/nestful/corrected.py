@@ -510,7 +510,7 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
     if run and c.winnable < c.runnable:
         highest = c.winnable / c.runnable
         reason = "in the rest, gold's own calls fail"
-        won = f"at most {c.winnable:,} of {c.runnable:,} ({highest:.4g}) can be won, {reason}; {won}"
+        won = f"at most {c.winnable:,} of {c.runnable:,} ({highest:.4g}) can be won: {reason}; {won}"
     if left := absence_note(c.samples - c.runnable, absent, "left out"):
         won = f"{won}; {left}"
     return (

@@ -121,7 +121,9 @@ def find_ambiguous_picks(
             which = ", ".join(format_ordinal(entry + 1) for entry in pick.entries[:4]) + (
                 ", …" if len(pick.entries) > 4 else ""
             )
-            entries_text = f"the {which} of {pick.among} in the output of {tool} hold it (at {path_text})"
+            entries_text = (
+                f"the {which} of {pick.among} entries in the output of {tool} hold (at {path_text})"
+            )
             message = f"{pick.argument} is {value}, which {entries_text}"
             yield GoldFinding("gold.candidates", message, "low", pick.call, pick.argument)
         elif pick.entries[0] > 0:
