@@ -250,7 +250,7 @@ def test_packed_lines_are_spooled(tmp_path: Path, packing: str) -> None:
     module = {"gz": "gzip", "xz": "lzma", "zst": "zstandard"}.get(packing, packing)
     pack = pytest.importorskip(module).compress
     by_index = 0
-    for random, path, named in islice(drawn_files(tmp_path, 3), 60):
+    for random, path, named in islice(drawn_files(tmp_path, 3), 90):
         raw = pack(path.read_bytes())
         if random.random() < 0.2:
             raw = raw[: random.randint(8, len(raw))]
