@@ -150,7 +150,7 @@ def test_every_format_says_the_figures(files: tuple[str, str]) -> None:
     done = planeval(*files)
     assert (done.returncode, done.stderr) == (0, "")
     assert "kappa                   0.4  0." in done.stdout
-    assert "15 differ: " in done.stdout
+    assert "15 different: " in done.stdout
     data = json.loads(planeval(*files, "--format", "json").stdout)
     assert (data["schema"], data["n"], data["left_over"]) == ("planeval.agreement/1", 50, 0)
     assert {one["name"]: one["value"] for one in data["figures"]}["kappa"] == 0.4

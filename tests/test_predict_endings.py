@@ -364,7 +364,7 @@ def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path)
 def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(tmp_path: Path) -> None:
     model = type("m", (Scripted,), {})(lambda messages, tools: Reply(json.dumps(calls("Rome"))))
     file, run, other = coats(tmp_path / "t.jsonl"), tmp_path / "run", tmp_path / "other"
-    mark = f"demonstrations out of the test set, {file}; {SHARED}"
+    mark = f"demonstrations taken from the test set, {file}; {SHARED}"
     assert f"--shots 2: {mark}; name others with --run demos=FILE" in shown(file, "--shots", "2").stderr
     train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
     assert "test set" not in shown(file, "--shots", "1", "--run", f"demos={train}").stderr

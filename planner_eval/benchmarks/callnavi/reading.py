@@ -110,7 +110,9 @@ def read_yaml(text: str) -> WashedAnswer:
 
     try:
         if "*" in text and "&" in text and _count_expanded_nodes(text) > MAX_YAML_NODES:
-            return WashedAnswer({}, False, f"LimitError: aliases stand for more than {MAX_YAML_NODES} nodes")
+            return WashedAnswer(
+                {}, False, f"LimitError: the YAML aliases expand to more than {MAX_YAML_NODES} nodes"
+            )
         value = yaml.load(text, Loader=_yaml_loader(text))
     except Exception:  # the YAML parser lets KeyError, IndexError and more out on bad tags
         return WashedAnswer({}, False)

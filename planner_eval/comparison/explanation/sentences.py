@@ -141,7 +141,21 @@ class Wording:
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
         position, names = _pred_call(draft), self.names
         call_text = _format_call(names.pred, position, names.ours(position), names.our_number)
-        return f"{call_text} is not in gold", ""
+        twin = self._gold_twin(position)
+        if twin is None:
+            return f"{call_text} is not in gold", ""
+        partner = names.our_number(names.to_pred[twin])
+        return f"{call_text} is extra: gold's call {twin + 1} equals it, but is compared with {partner}", ""
+
+    def _gold_twin(self, position: int) -> int | None:
+        """Gold's call that an extra call equals, where another call is its partner: its output is used."""
+        call, names = self.names.pred.calls[position], self.names
+        arguments = sorted(map(repr, call.arguments))
+        for gold, other in enumerate(names.gold.calls):
+            paired = names.to_pred[gold] >= 0 and call.tool == other.tool
+            if paired and arguments == sorted(map(repr, other.arguments)):
+                return gold
+        return None
 
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
@@ -175,7 +189,19 @@ class Wording:
         return f"{argument_path_name(name, path)}={texts[0]} in place of {texts[1]}"
 
     def _spelling(self, draft: Draft) -> str:
-        return f"{self.names.ours(_pred_call(draft))}, expected spelling {draft.gold_value}"
+        call_text = self.names.ours(_pred_call(draft))
+        if draft.gold_value == draft.pred_value and draft.gold is not None and draft.gold.call is not None:
+            own, other = (
+                f"tool {call.name!r} of app {call.app!r}"
+                if call.app
+                else f"tool {call.name!r} without an app"
+                for call in (
+                    self.names.pred.calls[_pred_call(draft)],
+                    self.names.gold.calls[draft.gold.call],
+                )
+            )
+            return f"{call_text} is {own}, expected {other}"
+        return f"{call_text}, expected spelling {draft.gold_value}"
 
     def _replaced_call(self, draft: Draft) -> str:
         assert draft.gold is not None

@@ -275,7 +275,7 @@ class Demonstrations(NamedTuple):
         whole: Of how many samples all calls do.
 
     >>> Demonstrations("test.json", 9, 9).mark
-    'demonstrations out of the test set, test.json'
+    'demonstrations taken from the test set, test.json'
     >>> Demonstrations("train.json", 9, 0, 8, 20, 5, 1).mark.partition("; ")[2]
     '5 of 20 gold calls occur in their own prompts, all calls of 1 of 8 samples'
     >>> Demonstrations("train.json", 9, 0, 8, 20, 0, 0).mark
@@ -297,7 +297,7 @@ class Demonstrations(NamedTuple):
             return ""
         origin = f", {self.source}" if self.source else ""
         if self.tested == self.records:
-            sentence = f"demonstrations out of the test set{origin}"
+            sentence = f"demonstrations taken from the test set{origin}"
         elif self.tested:
             sentence = (
                 f"{self.tested:,} of {format_count(self.records, 'demonstration')} out of the test "

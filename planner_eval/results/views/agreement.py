@@ -86,12 +86,12 @@ def _shift_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
 def _disagreement_lines(agreement: Agreement) -> Iterator[str]:
     """Where they part, and what no figure counts."""
     for state, description in (
-        ("different", "differ"),
+        ("different", "different"),
         ("no verdict", "without a verdict on one side, not counted"),
         ("only in first", f"only in {agreement.names[0]}, not counted"),
         ("only in second", f"only in {agreement.names[1]}, not counted"),
-        ("unreadable", "cannot be read, not counted"),
-        ("repeated", "repeat the id of an earlier one, not counted"),
+        ("unreadable", "unreadable, not counted"),
+        ("repeated", "with the id of an earlier record, not counted"),
     ):
         rows = [row for row in agreement.rows if row.state == state]
         if rows:
