@@ -123,7 +123,7 @@ def test_washing() -> None:
     nested = "a: &a [x, x]\n" + "".join(f"{b}: &{b} [{f'*{a}, ' * 9}]\n" for a, b in links)
     merged = "a: &a {x: 1}\n" + "".join(f"{b}: &{b} {{<<: [{f'*{a}, ' * 9}]}}\n" for a, b in links)
     for text in (nested, merged):
-        assert str(wash_yaml(text).error).startswith("LimitError: aliases")
+        assert str(wash_yaml(text).error).startswith("LimitError: the YAML aliases")
 
 
 @pytest.mark.parametrize(("outputs", "score"), [
