@@ -142,7 +142,7 @@ def test_a_large_plan_is_condensed_unless_forced() -> None:
     found = next(render_many([plan]))
     assert [d.code for d in found.diagnostics if d.severity == "warning"] == ["render.condensed"]
     assert found.data.count(b'class="node"') == 7
-    assert "condensed: a box is a tool" in found.data.decode()
+    assert "condensed: each box is a tool" in found.data.decode()
     assert next(render_many([plan], force=True)).data.count(b'class="node"') == 400
     assert len(render(plan, format="text").splitlines()) == 401
     few: list[Any] = [(220, {}, False), (221, {}, True), (221, {"force": True}, False)]

@@ -72,8 +72,8 @@ if TYPE_CHECKING:
     metric="A metric or a group: plan, calls, arguments, references, order, structure, published (those "
     "of TaskBench and WorFBench) or all; repeatable (default: the main ones with --format text, else all "
     "but published).",
-    causes="Show what each root cause costs, by code, tool, argument, call and generation, and which fixes "
-    "would gain most.",
+    causes="Show what each root cause costs, by code, tool, argument, call and step (generation), and which "
+    "fixes would gain most.",
 )
 @option(
     "--fail-under METRIC=X...",

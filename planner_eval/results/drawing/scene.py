@@ -215,7 +215,8 @@ def condense(scene: Scene) -> Scene:
     )
     arrows = Counter((group_of[a.tail], group_of[a.head], a.role) for a in scene.arrows)
     note = (
-        f"condensed: a box is a tool, ×n its calls; in all {format_count(len(scene.boxes), 'call')} and "
+        "condensed: each box is a tool, and ×n is how often it is called; in all "
+        f"{format_count(len(scene.boxes), 'call')} and "
         f"{format_count(len(scene.arrows), 'reference')}"
     )
     return replace(

@@ -253,7 +253,7 @@ class Machine(ProgramState):
         first, *others = inner_expressions(node)
         values = [self.value(first)]
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
-            message = "the calls in a conditional expression are counted once"
+            message = "the calls in all branches of a conditional expression count, each once"
             self.control.append(("code.branch", message, self.span(node)))
             values += map(self.value, others)
             self.control.pop()

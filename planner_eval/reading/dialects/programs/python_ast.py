@@ -404,7 +404,7 @@ class _Program(Assignments):
             last = node.cases[-1]
             if not isinstance(last.pattern, ast.MatchAs) or last.pattern.pattern or last.guard:
                 bodies.append((None, []))
-        self.control.append(("code.branch", "the calls in a branch are counted once", self.span(node)))
+        self.control.append(("code.branch", "the calls in all branches count, each once", self.span(node)))
         mark = self.ways.part()
         ends = []
         for case, body in bodies:
