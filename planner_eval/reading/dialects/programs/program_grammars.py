@@ -172,7 +172,7 @@ class PythonTransformer(ProgramTransformer):
 
     list = ProgramTransformer.array
 
-    def array(self, items: list[Any]) -> Any:
+    def array(self, items: Any) -> Any:
         """Read a list or a tuple; parentheses around one value without a comma are none."""
         is_tuple = items[0].type == "LSQB" or len(items) != 3
         return super().array(items) if is_tuple else items[1]
