@@ -197,6 +197,8 @@ def find_rows_by_token(text: str) -> list[RowToken]:
         for token, squeezed in tokens:
             if squeezed in first_positions:
                 start, end = first_positions[squeezed]
+                if squeezed == ">>>" and _PROMPTED_CALL.match(text, start) and not _OTHER_PROMPT.search(text):
+                    break
                 unlike = row.inner == "json" and _CALL_AFTER_TOKEN.match(text, end) is not None
                 opened.append((start, -len(squeezed), unlike, row, token))
                 break
@@ -205,6 +207,11 @@ def find_rows_by_token(text: str) -> list[RowToken]:
 
 _CALL_AFTER_TOKEN = lazy_pattern(r"[\s\[]*+[^\W\d][\w.]*+\(")
 """Python after a token, which another row with the same token may have instead of JSON."""
+_PROMPTED = r">>>[ \t]++(?:[^\W\d][\w, ]*+=[ \t]*+)?+(?:await[ \t]++)?+\[?+[^\W\d][\w.]*+\("
+_PROMPTED_CALL = lazy_pattern(_PROMPTED)
+"""A call after the prompt of Python's shell, where the same signs are no token."""
+_OTHER_PROMPT = lazy_pattern(rf"(?m)^[ \t]*+(?!{_PROMPTED})>>>")
+"""A line of a shell that calls nothing: what it does to variables would be lost."""
 
 
 def find_opening_tokens(text: str) -> Iterator[re.Match[str]]:

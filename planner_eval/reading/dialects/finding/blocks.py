@@ -307,6 +307,9 @@ class BlockReader(PieceReader):
             raise ParseError(reason, text=self.source, offset=view.origin(joined.start(1)))
         bracketed = text[start] in "[{"
         if not bracketed and closed and not _LINE_REMAINDER.match(text, end):
+            commented = self._commented_end(text, start, end)
+            if commented is not None:
+                return self.mended(view.cut(start, commented)), commented
             following = text.find("\n", end)
             return None, len(text) if following < 0 else following
         piece = self.mended(view.cut(start, end))
@@ -317,6 +320,18 @@ class BlockReader(PieceReader):
         ):
             return NoCalls("a function's signature"), end
         return piece, end
+
+    def _commented_end(self, text: str, start: int, end: int) -> int | None:
+        """Where a call in Python ends of which a bracket in a comment seemed to be the end."""
+        if text.find("#", start, end) < 0:
+            return None
+        self.budget -= _MAX_COMMENTED_LENGTH
+        lines = text[start : start + _MAX_COMMENTED_LENGTH]
+        piece = extent(_COMMENT.sub(lambda match: " " * len(match.group()), lines), 0)
+        is_call = piece.closed and _LINE_REMAINDER.match(lines, piece.end) is not None
+        if not is_call or not isinstance(self.syntax(lines[: piece.end]), ast.Module):
+            return None
+        return start + piece.end
 
     def _refuse_set(self, view: TextView, start: int) -> tuple[None, int]:
         """Refuse calls in braces: as Python they are a set, which has no order."""
@@ -475,6 +490,8 @@ _SCRIPT_CALL = lazy_pattern(r"\bawait\s++[\w.]++\(|\b[\w.]++\(\s*+\{\s*+\w++\s*+
 
 _COMMENTS = lazy_pattern(r"(?://[^\n]*+(?:\n\s*+|\Z))*+")
 _BLANK_LINES = lazy_pattern(r"(?:[ \t\r]*+\n)*+")
+_COMMENT = lazy_pattern(r"(?<=[,(\[{\s])#[^\n]*+")
+_MAX_COMMENTED_LENGTH = 2_000
 _LINE_REMAINDER = lazy_pattern(r"[ \t]*+[;,.`*'\"\])}]*+[ \t]*+(?:(?:#|//)[^\n]*+)?+(?=\r?\n|\Z)")
 _CALL_SEPARATOR = lazy_pattern(r"[ \t`]*+[;,]?+\s*+|[ \t]*+(?:#|//)[^\n]*+\n\s*+")
 _CALL_OPERATOR = lazy_pattern(

@@ -172,14 +172,22 @@ class PythonTransformer(ProgramTransformer):
 
     list = ProgramTransformer.array
 
+    def array(self, items: Any) -> Any:
+        """Read a list or a tuple; parentheses around one value without a comma are none."""
+        is_tuple = items[0].type == "LSQB" or len(items) != 3
+        return super().array(items) if is_tuple else items[1]
+
     def pair(self, items: Any) -> Any:
         """Read a dict's item."""
-        key = items[0]
-        return (unquote(key) if key.type == "STRING" else str(key)), items[-1]
+        key = str(items[0])
+        if items[0].type == "STRING":
+            return unquote(key), items[-1]
+        return {"True": "true", "False": "false", "None": "null"}.get(key, key), items[-1]
 
     def string(self, items: Any) -> Any:
-        """Read a text."""
-        return KnownNode(unquote(items[0]), *token_span(items[0]))
+        """Read a text; of bytes, which are none, the source text."""
+        text = str(items[0])
+        return KnownNode(RawComputed(text) if text[0] == "b" else unquote(text), *token_span(items[0]))
 
     def number(self, items: Any) -> Any:
         """Read a number."""

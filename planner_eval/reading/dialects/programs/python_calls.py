@@ -35,13 +35,14 @@ from planner_eval.plan.model import (
     fold,
 )
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
-from planner_eval.reading.dialects.finding.edited_text import extent, tokens
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, extent, tokens
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
-from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
-from planner_eval.reading.dialects.programs.python_long import BrokenPart
+from planner_eval.reading.dialects.programs.python_ast import LONG_CHARS, follow, parse_syntax
+from planner_eval.reading.dialects.programs.python_long import BrokenPart, walk
+from planner_eval.reading.dialects.programs.syntax import PlacedTree
 from planner_eval.reading.dialects.programs.values import DISPLAY_FUNCTIONS, Unknown, is_builtin_call
 from planner_eval.reading.dialects.references import refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper
@@ -167,6 +168,8 @@ def read_calls(
     if plain is not None:
         return plain
     tree = tree or parse_syntax(text)
+    if type(tree) is SyntaxError and len(text) <= LONG_CHARS:
+        tree = _parse_lenient(text) or tree
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined, limits, 0, before, own_variables)
     else:
@@ -181,6 +184,41 @@ def read_calls(
                 raise _python_error(tree, text) from None
             raise error from None
     return raw
+
+
+_NOT_PYTHON = lazy_pattern(
+    r"\"\"\"(?:[^\"\\]++|\\.|\"(?!\"\"))*+(?:\"\"\")?+|'''(?:[^'\\]++|\\.|'(?!''))*+(?:''')?+"
+    r"|\"(?:[^\"\\\n]++|\\.)*+\"?+|'(?:[^'\\\n]++|\\.)*+'?+|#[^\n]*+"
+    r"|[(,]\s*+(?P<name>[A-Za-z_][A-Za-z0-9_.\-]*+)(?=\s*+=(?!=))"
+    r"|[=:,(\[]\s*+[+\-]?(?P<zero>0)(?=0*+[1-9][0-9]*+\s*+[,)\]}])",
+    re.S,
+)
+"""Names of arguments and zeros before integers; texts and comments, which are passed over."""
+
+
+def _parse_lenient(text: str) -> ast.Module | None:
+    """The tree of calls that Python refuses only for names of arguments, or for zeros before integers.
+
+    It is given other signs there, which leave all else in its place: such a number becomes an expression, of
+    which the text counts.
+    """
+    names: dict[int, str] = {}
+    edits: list[TextEdit] = []
+    for match in _NOT_PYTHON.finditer(text):
+        name, (start, end) = match["name"], match.span(match.lastgroup or 0)
+        if match["zero"]:
+            edits.append(TextEdit(start, end, "~"))
+        elif name and (keyword.iskeyword(name) or not name.isidentifier()):
+            names[start] = name
+            edits.append(TextEdit(start, end, "_" * len(name)))
+    tree = parse_syntax(TextView(text).edit(edits).text) if edits else None
+    if not isinstance(tree, ast.Module):
+        return None
+    places = PlacedTree(tree, text)
+    for node in walk(tree):
+        if isinstance(node, ast.keyword):
+            node.arg = names.pop(places.span(node)[0], node.arg)
+    return None if names else tree
 
 
 def _refuse_part(text: str, broken: BrokenPart) -> None:
