@@ -269,6 +269,26 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "compare 9": (lambda: pe.compare([ROME], [ROME], [ROME], seed=-1), "expected a whole number"),
     "write 10": (lambda: pe.write(ROME, "json"), "expected a plan"),
     "write 11": (lambda: pe.write(pe.Plan((pe.Call("c1", "f", {"a": 1}),)), "json"), "expected pairs"),
+    "a number for a key": (lambda: pe.diff([{"name": "f", "arguments": {1: 2}}], ROME), "argument named 1"),
+    "a number in a value": (
+        lambda: pe.parse([{"name": "f", "arguments": {"a": [{"b": {1: 2}}]}}]), "'a' of call 1 has the key 1"
+    ),
+    "an engine's name": (
+        lambda: pe.score([ROME], [ROME], running=pe.Running(engine="ray", jobs=2)), "expected RayRunner"
+    ),
+    "no gold": (lambda: pe.score([ROME]), "nothing could be scored: there are no gold plans"),
+    "a set": (lambda: pe.score({ROME}, [ROME]), "the predicted plans are a set, which has no order"),
+    "a set of gold": (lambda: pe.compare([ROME], [ROME], {ROME}), "the gold plans are a set"),
+    "plans for systems": (lambda: pe.compare([ROME, ROME], [ROME, ROME]), "gold is missing"),
+    "repair": (lambda: pe.score([ROME], [ROME], reading=pe.Reading(repair="yes")), "True or False, or None"),
+    "infer": (lambda: pe.score([ROME], [ROME], reading=pe.Reading(infer="no")), "infer is 'no', expected"),
+    "cache": (lambda: pe.score([ROME], [ROME], reading=pe.Reading(cache=3)), "cache is 3, expected a path"),
+    "causes": (lambda: pe.score([ROME], [ROME], causes="no"), "causes is 'no', expected True or False"),
+    "common": (lambda: pe.table([], common="no"), "common is 'no', expected True or False"),
+    "isolation": (lambda: pe.check_dataset("nestful-v2", isolation="nope"), "isolation is 'nope', expected"),
+    "one variant": (
+        lambda: pe.score_benchmark("a", "b", "nestful", rules=pe.BenchmarkRules("wrong")), "variant 'wrong'"
+    ),
     "score_benchmark 12": (lambda: pe.score_benchmark([ROME], [ROME], "nestful"), "expected the path"),
 }  # fmt: skip
 

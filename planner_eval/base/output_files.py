@@ -103,16 +103,17 @@ def write(file: str | os.PathLike[str], data: str | bytes | Iterable[str], *, fo
 
 
 def ensure_final_newline(pieces: Iterable[str]) -> Iterator[str]:
-    r"""The pieces of a text, and a line end where it does not end with one.
+    r"""The pieces of a text, and a line end where it does not end with one; nothing where there are none.
 
     >>> (
     ...     list(ensure_final_newline(["a\nb", ""])), list(ensure_final_newline(["a", "\n"])),
     ...     list(ensure_final_newline([]))
     ... )
-    (['a\nb', '\n'], ['a', '\n'], ['\n'])
+    (['a\nb', '\n'], ['a', '\n'], [])
     """
-    last = ""
+    last = "\n"
     for piece in pieces:
+        last = last if last != "\n" or piece else ""
         if piece:
             yield piece
             last = piece[-1]

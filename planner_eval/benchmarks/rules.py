@@ -52,17 +52,20 @@ DEFAULT_RULES = BenchmarkRules()
 """Both variants, without a judge."""
 
 
-def check_rules(rules: Any) -> None:
-    """Refuse what says nothing of how a benchmark judges.
+def check_rules(rules: Any) -> BenchmarkRules:
+    """The rules, a single variant as a list of one; what says nothing of how a benchmark judges is refused.
 
     Raises:
         InputError: says what is expected.
     """
     expect(instance_of(BenchmarkRules, "pe.BenchmarkRules(…)"), rules=rules)
     expect(NAMES, variants=rules.variants)
-    for variant in rules.variants:
+    variants = (rules.variants,) if isinstance(rules.variants, str) else rules.variants
+    for variant in variants:
         if variant not in VARIANTS:
             raise InputError(f"there is no variant {variant!r}; expected {' or '.join(VARIANTS)}")
     expect_or_none(PATH, prompts=rules.prompts)
     expect_or_none(FUNCTION, run=rules.run)
     expect(MAPPING, settings=rules.settings)
+    checked: BenchmarkRules = rules
+    return checked if variants is checked.variants else checked._replace(variants=variants)

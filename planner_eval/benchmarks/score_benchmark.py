@@ -60,7 +60,7 @@ def score_benchmark(  # noqa: PLR0913 - the options of a public function
                 "pe.score scores what is in memory"
             )
     check_reading(reading)
-    check_rules(rules)
+    rules = check_rules(rules)
     check_running(running)
     expect_or_none(NAMES, ids=ids)
     expect_or_none(COUNT, repetition=repetition)

@@ -269,12 +269,26 @@ def pair(
 def _read_both_files(pred: Source, gold: Source, reading: Reading, store: Store) -> tuple[PlanFile, PlanFile]:
     """The predictions and gold plans; an empty list beside many plans is none of them."""
     refuse_empty_lists(pred, gold)
+    _refuse_sets(predicted=pred, gold=gold)
     left, right = reading.answers(text_as_record(pred), store), reading.golds(text_as_record(gold), store)
     if is_empty(pred) and right.many:
         left = empty_plan_file("answer")
     if is_empty(gold) and left.many:
         right = empty_plan_file("gold")
     return left, right
+
+
+def _refuse_sets(**sources: Source) -> None:
+    """Plans without an order cannot be paired.
+
+    Raises:
+        InputError: names the source that is a set.
+    """
+    for role, source in sources.items():
+        if isinstance(source, (set, frozenset)):
+            raise InputError(
+                f"the {role} plans are a {type(source).__name__}, which has no order: expected a list"
+            )
 
 
 def refuse_empty_lists(pred: Source, gold: Source) -> None:
@@ -295,6 +309,7 @@ def read_shared_gold(gold: Source, reading: Reading) -> PlanFile:
     """
     if is_empty(gold):
         raise InputError("there are no pairs: gold is an empty list (one plan without calls is [[]])")
+    _refuse_sets(gold=gold)
     return reading.golds(text_as_record(gold))
 
 

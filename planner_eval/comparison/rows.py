@@ -8,7 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from planner_eval.base.errors import NAME, InputError, ParseError, expect_or_none, strip_traceback
+from planner_eval.base.errors import (
+    FLAG,
+    NAME,
+    PATH,
+    InputError,
+    ParseError,
+    expect,
+    expect_or_none,
+    strip_traceback,
+)
 from planner_eval.base.limits import Span
 from planner_eval.comparison.diff import Diff, diff_any
 from planner_eval.comparison.explanation.edits import Edit, Place
@@ -547,6 +556,9 @@ def check_reading(reading: Any) -> None:
     if not isinstance(reading, Reading):
         raise InputError(f"the reading is {reading!r}, expected pe.Reading(…)")
     expect_or_none(NAME, id_field=reading.id_field, text_field=reading.text_field)
+    expect_or_none(PATH, cache=reading.cache, folder=reading.folder)
+    expect_or_none(FLAG, repair=reading.repair)
+    expect(FLAG, infer=reading.infer)
     if reading.by is not None and reading.by not in PAIRING_KEYS:
         expected = " or ".join(map(repr, PAIRING_KEYS))
         raise InputError(f"reading.by is {reading.by!r}, expected {expected}, or None")

@@ -212,6 +212,7 @@ def check_dataset(  # noqa: PLR0913 - the options of a public function
     expect_or_none(FUNCTION, progress=progress)
     expect(SECONDS, timeout=timeout)
     expect(one_of(("name", "position")), binding=binding)
+    expect_or_none(one_of(("strict", "process", "inline")), isolation=isolation)
     expect(PATHS, allow_read=allow_read)
     earlier = read_baseline(baseline)
     opened = set_of(name, reading)

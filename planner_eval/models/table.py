@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval._version import __version__
-from planner_eval.base.errors import LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
+from planner_eval.base.errors import FLAG, LIST, NAME, NAMES, PATH, InputError, expect, expect_or_none
 from planner_eval.base.text import did_you_mean, format_count
 from planner_eval.benchmarks.benchmark import benchmark
 from planner_eval.benchmarks.layouts import (
@@ -36,7 +36,7 @@ from planner_eval.models.table_sources import (
 )
 from planner_eval.reading.files.several import SHARED_ANSWERS_LABEL
 from planner_eval.results.drawing.charts import Chart
-from planner_eval.results.report import interval_note, sort_values
+from planner_eval.results.report import interval_note, shown_group, sort_values
 from planner_eval.results.score import read_stored_score, refuse_seed, score
 from planner_eval.results.system_names import free_names
 from planner_eval.results.table import ColumnHead, MeasuredFigure, Table, make_table
@@ -210,7 +210,9 @@ def table(  # noqa: PLR0913 - the options of a public function
     expect_or_none(NAME, layout=layout, cluster=cluster)
     expect_or_none(PATH, gold=gold)
     expect(NAMES, metrics=metrics, by=by)
-    check_rules(rules)
+    expect(FLAG, common=common)
+    metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    rules = check_rules(rules)
     key, settings = _only_key(by), rules.settings
     named = named_runs(runs)
     all_runs = [r for _, r in named]
@@ -220,19 +222,18 @@ def table(  # noqa: PLR0913 - the options of a public function
     sources: dict[str, Source]
     if form is None:
         _refuse_of_benchmark(layout, settings)
-        metrics = tuple(metrics)
         of_trials = tuple(name for name in metrics if trial_figure(name) is not None)
         others = [name for name in metrics if name not in of_trials]
-        chosen_metrics = choose_metrics(others or (() if of_trials else OWN_METRICS) or ("exact",))
+        chosen_metrics = choose_metrics(others or (("exact",) if of_trials else _usual_metrics(all_runs)))
         sources = {r.path: _own_source(r, named_gold, chosen_metrics, key, cluster) for r in all_runs}
         if not metrics and (most := min(s.trials for s in sources.values() if isinstance(s, OwnSource))) > 1:
             of_trials = (f"pass^{most}",)
         shown = (*(chosen_metrics if others or not metrics else ()), *of_trials)
-        chosen = plain_layout(shown, key, sort_values(key_values(sources, key)))
+        chosen = _own_layout(shown, key, sort_values(key_values(sources, key)))
     else:
         rules = rules._replace(judge=rules.judge and RememberingJudge(rules.judge))
         scored = {r.path: BenchmarkSource(r, benchmark(form), rules, named_gold) for r in all_runs}
-        chosen = with_settings(layout_of(form, layout, key, tuple(metrics), scored, settings), settings)
+        chosen = with_settings(layout_of(form, layout, key, metrics, scored, settings), settings)
         sources = {**scored}
     cluster = cluster or next((s.cluster for s in sources.values() if isinstance(s, OwnSource)), None)
     rows = _rows(named, chosen)
@@ -312,6 +313,24 @@ def form_of(runs: Sequence[TableRun]) -> str | None:
                 f"{first.path} and {other.path} cannot share a table: they are of {called[0]} and {called[1]}"
             )
     return first.form
+
+
+def _own_layout(figures: Sequence[str], key: str | None, values: Sequence[str]) -> Layout:
+    """The columns of tasks of one's own: the figures, for each value of a key where one is named."""
+    own_layout = plain_layout(figures, key, values)
+    columns = (
+        c if c.part is None else c._replace(group=f"{key} {shown_group(c.part.value, values)}")
+        for c in own_layout.columns
+    )
+    return own_layout._replace(columns=tuple(columns))
+
+
+def _usual_metrics(runs: Sequence[TableRun]) -> tuple[str, ...]:
+    """What is shown where no metric is named: of what all runs have been scored with the usual, or all."""
+    scored = [run.metrics for run in runs if run.predicted is None]
+    usual = tuple(name for name in OWN_METRICS if all(name in names for names in scored))
+    first = scored[0] if scored else ()
+    return usual or tuple(name for name in first if all(name in names for names in scored)) or OWN_METRICS
 
 
 def _refuse_of_benchmark(layout: str | None, settings: Mapping[str, str]) -> None:
@@ -466,7 +485,7 @@ def chart(
     """
     expect_or_none(NAME, figure=figure)
     expect_or_none(PATH, gold=gold)
-    check_rules(rules)
+    rules = check_rules(rules)
     expect(LIST, systems=[systems] if isinstance(systems, (Scored, str, os.PathLike)) else systems)
     if isinstance(systems, Scored):
         systems = {"answers": systems}

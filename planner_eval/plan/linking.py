@@ -189,6 +189,8 @@ class _Linker:
         seen: set[str] | None = set() if repeats else None
         for k, (argument, value) in enumerate(raw):
             kind = type(value)
+            if type(argument) is not str and not isinstance(argument, str):
+                raise TypeError(f"{self.where(i)} has an argument named {argument!r}, which is no text")
             if seen is not None:
                 if argument in seen:
                     self.note_repeated(i, argument, spans[k] if spans else None)
@@ -235,6 +237,9 @@ class _Linker:
         if kind is list:
             return [self.value(item, i, argument, (*path, k), span) for k, item in enumerate(value)]
         if kind is dict:
+            for key in value:
+                if not isinstance(key, str):
+                    raise TypeError(f"argument {argument!r} of {self.where(i)} has the key {key!r}, no text")
             return {key: self.value(item, i, argument, (*path, key), span) for key, item in value.items()}
         if kind is RawTemplate:
             return Template(

@@ -23,6 +23,7 @@ from planner_eval.results.report import (
     figures,
     interval_note,
     no_cluster_error,
+    shown_group,
     signature,
     sort_values,
 )
@@ -247,7 +248,7 @@ def _contrast(
         tuple(joined_pairs.lost),
         tuple(joined_pairs.won),
         {
-            key: {value: _lines(groups[value], seed) for value in sort_values(groups)}
+            key: {shown_group(value, groups): _lines(groups[value], seed) for value in sort_values(groups)}
             for key, groups in joined_pairs.groups.items()
         },
         (_sort_by_count(joined_pairs.mistaken[0]), _sort_by_count(joined_pairs.mistaken[1])),

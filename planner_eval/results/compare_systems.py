@@ -13,6 +13,7 @@ from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.policy.unused_rules import KnownNames
 from planner_eval.comparison.rows import DEFAULT_READING, Reading, check_reading
+from planner_eval.plan.model import Plan
 from planner_eval.reading.files.trials import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.results.compare import System, comparison_of
@@ -124,6 +125,8 @@ def compare(  # noqa: PLR0913 - the options of a public function
     systems = first if gold is None else [first, second]
     if isinstance(systems, Mapping):
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
+    if gold is None and second is not None:
+        _refuse_plans_for_systems(systems)
     called = system_names(systems, names)
     if gold is None and second is None:
         from planner_eval.results.score import compare_stored_runs, is_benchmark_run
@@ -158,3 +161,20 @@ def compare(  # noqa: PLR0913 - the options of a public function
         scored, names_of_metrics, names=called, by=keys, seed=seed, policy=chosen.name, cluster=cluster
     )
     return comparison if gold is None else comparison.contrasts[0]
+
+
+def _refuse_plans_for_systems(systems: Any) -> None:
+    """Refuse a list of texts of plans where systems are expected: the third argument was forgotten.
+
+    Raises:
+        InputError: says so.
+    """
+    if (
+        isinstance(systems, (list, tuple))
+        and systems
+        and all(isinstance(item, (str, Plan)) for item in systems)
+    ):
+        raise InputError(
+            "gold is missing: two arguments are a list of systems and gold, and these items are plans; "
+            "expected compare(a, b, gold)"
+        )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -241,7 +242,7 @@ def make_report(
         about: How the pairs came about.
     """
     breakdown = {
-        key: {value: figures(groups[value]) for value in sort_values(groups)}
+        key: {shown_group(value, groups): figures(groups[value]) for value in sort_values(groups)}
         for key, groups in totals.groups.items()
     }
     return Report(figures(totals.columns), rows, breakdown, made, totals, about)
@@ -271,12 +272,26 @@ def report_of(
     return make_report(totals, rows, made=f"{signature_text} | {sure}{marked}", about=about)
 
 
+def shown_group(name: str, groups: Collection[str]) -> str:
+    """What a group is called beside others: a text in quotes without them, where no other looks the same.
+
+    >>> shown_group('"1"', ['"1"', "2"]), shown_group('"1"', ['"1"', "1"])
+    ('1', '"1"')
+    """
+    try:
+        text = json.loads(name) if name.startswith('"') else name
+    except ValueError:
+        return name
+    return name if text in groups else text
+
+
 def sort_values(values: Iterable[str]) -> list[str]:
     """What a key is in some rows, numbers in their order."""
     return sorted(values, key=_natural_sort_key)
 
 
 def _natural_sort_key(text: str) -> tuple[int, int, str]:
+    text = text.removeprefix('"').removesuffix('"') if text.endswith('"') else text
     return (0, int(text), "") if text.isascii() and text.isdigit() else (1, 0, text)
 
 

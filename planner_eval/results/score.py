@@ -9,10 +9,12 @@ from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 
 from planner_eval.base.errors import (
+    FLAG,
     FUNCTION,
     NAME,
     NAMES,
     InputError,
+    PairingError,
     expect,
     expect_or_none,
     instance_of,
@@ -28,7 +30,7 @@ from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.trials import TASK_KEY
-from planner_eval.reading.parse import Source, is_one_plan, parse
+from planner_eval.reading.parse import Source, is_one_plan, parse, text_as_record
 from planner_eval.results.report import DuplicateRecord, Provenance, Report, report_of
 from planner_eval.results.runs.jobs import ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
@@ -134,6 +136,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     Raises:
         InputError: there is no such metric, file or policy, no gold record has a field of `by`, or one that
             of `cluster` not; or both are empty lists, which are no pair.
+        PairingError: there are no gold plans.
 
     >>> score("f()", "f()\ng()", metrics=["calls"])["calls"].recall
     0.5
@@ -145,6 +148,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     expect(instance_of(Terms, "Terms(…) of planner_eval.comparison.policy.policy"), terms=terms)
     expect_or_none(NAME, cluster=cluster)
     expect_or_none(FUNCTION, progress=progress)
+    expect(FLAG, causes=causes)
     check_running(running)
     refuse_empty_lists(pred, gold)
     if not isinstance(pred, PairedFiles) and is_one_plan(pred) and is_one_plan(gold):
@@ -153,6 +157,9 @@ def score(  # noqa: PLR0913 - the options of a public function
         raise InputError("terms= applies only to one pair; with many, write the terms into each gold record")
     if gold is None and isinstance(pred, os.PathLike):
         return read_stored_score(os.fspath(pred), cluster)
+    if gold is None and not isinstance(pred, PairedFiles):
+        text_as_record(pred)
+        raise PairingError("nothing could be scored: there are no gold plans, expected gold=")
     by = (by,) if isinstance(by, str) else by
     paired = repair_predictions(pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading))
     chosen = policy_of(policy)

@@ -170,7 +170,23 @@ def key_of(name: str, row: Row) -> str | None:
     if name == "scope":
         return scope(row.gold)
     value = row.fields.get(name)
-    return None if value is None else str(value)
+    return None if value is None else group_name(value)
+
+
+def group_name(value: Any) -> str:
+    """What the group of a field's value is called: a text as it is, another value as JSON writes it.
+
+    A text that another value is written like is in quotes.
+
+    >>> [*map(group_name, ["easy", "1", 1, "true", True, "True"])]
+    ['easy', '"1"', '1', '"true"', 'true', 'True']
+    """
+    try:
+        if isinstance(value, str):
+            json.loads(value)  # most texts are no JSON
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
 
 
 # ----------------------------------------------------------------------

@@ -138,7 +138,7 @@ def prove(row: Wrapper, source: str) -> None:
     if ignored:
         raise InputError(f"{where}: its 'example' has text that the row does not read: {ignored}")
     try:
-        write(plan, row.name)
+        write(plan, row.name, recognised=False)
     except WriteError as error:
         raise InputError(
             f"{where}: its 'example' changes when it is read and written again: {error}"

@@ -534,7 +534,7 @@ def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
     return replace(plan, calls=calls)
 
 
-def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
+def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None, recognised: bool = True) -> str:
     """Write a plan in a dialect.
 
     The text is read again before it is given: what the dialect cannot say is an error, never a
@@ -546,6 +546,7 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
         tools: What types the values where the text is read, in dialects that write them without types:
             tool → parameter → JSON type. Without it they are read as texts, so that nothing else can be
             said in these.
+        recognised: Whether the text has to read as the plan where its notation is not named, too.
 
     Raises:
         WriteError: the dialect cannot say what the plan says, or is only read.
@@ -573,7 +574,7 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
     text = target.write(plan)
     from planner_eval.reading.dialects.round_trip import check
 
-    check(plan, text, target, tools, parse)
+    check(plan, text, target, tools, parse, recognised=recognised)
     return text
 
 

@@ -32,7 +32,13 @@ from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 # ----------------------------------------------------------------------
 # What was written is read again: what a dialect cannot say is an error, never another plan.
 def check(
-    plan: Plan, text: str, target: Dialect, tools: ToolTypes | None, parse: Callable[..., Plan]
+    plan: Plan,
+    text: str,
+    target: Dialect,
+    tools: ToolTypes | None,
+    parse: Callable[..., Plan],
+    *,
+    recognised: bool = True,
 ) -> None:
     """Refuse a text that does not read as the plan that it was written of.
 
@@ -42,18 +48,25 @@ def check(
         target: The dialect it was written in.
         tools: What types the values of dialects without types.
         parse: :func:`planner_eval.reading.dialects.read.parse`.
+        recognised: Whether the text has to read so where its notation is not named, too.
 
     Raises:
         WriteError: with the call and the argument, and what would be read.
     """
     if plan.calls:
-        _check_calls(plan, text, target, tools, parse)
+        _check_calls(plan, text, target, tools, parse, recognised=recognised)
     else:
         _check_empty(plan, text, target.name, parse)
 
 
 def _check_calls(
-    plan: Plan, text: str, target: Dialect, tools: ToolTypes | None, parse: Callable[..., Plan]
+    plan: Plan,
+    text: str,
+    target: Dialect,
+    tools: ToolTypes | None,
+    parse: Callable[..., Plan],
+    *,
+    recognised: bool,
 ) -> None:
     other = "" if target.name == "plan" else "; 'plan' can"
     try:
@@ -64,6 +77,8 @@ def _check_calls(
             f"the dialect {target.name!r} cannot express {what}: read again, {error.reason}{other}"
         ) from None
     if same(back, plan):
+        if recognised:
+            _check_recognised(plan, text, target, tools, parse)
         return
     for written_call, read_call in zip(plan.calls, back.calls, strict=False):
         call_text = f"call {written_call.id} ({written_call.name})"
@@ -77,6 +92,32 @@ def _check_calls(
                     f"{_shorten_value(value)} would read as {_shorten_value(read)}{why}"
                 )
     raise WriteError(f"the dialect {target.name!r} cannot express this plan{other}")
+
+
+def _check_recognised(
+    plan: Plan, text: str, target: Dialect, tools: ToolTypes | None, parse: Callable[..., Plan]
+) -> None:
+    """Refuse a text that is read as another plan where its notation is not named.
+
+    One that is not read at all then is no danger: whoever reads it is told.
+
+    Raises:
+        WriteError: names the notation that it is taken for.
+    """
+    try:
+        found = parse(text, tools=tools)
+    except ParseError:
+        return
+    if same(found, plan):
+        return
+    pairs = zip(plan.calls, found.calls, strict=False)
+    different = (call for call, read in pairs if not same(Plan((call,)), Plan((read,))))
+    calls = [f"call {call.id} ({call.name})" for call in different] or ["this plan"]
+    other = "" if target.name == "plan" else "; 'plan' can"
+    raise WriteError(
+        f"the dialect {target.name!r} cannot express {calls[0]}: where the notation is not named, the text "
+        f"is read as another plan, in {found.dialect!r}{other}"
+    )
 
 
 def _shorten_value(value: Value) -> str:
@@ -171,8 +212,10 @@ def write_lossy(
             losses += step_losses
             if not step_losses:
                 continue
+        recognised = all(loss.code != "loss.reference" for loss in losses)
         try:
-            return ConvertedText(write(plan, dialect, tools=tools), tuple(losses))
+            text: str = write(plan, dialect, tools=tools, recognised=recognised)
+            return ConvertedText(text, tuple(losses))
         except WriteError as error:
             last = error
     raise last

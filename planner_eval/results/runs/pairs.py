@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload
 
-from planner_eval.base.errors import COUNT, PATH, POSITIVE_COUNT, SECONDS, expect, expect_or_none, instance_of
+from planner_eval.base.errors import (
+    COUNT,
+    PATH,
+    POSITIVE_COUNT,
+    SECONDS,
+    ArgumentKind,
+    expect,
+    expect_or_none,
+    instance_of,
+)
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import Origin, Record, current_origin, refuse_changed
@@ -114,6 +123,12 @@ DEFAULT_RUNNING = Running()
 """In this process, and kept nowhere."""
 
 
+_ENGINE = ArgumentKind(
+    "RayRunner.at(…) of planner_eval.results.runs.ray",
+    lambda value: callable(value) and hasattr(value, "address"),
+)
+
+
 def check_running(running: Any) -> None:
     """Refuse what says nothing of how work is done.
 
@@ -125,6 +140,7 @@ def check_running(running: Any) -> None:
     expect_or_none(COUNT, jobs=running.jobs)
     expect_or_none(POSITIVE_COUNT, part=running.part)
     expect_or_none(PATH, folder=running.folder)
+    expect_or_none(_ENGINE, engine=running.engine)
 
 
 # ----------------------------------------------------------------------
