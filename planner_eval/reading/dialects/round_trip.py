@@ -111,7 +111,7 @@ def _check_recognised(
     if same(found, plan):
         return
     pairs = zip(plan.calls, found.calls, strict=False)
-    different = (call for call, read in pairs if not same(Plan((call,)), Plan((read,))))
+    different = (a for a, b in pairs if (a.tool, a.arguments) != (b.tool, b.arguments))
     calls = [f"call {call.id} ({call.name})" for call in different] or ["this plan"]
     other = "" if target.name == "plan" else "; 'plan' can"
     raise WriteError(
