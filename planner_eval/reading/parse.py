@@ -25,7 +25,7 @@ from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read as door
 from planner_eval.reading.dialects.json_objects import to_json_data
-from planner_eval.reading.dialects.read import TurnChoice, check_turn, write
+from planner_eval.reading.dialects.read import TurnChoice, check_turn, write, write_text
 from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role, is_table, table_rows
 from planner_eval.reading.files.files import PlanFile, read_data, read_plan
@@ -496,5 +496,5 @@ def convert(
     types = None if tools is None else types_of(tools)
     plan = parse(source, dialect=dialect, repair=repair, compute=compute, tools=types)
     if loss:
-        return write_lossy(plan, to, write, tools=types)
+        return write_lossy(plan, to, write_text, tools=types)
     return ConvertedText(write(plan, to, tools=types), ())

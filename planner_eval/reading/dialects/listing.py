@@ -10,7 +10,7 @@ from planner_eval.base.json_text import decode_whole
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import add_call_form
 from planner_eval.reading.dialects.notations.json_rows import count_matching_keys, has_usual_template
-from planner_eval.reading.dialects.read import parse, write
+from planner_eval.reading.dialects.read import parse, write_text
 from planner_eval.reading.dialects.references import NOTATIONS
 from planner_eval.reading.dialects.table import Wrapper, table
 
@@ -138,7 +138,7 @@ def prove(row: Wrapper, source: str) -> None:
     if ignored:
         raise InputError(f"{where}: its 'example' has text that the row does not read: {ignored}")
     try:
-        write(plan, row.name, recognised=False)
+        write_text(plan, row.name, recognised=False)
     except WriteError as error:
         raise InputError(
             f"{where}: its 'example' changes when it is read and written again: {error}"

@@ -534,11 +534,11 @@ def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:
     return replace(plan, calls=calls)
 
 
-def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None, recognised: bool = True) -> str:
+def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None) -> str:
     """Write a plan in a dialect.
 
-    The text is read again before it is given: what the dialect cannot say is an error, never a
-    plan that means something else.
+    The text is read again before it is given, its notation named and not: what the dialect cannot say is
+    an error, never a plan that means something else.
 
     Args:
         plan: The plan.
@@ -546,7 +546,6 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None, recognise
         tools: What types the values where the text is read, in dialects that write them without types:
             tool → parameter → JSON type. Without it they are read as texts, so that nothing else can be
             said in these.
-        recognised: Whether the text has to read as the plan where its notation is not named, too.
 
     Raises:
         WriteError: the dialect cannot say what the plan says, or is only read.
@@ -554,6 +553,22 @@ def write(plan: Plan, dialect: str, *, tools: ToolTypes | None = None, recognise
 
     >>> write(parse("a = f(#x='1')"), "json")
     '[{"name": "f", "arguments": {"x": "1"}}]'
+    """
+    return write_text(plan, dialect, tools=tools, recognised=True)
+
+
+def write_text(plan: Plan, dialect: str, *, tools: ToolTypes | None = None, recognised: bool) -> str:
+    """The same, and where the text need not be recognised it may read as another plan unless it is named.
+
+    Args:
+        plan: The plan.
+        dialect: The dialect's name.
+        tools: As for :func:`write`.
+        recognised: Whether the text has to read as the plan where its notation is not named, too.
+
+    Raises:
+        WriteError: as there.
+        InputError: as there.
     """
     value: Any = plan
     if not isinstance(value, Plan):

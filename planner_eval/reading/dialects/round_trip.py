@@ -185,15 +185,15 @@ def write_lossy(
     Args:
         plan: The plan.
         dialect: The target.
-        write: :func:`planner_eval.reading.dialects.read.write`.
+        write: :func:`planner_eval.reading.dialects.read.write_text`.
         tools: As for that.
 
     Raises:
         WriteError: it cannot be written even so, a name that the notation has no way to say for instance.
 
-    >>> from planner_eval.reading.dialects.read import parse, write
+    >>> from planner_eval.reading.dialects.read import parse, write_text
     >>> chain = '[{"id":"a","name":"f","arguments":{}},{"id":"b","name":"g","arguments":{"x":{"$ref":"a"}}}]'
-    >>> done = write_lossy(parse(chain), "json", write)
+    >>> done = write_lossy(parse(chain), "json", write_text)
     >>> done.text, [note.code for note in done.losses]
     ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": "$a$"}}]', ['loss.reference'])
     """

@@ -124,7 +124,7 @@ DEFAULT_RUNNING = Running()
 
 
 _ENGINE = ArgumentKind(
-    "RayRunner.at(…) of planner_eval.results.runs.ray",
+    "RayRunner(…) of planner_eval.results.runs.ray",
     lambda value: callable(value) and hasattr(value, "address"),
 )
 
