@@ -63,7 +63,7 @@ def test_no_more_pieces_are_asked_for_than_are_read() -> None:
 
 
 WHOLE = [
-    (0, "", b"\n"), (2, "", b"\n"), (2, "a", b"aa\n"), (2, r"a\n", b"a\na\n"), (2, r"\nb", b"\nb\nb\n"),
+    (0, "", b""), (2, "", b""), (2, "a", b"aa\n"), (2, r"a\n", b"a\na\n"), (2, r"\nb", b"\nb\nb\n"),
     (1, r"\ud800\xe9", b"\\ud800\xc3\xa9\n"),
 ]  # fmt: skip
 

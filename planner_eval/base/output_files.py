@@ -111,13 +111,12 @@ def ensure_final_newline(pieces: Iterable[str]) -> Iterator[str]:
     ... )
     (['a\nb', '\n'], ['a', '\n'], [])
     """
-    last = "\n"
+    last: str | None = None
     for piece in pieces:
-        last = last if last != "\n" or piece else ""
         if piece:
             yield piece
-            last = piece[-1]
-    if last != "\n":
+        last = piece[-1:] or last or ""
+    if last not in (None, "\n"):
         yield "\n"
 
 

@@ -145,7 +145,7 @@ class Wording:
         if twin is None:
             return f"{call_text} is not in gold", ""
         partner = names.our_number(names.to_pred[twin])
-        return f"{call_text} is extra: gold's call {twin + 1} equals it, but is compared with {partner}", ""
+        return f"{call_text} is extra: gold's call {twin + 1} is the same, but is compared with {partner}", ""
 
     def _gold_twin(self, position: int) -> int | None:
         """Gold's call that an extra call equals, where another call is its partner: its output is used."""

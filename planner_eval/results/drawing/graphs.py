@@ -146,7 +146,7 @@ class ToolGraph:
         return (
             f"{format_count(self.plans, 'plan')}: {format_count(self.calls.total(), 'call')} of "
             f"{format_count(len(self.calls), self.nodes)}, {format_count(references, 'reference')} between "
-            f"{format_count(len(self.references), 'pair')} of {self.nodes}s"
+            f"{format_count(len(self.references), 'pair')}"
         )
 
     def _notes(self, selected: Collection[Key], arrows: Collection[object]) -> tuple[str, ...]:
