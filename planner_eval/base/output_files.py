@@ -103,7 +103,7 @@ def write(file: str | os.PathLike[str], data: str | bytes | Iterable[str], *, fo
 
 
 def ensure_final_newline(pieces: Iterable[str]) -> Iterator[str]:
-    r"""The pieces of a text, and a line end where it does not end with one; nothing where there are none.
+    r"""The pieces of a text, and a line end where it does not end with one; nothing of an empty text.
 
     >>> (
     ...     list(ensure_final_newline(["a\nb", ""])), list(ensure_final_newline(["a", "\n"])),
@@ -111,12 +111,12 @@ def ensure_final_newline(pieces: Iterable[str]) -> Iterator[str]:
     ... )
     (['a\nb', '\n'], ['a', '\n'], [])
     """
-    last: str | None = None
+    last = ""
     for piece in pieces:
         if piece:
             yield piece
-        last = piece[-1:] or last or ""
-    if last not in (None, "\n"):
+            last = piece[-1]
+    if last not in ("", "\n"):
         yield "\n"
 
 
