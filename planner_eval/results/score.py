@@ -158,7 +158,7 @@ def score(  # noqa: PLR0913 - the options of a public function
     if gold is None and isinstance(pred, os.PathLike):
         return read_stored_score(os.fspath(pred), cluster)
     if gold is None and not isinstance(pred, PairedFiles):
-        text_as_record(pred)
+        text_as_record(pred)  # the name of a file has an error of its own
         raise PairingError("nothing could be scored: there are no gold plans, expected gold=")
     by = (by,) if isinstance(by, str) else by
     paired = repair_predictions(pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading))

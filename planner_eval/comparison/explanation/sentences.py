@@ -141,21 +141,11 @@ class Wording:
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
         position, names = _pred_call(draft), self.names
         call_text = _format_call(names.pred, position, names.ours(position), names.our_number)
-        twin = self._gold_twin(position)
+        twin = names.gold_twin(position)
         if twin is None:
             return f"{call_text} is not in gold", ""
         partner = names.our_number(names.to_pred[twin])
         return f"{call_text} is extra: gold's call {twin + 1} is the same, but is compared with {partner}", ""
-
-    def _gold_twin(self, position: int) -> int | None:
-        """Gold's call that an extra call equals, where another call is its partner: its output is used."""
-        call, names = self.names.pred.calls[position], self.names
-        arguments = sorted(map(repr, call.arguments))
-        for gold, other in enumerate(names.gold.calls):
-            paired = names.to_pred[gold] >= 0 and call.tool == other.tool
-            if paired and arguments == sorted(map(repr, other.arguments)):
-                return gold
-        return None
 
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
