@@ -25,7 +25,6 @@ from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
 from planner_eval.results.page.lines import Pair, PairLineWriter
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
-from planner_eval.results.page.pairs import pair_of
 from planner_eval.results.page.plan_data import MAX_TEXT
 from planner_eval.results.page.report import (
     DEFAULT_SETTINGS,
@@ -90,7 +89,7 @@ def benchmark_page(
     sheaf.extend(writer.line(pair, pred, gold) for pair, pred, gold in views)
     packs = Packs([sheaf], failures=shown.failures, limit=shown.limit, states=STATES)
     pairs = [pair for pair, _, _ in views]
-    states = Counter(pair.state for pair in pairs)
+    states = Counter(pair.row.state for pair in pairs)
     counted = {state: states[state] for state in STATES if states[state]}
     omitted = tuple(omission_notes(packs, shown, "records"))
     title = shown.title or f"{name} under {scored.benchmark.title}"
@@ -190,7 +189,7 @@ def _breakdowns(pairs: Sequence[Pair], scored: Scored) -> Iterator[dict[str, Any
         counts: dict[str, Counter[str]] = {}
         for pair in pairs:
             if field in pair.fields:
-                counts.setdefault(pair.fields[field], Counter())[pair.state] += 1
+                counts.setdefault(pair.fields[field], Counter())[pair.row.state] += 1
         if len(counts) > _MAX_VALUES:
             continue
         shares = field == CATEGORY
@@ -319,9 +318,9 @@ def _pair(
     fields |= _text_figures(rows)
     pred, gold = explanation.pred, explanation.gold
     difference = diff(pred, gold) if pred is not None and gold is not None else None
-    pair = pair_of(Row(name, state, difference, pred, gold), ())
-    told = told or next((edit.words for edit in pair.edits), STATES[state])
-    return pair._replace(fields=fields, first="" if state == "right" else told)
+    pair = Pair(Row(name, state, difference, pred, gold), fields)
+    told = told or next((edit.message for edit in pair.edits), STATES[state])
+    return pair._replace(first="" if state == "right" else told)
 
 
 def _text_figures(rows: Sequence[SampleScore]) -> dict[str, str]:

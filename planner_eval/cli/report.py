@@ -33,7 +33,7 @@ from planner_eval.cli.pairs import (
     work_settings,
 )
 from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_page_of_results, write_page_of_run
-from planner_eval.cli.sources import is_benchmark_run, peek_run
+from planner_eval.cli.sources import is_benchmark_run
 from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
 
 if TYPE_CHECKING:
@@ -109,10 +109,7 @@ def command(
         raise click.UsageError(
             f"{runs[0]} is a run, which names its own files: pass runs only, without files and --gold"
         )
-    refuse_idle(
-        (READING_OPTIONS, not runs, "to files of plans: a run stores how it was read"),
-        ("metrics causes", not _is_diff_run(runs), "to files of plans and runs of score"),
-    )
+    refuse_idle((READING_OPTIONS, not runs, "to files of plans: a run stores how it was read"))
     if runs:
         page = page_of_runs(runs, view, judging, running)
     else:
@@ -135,11 +132,6 @@ def _write_benchmark_page(systems: Systems, view: PageSettings, output: str | No
     if benchmark is not None:
         return write_page_of_results(paths[0], benchmark, systems.how, view, output)
     return write_page_of_run(paths[0], view, output)
-
-
-def _is_diff_run(runs: Sequence[str]) -> bool:
-    """Whether the page is of a run of diff, whose rows hold no counts."""
-    return any(peek_run(folder).get("kind") == "diff" for folder in runs)
 
 
 def page_of_runs(

@@ -9,32 +9,22 @@ from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair
-from planner_eval.comparison.metrics import METRICS, choose_metrics
+from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.resolve import policy_of
 from planner_eval.comparison.rows import Reading
 from planner_eval.models.predict.folder import read_predicted_run, read_run_answers, select_asked_golds
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import add_file, unshipped_rows
-from planner_eval.reading.files.questions import question_field
-from planner_eval.results.page.pairs import METRICS as STORED
-from planner_eval.results.page.pairs import PageJob, StoredJob
-from planner_eval.results.page.report import (
-    BREAKDOWN_KEYS,
-    DEFAULT_SETTINGS,
-    PageResult,
-    PageSettings,
-    page_of_results,
-    read_system,
-    refuse_bad_settings,
-    report,
-)
+from planner_eval.results.page.report import DEFAULT_SETTINGS, PageResult, PageSettings, report
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running
 from planner_eval.results.runs.stored import StoredRun, read_stored_run, run_data
 from planner_eval.results.runs.work import digest_of
-from planner_eval.results.score import refuse_unknown_keys, scoring_job
+
+DIFF_METRICS = ("exact",)
+"""What is counted of a run of diff unless the user names metrics."""
 
 
 class PageRun(NamedTuple):
@@ -63,13 +53,6 @@ class PageRun(NamedTuple):
     by: tuple[str, ...]
     cluster: str | None = None
     causes: bool = False
-
-    @property
-    def told(self) -> bool:
-        """Whether its rows say what differs, of the plans as they are read."""
-        plain = not self.policy.inline and self.policy.repeats and not self.paired.reading.infer
-        rows = self.kind == "diff" and self.run.store == "jsonl" and self.run.options.get("form") == "jsonl"
-        return plain and rows and bool(self.run.options.get("located"))
 
     def refuse_unlike(self, other: PageRun) -> None:
         """Refuse a run that another cannot be shown beside.
@@ -126,7 +109,7 @@ def read_page_run(path: str, policy: str | None = None) -> PageRun:
     reading = Reading(**{name: options[name] for name in Reading._fields if name in options})
     paired = _read_pairs(file_names, reading, tuple(options.get("ids", ())), path)
     _refuse_changed(run, paired, wrappers, path)
-    metrics, by = tuple(options.get("metrics", STORED)), tuple(options.get("keys", ()))
+    metrics, by = tuple(options.get("metrics", DIFF_METRICS)), tuple(options.get("keys", ()))
     if unknown := [name for name in metrics if name not in METRICS]:
         raise InputError(
             f"{path}: the run has the metric {unknown[0]!r}, which this version does not know: repeat the run"
@@ -159,41 +142,27 @@ def report_run(  # noqa: PLR0913 - the options of a public function
 ) -> PageResult:
     """Write one page of a run.
 
-    What a run of diff told is told again, and only its plans are read; the pairs of a run of score are
-    compared again, for its rows hold figures alone.
+    Its pairs are compared again: the rows of a run hold what differs or figures, and no plans.
 
     Args:
         stored: The run, as :func:`read_page_run` gives it.
-        metrics: Of a run of score other metrics than its own.
+        metrics: Other metrics than its own.
         by: What to break the figures down by, where not as the run did.
         cluster: What says in which cluster a pair lies, where not as the run did.
         shown: What the page shows, and how.
         name: What the run is called; its folder when left out.
-        causes: Of a run of score: find what each root cause costs, also where the run did not.
+        causes: Find what each root cause costs, also where the run did not.
         running: How the work is done.
         progress: Is told how many pairs are done.
 
     Raises:
         InputError: the run is not done, or its files are not as it left them.
     """
-    called = [name or stored.run.path.rstrip("/" + os.sep)]
-    by = by or stored.by
-    if not stored.told:
-        chosen = metrics or stored.metrics
-        return report(
-            stored.paired, policy=stored.policy, metrics=chosen, by=by, cluster=cluster or stored.cluster,
-            names=called, shown=shown, causes=causes or stored.causes, running=running,
-            progress=progress,
-        )  # fmt: skip
-    refuse_bad_settings(shown)
-    query, query_notes = question_field(shown.query, stored.paired.gold, stored.paired.pred)
-    keys = tuple(by) or BREAKDOWN_KEYS
-    score = scoring_job(stored.paired, choose_metrics(STORED), stored.policy, keys, kept=True)
-    job = StoredJob(PageJob(score, keys, query, shown.texts), stored.run.lines())
-    result = read_system(job, stored.paired, running, progress)
-    refuse_unknown_keys(by, result.totals)
-    more = "a run of diff has only these metrics; for others, use a run of score, or the files"
-    return page_of_results([result], [stored.paired], stored.policy, called, shown, [*query_notes, more])
+    return report(
+        stored.paired, policy=stored.policy, metrics=metrics or stored.metrics, by=by or stored.by,
+        cluster=cluster or stored.cluster, names=[name or stored.run.path.rstrip("/" + os.sep)],
+        shown=shown, causes=causes or stored.causes, running=running, progress=progress,
+    )  # fmt: skip
 
 
 def _read_input_names(path: str) -> tuple[str, str]:

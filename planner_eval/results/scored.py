@@ -133,14 +133,14 @@ def scored_row(
         diff.proved,
         any(code.startswith("repair.") for code in codes),
         "find.choices" in codes,
-        _mistaken_tools(diff) if roots else (),
+        mistaken_tools(diff) if roots else (),
         *source,
         unread="find.unread" in codes,
         turns=row.turns,
     )
 
 
-def _mistaken_tools(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
+def mistaken_tools(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
     """Which tool was taken for which, from the edits that say so."""
     pred, gold = diff.pred, diff.gold
     confusions: list[tuple[str | None, str | None]] = []

@@ -6,15 +6,20 @@ The columns are JSON texts with tabs between them, so that packs are put togethe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from planner_eval.comparison.rows import JUDGED_STATES, STATES
+from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import JsonObject
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.names import calls_name
+from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, Spans, structure_lines
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.conversations.messages import join_messages
 from planner_eval.reading.dialects.read import locate
 from planner_eval.reading.files.record import Record
-from planner_eval.results.page.packed_edits import EditMessage, PlanLocation, pack_edit, spans_of_calls
+from planner_eval.results.page.conversation import conversation_data
+from planner_eval.results.page.packed_edits import pack_edit, spans_of_calls
 from planner_eval.results.page.plan_data import (
     cut_text,
     encode_against_gold,
@@ -22,6 +27,10 @@ from planner_eval.results.page.plan_data import (
     short_json,
     text_json,
 )
+from planner_eval.results.runs.jobs import Effects, ScoreJob
+from planner_eval.results.runs.pairs import Pair as RecordPair
+from planner_eval.results.scored import RowLineWriter, keys_of, mistaken_tools
+from planner_eval.results.totals import Totals
 
 COLUMNS = ("p", "t", "e", "al", "s", "x")
 """Of a pair: the prediction, its text, the edits, which calls are partners, the structure, what else."""
@@ -53,45 +62,44 @@ class IndexEntry(NamedTuple):
     taken: Sequence[Sequence[str | None]] = ()
 
 
-TOOL_MISTAKES = ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated")
-"""Codes of edits that say which tool was taken for which."""
-
 _EMPTY_PLAN: Mapping[str, Any] = {"c": []}
 _MAX_CACHED_GOLDS = 4_096
 
 
 class Pair(NamedTuple):
-    """What is known of a pair, wherever from.
+    """What a page tells of a pair.
 
     Args:
-        name: The records' id, or their position counted from 1.
-        state: One of :data:`planner_eval.comparison.rows.STATES`.
-        pred: The prediction, where it could be read.
-        gold: The gold plan, where it could be read.
-        edits: What differs.
-        partners: Which calls stand for which: positions in the prediction and in gold.
-        structure: In how far the structure differs, in words.
-        error: Why a plan could not be read.
-        mended: What repair would make of the prediction, in words.
+        row: What became of it.
         fields: What the pairs can be told apart by.
-        ran: What the two plans come to when they are run, and each of their calls, where they were.
         first: What is wrong in a line; None for the first edit.
         more: What else is shown of it, as JSON data by name.
     """
 
-    name: str
-    state: str
-    pred: Plan | None = None
-    gold: Plan | None = None
-    edits: Sequence[EditMessage] = ()
-    partners: Iterable[Sequence[int]] = ()
-    structure: str = ""
-    error: str | None = None
-    mended: str | None = None
+    row: Row
     fields: Mapping[str, str] = {}
-    ran: Mapping[str, Any] | None = None
     first: str | None = None
     more: Mapping[str, Any] = {}
+
+    @property
+    def pred(self) -> Plan | None:
+        """The prediction, where it could be read, as far as it was compared."""
+        return self.row.pred if self.row.diff is None else self.row.diff.pred
+
+    @property
+    def gold(self) -> Plan | None:
+        """The gold plan, likewise."""
+        return self.row.gold if self.row.diff is None else self.row.diff.gold
+
+    @property
+    def edits(self) -> Sequence[Edit]:
+        """What differs."""
+        return () if self.row.diff is None else self.row.diff.edits
+
+    @property
+    def partners(self) -> Sequence[tuple[int, int]]:
+        """Which calls stand for which: positions in the prediction and in gold."""
+        return () if self.row.diff is None else self.row.diff.alignment.pairs
 
 
 class PairLineWriter:
@@ -115,29 +123,30 @@ class PairLineWriter:
             gold: The gold record.
             scored: Its counts as JSON, where two runs are compared.
         """
+        row, plan, edits, partners = pair.row, pair.pred, pair.edits, pair.partners
         gold_data, gold_text = self._gold(pair.gold)
-        pred_data = _EMPTY_PLAN if pair.pred is None else plan_data(pair.pred)
-        edits = pair.edits
+        pred_data = _EMPTY_PLAN if plan is None else plan_data(plan)
         index = IndexEntry(
-            pair.name,
-            pair.state,
+            row.id,
+            row.state,
             [*dict.fromkeys([edit.code for edit in edits])],
-            [*dict.fromkeys([call[0] for plan in (gold_data, pred_data) for call in plan["c"]])],
+            [*dict.fromkeys([call[0] for data in (gold_data, pred_data) for call in data["c"]])],
             _edited_arguments(edits),
             _first_message(pair),
             _unedited_share(pair, pred_data, gold_data),
             pair.fields,
-            _mistaken_tools(edits, pred_data, gold_data),
+            [] if row.diff is None else mistaken_tools(row.diff),
         )
-        text = self._text(pair, pred)
+        text = self._text(plan, pred)
+        spans = Spans(plan or Plan())
         columns = (
-            short_json(
-                None if pair.pred is None else encode_against_gold(pred_data, gold_data, pair.partners)
-            ),
+            short_json(None if plan is None else encode_against_gold(pred_data, gold_data, partners)),
             text_json(text),
-            short_json([pack_edit(edit, pred_data, gold_data, text) for edit in edits]) if edits else "[]",
-            f"[{','.join([f'[{p},{g}]' for p, g, *_ in pair.partners])}]",
-            text_json(pair.structure),
+            short_json([pack_edit(edit, pred_data, gold_data, text, spans) for edit in edits])
+            if edits
+            else "[]",
+            f"[{','.join([f'[{p},{g}]' for p, g, *_ in partners])}]",
+            text_json(structure_lines(row.diff)),
             "null" if (more := _extra_data(pair, self._reply(pred, text))) is None else short_json(more),
             scored,
         )
@@ -161,12 +170,12 @@ class PairLineWriter:
                 self._golds[gold.text] = stored
         return stored[1:]
 
-    def _text(self, pair: Pair, pred: Record | None) -> str | None:
+    def _text(self, plan: Plan | None, pred: Record | None) -> str | None:
         """The text of the prediction; of one that could not be read what stands in its place."""
         if not self.texts:
             return None
-        if pair.pred is not None:
-            return None if pair.pred.text is None else cut_text(pair.pred.text)
+        if plan is not None:
+            return None if plan.text is None else cut_text(plan.text)
         return None if pred is None else _reply_text(pred.source)
 
     def _reply(self, pred: Record | None, shown_text: str | None) -> str | None:
@@ -237,38 +246,23 @@ def _first_message(pair: Pair) -> str:
     if pair.first is not None:
         return pair.first
     if pair.edits:
-        return pair.edits[0].words
-    if pair.state == "same":
+        return pair.edits[0].message
+    if pair.row.state == "same":
         return ""
-    return (pair.error or STATES[pair.state]).partition("\n")[0]
+    return (pair.row.error or STATES[pair.row.state]).partition("\n")[0]
 
 
-def _edited_arguments(edits: Iterable[EditMessage]) -> list[str]:
+def _edited_arguments(edits: Iterable[Edit]) -> list[str]:
     """The arguments that edits are about."""
     locations = [location for edit in edits for location in (edit.pred, edit.gold) if location is not None]
     return [*dict.fromkeys([location.argument for location in locations if location.argument is not None])]
 
 
-def _mistaken_tools(
-    edits: Iterable[EditMessage], pred: Mapping[str, Any], gold: Mapping[str, Any]
-) -> list[list[str | None]]:
-    """Gold's tool and the tool that was taken for it, None where there is none."""
-    mistaken = [edit for edit in edits if edit.code in TOOL_MISTAKES]
-    return [[_located_tool(edit.gold, gold), _located_tool(edit.pred, pred)] for edit in mistaken]
-
-
-def _located_tool(location: PlanLocation | None, plan: Mapping[str, Any]) -> str | None:
-    tool: str | None = (
-        plan["c"][location.call][0] if location is not None and location.call is not None else None
-    )
-    return tool
-
-
 def _unedited_share(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]) -> int:
     """The calls that no edit is about, per mille of all calls of both plans; -1 where nothing can be said."""
-    if pair.state not in JUDGED_STATES:
+    if pair.row.state not in JUDGED_STATES:
         return -1
-    if pair.state == "same":
+    if pair.row.state == "same":
         return 1000
     calls = len(pred["c"]) + len(gold["c"])
     wrong = {edit.pred.call for edit in pair.edits if edit.pred is not None}
@@ -284,17 +278,79 @@ def _extra_data(pair: Pair, reply: str | None) -> Any:
     details: dict[str, Any] = {**pair.more}
     if reply is not None and "talk" not in details:
         details["raw"] = reply
-    if pair.error is not None:
-        details["error"] = cut_text(pair.error)
-    notes = [n.message for n in pair.pred.diagnostics if n.code.startswith("repair.")] if pair.pred else []
-    if pair.mended is not None:
-        notes.append(f"readable with repair: {pair.mended}")
+    row, plan = pair.row, pair.pred
+    if row.error is not None:
+        details["error"] = cut_text(row.error)
+    notes = [n.message for n in plan.diagnostics if n.code.startswith("repair.")] if plan else []
+    if row.mended is not None:
+        notes.append(f"readable with repair: {calls_name(row.mended)}")
     if notes:
         details["repairs"] = notes
-    if pair.ran is not None:
-        values = pair.ran.get("values", {})
+    if row.effects is not None:
+        values = row.effects.get("values", {})
         details["ex"] = {
-            "said": f"when run: {pair.ran['said']}",
+            "said": row.in_effect,
             **{short: values[role] for short, role in (("p", "pred"), ("g", "gold")) if role in values},
         }
     return details or None
+
+
+# ----------------------------------------------------------------------
+# Pairs compared for a page: each a line, and figures that add up.
+@fast_frozen
+class PageJob:
+    """How pairs are read, compared, counted and told.
+
+    Args:
+        score: How they are read, compared and counted.
+        fields: What pairs can be told apart by, as for figures' breakdowns.
+        query: The field that holds the question.
+        texts: Whether texts of plans are shown.
+        counts: Whether lines keep what metrics counted, for two runs to be compared.
+    """
+
+    kind = "report"
+
+    score: ScoreJob
+    fields: tuple[str, ...] = ()
+    query: str | None = None
+    texts: bool = True
+    counts: bool = False
+
+    def options(self) -> JsonObject:
+        """All that decides what the rows are, as JSON data."""
+        return {**self.score.options(), "query": self.query, "texts": self.texts}
+
+    def fold(self, data: Any = None) -> Totals:
+        """Sums over no rows, or those that were kept as data."""
+        return self.score.fold(data)
+
+    def rows(
+        self, pairs: Iterable[RecordPair], fold: Totals, effects: Effects | None = None
+    ) -> Iterator[str]:
+        """A line a pair, in order; adds each to the sums.
+
+        Args:
+            pairs: Neighbouring pairs.
+            fold: The sums.
+            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
+        """
+        lines, counts = PairLineWriter(self.query, texts=self.texts), RowLineWriter()
+        for records, row, scored in self.score.counted(pairs, fold, located=self.texts, effects=effects):
+            pair = Pair(row, pair_fields(self.fields, row))
+            if self.texts:
+                pair = pair._replace(more=conversation_data(records.pred, row.pred, pair.pred, row.turns))
+            count_text = counts.line(scored) if self.counts else "null"
+            yield lines.line(pair, records.pred, records.gold, count_text)
+
+
+WRONG_TURN = "first wrong turn"
+"""The field by which a page tells apart conversations of several turns."""
+
+
+def pair_fields(names: Iterable[str], row: Row) -> dict[str, str]:
+    """What a pair can be told apart by."""
+    fields = keys_of(names, row)
+    if row.turns is not None and row.turns.first is not None and row.turns.unit == "turn":
+        fields[WRONG_TURN] = str(row.turns.first)
+    return fields

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
 from planner_eval.comparison.rows import Spans
@@ -24,74 +24,8 @@ _MAX_LITERAL_LENGTH = 2
 """What is not longer stands for itself."""
 
 
-class PlanLocation(NamedTuple):
-    """A place in one plan.
-
-    Args:
-        call: The call's position; None for the answer.
-        argument: The argument; None for the whole call.
-        span: Begin and end in the text, where they are known.
-    """
-
-    call: int | None
-    argument: str | None
-    span: Sequence[int] = ()
-
-
-class EditMessage(NamedTuple):
-    """An edit as it is told.
-
-    Args:
-        code: Its code.
-        words: Its sentence.
-        cause: The position of the edit from which it follows.
-        gold: Where it is in gold.
-        pred: Where it is in the prediction.
-        also: Further places that it concerns, in gold and in the prediction.
-    """
-
-    code: str
-    words: str
-    cause: int | None
-    gold: PlanLocation | None
-    pred: PlanLocation | None
-    also: Sequence[tuple[PlanLocation | None, PlanLocation | None]] = ()
-
-
-def edit_message(edit: Edit, pred: Spans | None) -> EditMessage:
-    """An edit of a comparison."""
-    (gold, pred_where), *also = [
-        (_plan_location(gold, None), _plan_location(pred_place, pred)) for pred_place, gold in edit.places
-    ]
-    return EditMessage(edit.code, edit.message, edit.cause, gold, pred_where, also)
-
-
-def _plan_location(location: Place | None, spans: Spans | None) -> PlanLocation | None:
-    if location is None:
-        return None
-    return PlanLocation(
-        location.call, location.argument, (spans.of(location) or ()) if spans is not None else ()
-    )
-
-
-def read_edit_message(data: Mapping[str, Any]) -> EditMessage:
-    """An edit of a row that `planeval diff` wrote."""
-    also = [
-        (_read_location(entry.get("gold")), _read_location(entry.get("pred")))
-        for entry in data.get("also", ())
-    ]
-    gold, pred = _read_location(data.get("gold")), _read_location(data.get("pred"))
-    return EditMessage(data["code"], data["message"], data.get("cause"), gold, pred, also)
-
-
-def _read_location(data: Mapping[str, Any] | None) -> PlanLocation | None:
-    if data is None:
-        return None
-    return PlanLocation(data["call"], data.get("argument"), data.get("span", ()))
-
-
 def pack_edit(
-    edit: EditMessage, pred: Mapping[str, Any], gold: Mapping[str, Any], text: str | None
+    edit: Edit, pred: Mapping[str, Any], gold: Mapping[str, Any], text: str | None, spans: Spans
 ) -> list[Any]:
     """An edit by numbers, its words by what the plans say already.
 
@@ -100,8 +34,9 @@ def pack_edit(
         pred: The prediction, as :func:`planner_eval.results.page.plan_data.plan_data` gives it.
         gold: The gold plan, likewise.
         text: The prediction's text, where it is shown.
+        spans: Where places stand in that.
     """
-    words = edit.words
+    words = edit.message
     gold_numbers, gold_fills = _pack_location(edit.gold, gold)
     pred_numbers, pred_fills = _pack_location(edit.pred, pred)
     if not words.isprintable():
@@ -111,26 +46,28 @@ def pack_edit(
             if len(fill) > _MAX_LITERAL_LENGTH and fill in words:
                 words = words.replace(fill, mark)
     cause = -1 if edit.cause is None else edit.cause
-    where = (*gold_numbers, *pred_numbers, *_span_offset(edit.pred, pred, text))
+    where = (*gold_numbers, *pred_numbers, *_span_offset(edit.pred, pred, text, spans))
     if not edit.also:
         return [CODE_NUMBERS[edit.code], words, cause, *where]
     also = [
         (
             *_pack_location(gold_where, gold)[0],
             *_pack_location(pred_where, pred)[0],
-            *_span_offset(pred_where, pred, text),
+            *_span_offset(pred_where, pred, text, spans),
         )
-        for gold_where, pred_where in edit.also
+        for pred_where, gold_where in edit.also
     ]
     return [CODE_NUMBERS[edit.code], words, cause, *where, also]
 
 
-def _span_offset(where: PlanLocation | None, pred: Mapping[str, Any], text: str | None) -> tuple[int, ...]:
+def _span_offset(
+    where: Place | None, pred: Mapping[str, Any], text: str | None, spans: Spans
+) -> tuple[int, ...]:
     """How far off a guess of a place in the prediction's text is; nothing where none is known."""
-    if text is None or where is None or not where.span or where.call is None:
+    if text is None or where is None or where.call is None or (span := spans.of(where)) is None:
         return ()
     begin, end = guess_span(text, pred["c"], where.call, where.argument)
-    return where.span[0] - begin, where.span[1] - end
+    return span[0] - begin, span[1] - end
 
 
 def guess_span(text: str, calls: Sequence[Any], call: int, argument: str | None) -> tuple[int, int]:
@@ -160,7 +97,7 @@ _NO_LOCATION: tuple[_LocationNumbers, _LocationTexts] = (NO_CALL, NO_CALL), ("",
 
 
 def _pack_location(
-    location: PlanLocation | None, plan: Mapping[str, Any]
+    location: Place | None, plan: Mapping[str, Any]
 ) -> tuple[_LocationNumbers, _LocationTexts]:
     """A place by numbers, and what is said of it.
 
@@ -184,7 +121,7 @@ def _pack_location(
     return (number, argument), ("", tool, "", f"'{argument}'", named)
 
 
-def _mark_texts(pred: _LocationTexts, gold: _LocationTexts, where: PlanLocation | None) -> tuple[str, ...]:
+def _mark_texts(pred: _LocationTexts, gold: _LocationTexts, where: Place | None) -> tuple[str, ...]:
     """What the marks stand for: of either side the whole call, the tool, the value and the argument.
 
     viz/report/data.js says the same of them.

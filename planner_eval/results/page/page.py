@@ -19,14 +19,13 @@ from planner_eval.base.errors import RenderError
 from planner_eval.base.resources import read
 from planner_eval.base.text import JsonObject, json_safe, printable
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.edits import EDITS
+from planner_eval.comparison.explanation.edits import EDITS, Place
 from planner_eval.comparison.rows import STATES
 from planner_eval.plan.model import Plan
 from planner_eval.results.codes import label_meanings
 from planner_eval.results.drawing import Drawable, render
 from planner_eval.results.drawing.scene import visible_text
 from planner_eval.results.page.lines import COLUMNS, IndexEntry
-from planner_eval.results.page.packed_edits import PlanLocation, edit_message
 from planner_eval.results.page.plan_data import plan_data, short_json
 
 # ----------------------------------------------------------------------
@@ -428,16 +427,12 @@ def _diff_data(diff: Diff) -> JsonObject:
     """Both plans, which calls stand for which, and the edits, as the script of a page has them."""
     edits = []
     for edit in diff.edits:
-        page_edit = edit_message(edit, None)
-        locations = [
-            [_location_data(gold), _location_data(pred)]
-            for gold, pred in ((page_edit.gold, page_edit.pred), *page_edit.also)
-        ]
-        cause = -1 if page_edit.cause is None else page_edit.cause
-        edits.append([page_edit.code, page_edit.words, cause, *locations[0], locations[1:]])
+        locations = [[_location_data(gold), _location_data(pred)] for pred, gold in edit.places]
+        cause = -1 if edit.cause is None else edit.cause
+        edits.append([edit.code, edit.message, cause, *locations[0], locations[1:]])
     aligned = [[gold, pred] for pred, gold, *_ in diff.alignment.pairs]
     return {"gold": plan_data(diff.gold), **_plan_data(diff.pred), "aligned": aligned, "edits": edits}
 
 
-def _location_data(where: PlanLocation | None) -> list[Any] | None:
+def _location_data(where: Place | None) -> list[Any] | None:
     return None if where is None else [where.call, where.argument]

@@ -25,8 +25,8 @@ from planner_eval.results.causes import CauseSum
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.compare_systems import Systems
 from planner_eval.results.contrast import Contrast, Line
+from planner_eval.results.page.lines import PageJob
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
-from planner_eval.results.page.pairs import PageJob, StoredJob
 from planner_eval.results.report import Estimate, Report, report_of
 from planner_eval.results.runs.jobs import Effects, ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
@@ -326,7 +326,7 @@ class SystemResults(NamedTuple):
 
 
 def read_system(
-    job: PageJob | StoredJob,
+    job: PageJob,
     paired: PairedFiles,
     running: Running,
     progress: Progress | None,
@@ -350,8 +350,7 @@ def read_system(
         sheaf = LineSpool(tempfile.TemporaryFile())  # noqa: SIM115 - it lives as long as the page is written
         sheaf.extend(rows if progress is None else report_progress(rows, len(paired.pairs), progress))
         return SystemResults(sheaf, totals, job.score)
-    used = (job.stored.rows,) if isinstance(job, StoredJob) else ()
-    same = make_change_check(paired.pred, paired.gold, used=used)
+    same = make_change_check(paired.pred, paired.gold)
     outcome = run(job, paired.pairs, running, progress=progress, unchanged=same)
     return SystemResults(LineSpool(open(outcome.rows, "rb"), outcome), outcome.sums, job.score)
 

@@ -10,7 +10,14 @@ from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import PairReading, Row
 from planner_eval.reading.files.record import Record, patch_name
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
-from planner_eval.results.runs.jobs import LOCATION_FIELDS, Effects, describe, evaluation_of, run_stages
+from planner_eval.results.runs.jobs import (
+    LOCATION_FIELDS,
+    Effects,
+    compare,
+    describe,
+    evaluation_of,
+    run_stages,
+)
 from planner_eval.results.runs.pairs import JSON, Pair
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row
 
@@ -82,9 +89,7 @@ class DiffJob:
         evaluation = evaluation_of(self.reading, policy, located=self.located, gold_named=self.gold_named)
 
         def compared(records: PairReading) -> tuple[Record | None, Row]:
-            row = evaluation.row(records)
-            if effects is not None:
-                row = row._replace(effects=effects(row, records.pred, records.gold))
+            row = compare(records, evaluation, effects)
             if self.told.form == PATCH:
                 row = row._replace(id=patch_name(row.id, records.pred, records.gold))
             return records.pred or records.gold, row

@@ -162,11 +162,18 @@ def evaluation_of(
     )
 
 
-class ComparedPair(NamedTuple):
-    """A pair that was compared: what was read of its records, and what became of it."""
+class CountedPair(NamedTuple):
+    """A pair that was compared: what was read of its records, what became of it, and what is counted."""
 
     sides: PairReading
     row: Row
+    scored: ScoredRow
+
+
+def compare(records: PairReading, evaluation: Evaluation, effects: Effects | None) -> Row:
+    """Compare what was read of a pair, and run its plans where that is asked for."""
+    row = evaluation.row(records)
+    return row if effects is None else row._replace(effects=effects(row, records.pred, records.gold))
 
 
 @fast_frozen
@@ -241,45 +248,58 @@ class ScoreJob:
 
     def scored(self, pairs: Iterable[Pair], fold: Totals) -> Iterator[ScoredRow]:
         """The same rows, each as it is."""
-        policy = intern_policy(self.policy)
-        names = policy.names_tools
         mends = self.mends and not self.reading["repair"]
-        evaluation = evaluation_of(self.reading, policy, gold_named=self.gold_named, mends=mends)
-        counted = self.counting(policy)
+        return (pair.scored for pair in self.counted(pairs, fold, mends=mends))
 
-        def compared(records: PairReading) -> ComparedPair:
-            row = evaluation.row(records)
-            fold.note(row, names=names)
-            return ComparedPair(records, row)
-
-        for row in run_stages(pairs, evaluation.read, compared, counted):
-            fold.add(row)
-            yield row
-
-    def counting(self, policy: Policy) -> Callable[[ComparedPair], ScoredRow]:
-        """What makes of a compared pair what is counted of it; if asked, with what its root causes cost.
+    def counted(
+        self,
+        pairs: Iterable[Pair],
+        fold: Totals,
+        *,
+        located: bool = False,
+        mends: bool = True,
+        effects: Effects | None = None,
+    ) -> Iterator[CountedPair]:
+        """Each pair compared and counted, with what its root causes cost where that is asked for.
 
         Args:
-            policy: How values compare.
+            pairs: Neighbouring pairs, as for :meth:`rows`.
+            fold: The sums, to which each is added.
+            located: Find the places of calls and arguments in the texts.
+            mends: Say of what cannot be read whether repair would read it.
+            effects: Runs the plans of a row, whose prediction's and gold's records it is given.
         """
         from planner_eval.results.scored import scored_row
 
+        policy, keys = intern_policy(self.policy), self._keys
+        names, in_clusters = policy.names_tools, self.cluster == TASK_KEY
+        evaluation = evaluation_of(
+            self.reading, policy, gold_named=self.gold_named, located=located, mends=mends
+        )
         credited: Callable[[Row, Policy], Credits | None] | None = None
         if self.causes:
             from planner_eval.results.causes import credits_of
 
             credited = credits_of
 
-        def counted(pair: ComparedPair) -> ScoredRow:
+        def compared(records: PairReading) -> tuple[PairReading, Row]:
+            row = compare(records, evaluation, effects)
+            fold.note(row, names=names)
+            return records, row
+
+        def count(pair: tuple[PairReading, Row]) -> CountedPair:
             records, row = pair
             record = records.pred or records.gold
             location = (None, None) if record is None else (record.file, record.line)
-            scored = scored_row(row, self.metrics, policy, self._keys, location)
-            in_clusters = self.cluster == TASK_KEY
+            scored = scored_row(row, self.metrics, policy, keys, location)
             scored = add_run_facts(scored, records.pred, records.gold, row.pred, in_clusters=in_clusters)
-            return scored if credited is None else replace(scored, credits=credited(row, policy))
+            if credited is not None:
+                scored = replace(scored, credits=credited(row, policy))
+            return CountedPair(records, row, scored)
 
-        return counted
+        for result in run_stages(pairs, evaluation.read, compared, count):
+            fold.add(result.scored)
+            yield result
 
 
 def add_run_facts(
