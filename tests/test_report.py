@@ -337,11 +337,9 @@ def test_a_page_tells_what_root_causes_cost(tmp_path: Path) -> None:
         assert {"state": "unreadable"} in [one["picks"] for one in run["causes"]]
     scored, compared = tmp_path / "scored", tmp_path / "compared"
     planeval("score", *DEMO, "--causes", "-o", f"{scored}/")
-    assert page_of(tmp_path, "report", scored).head["runs"][0]["causes"] is not None
     planeval("diff", *DEMO, "-o", f"{compared}/")
-    for runs in ((compared,), (scored, compared)):
-        done = planeval("report", *runs, "--causes")
-        assert (done.returncode, "--causes" in done.stderr) == (2, True)
+    for argv in ((scored,), (compared, "--causes")):
+        assert page_of(tmp_path, "report", *argv).head["runs"][0]["causes"] is not None
 
 
 def test_of_two_runs_the_head_has_a_command_each_and_says_of_what_less_is_better(tmp_path: Path) -> None:

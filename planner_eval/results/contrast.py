@@ -318,19 +318,19 @@ class Allowance(NamedTuple):
         return self.metric if self.margin is None else f"{self.metric}:{self.margin:g}"
 
 
-class AllowanceResult(NamedTuple):
-    """Whether a system keeps to what is allowed.
+class LimitResult(NamedTuple):
+    """Whether a figure, or a difference, keeps to what is expected of it.
 
     Args:
         met: It does.
-        said: Figures, difference and what was expected, in words.
+        said: The figures and what is expected, in words.
     """
 
     met: bool
     said: str
 
 
-def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
+def check_allowance(contrast: Contrast, allowed: Allowance) -> LimitResult:
     """Whether the second system is not worse than the first in a figure.
 
     Without a margin the figure itself decides: it may not be worse. With one, that of a test of
@@ -348,17 +348,17 @@ def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
     first, second = contrast.names
     gap = line.difference
     if line.gain is None:
-        return AllowanceResult(False, f"{allowed.metric} is undefined for {first} and {second}")
+        return LimitResult(False, f"{allowed.metric} is undefined for {first} and {second}")
     differ = f"difference {gap_text(gap.value or 0.0)}"
     message = f"{allowed.metric} of {second} is {values_text(line)} of {first}, {differ}"
     direction = "higher" if line.lower else "lower"
     if allowed.margin is None:
-        return AllowanceResult(line.gain >= -_EPSILON, f"{message}, expected none {direction}")
+        return LimitResult(line.gain >= -_EPSILON, f"{message}, expected none {direction}")
     if gap.low is None or gap.high is None:
-        return AllowanceResult(False, f"{message}, without an interval: all samples are in one cluster")
+        return LimitResult(False, f"{message}, without an interval: all samples are in one cluster")
     worst = -gap.high if line.lower else gap.low
     span = f"95 % {gap.low:+.4f}…{gap.high:+.4f}"
-    return AllowanceResult(
+    return LimitResult(
         worst >= -allowed.margin - _EPSILON,
         f"{message}, {span}, expected with 95 % confidence at most {allowed.margin:g} {direction}",
     )
@@ -369,19 +369,7 @@ def check_allowance(contrast: Contrast, allowed: Allowance) -> AllowanceResult:
 _PERCENT = 100
 
 
-class ThresholdResult(NamedTuple):
-    """A figure beside what is wanted of it.
-
-    Args:
-        met: The figure reaches it.
-        said: The figure and what is expected, in words.
-    """
-
-    met: bool
-    said: str
-
-
-def check_threshold(name: str, value: Any, least: float, *, lower: bool = False) -> ThresholdResult:
+def check_threshold(name: str, value: Any, least: float, *, lower: bool = False) -> LimitResult:
     """Whether a figure reaches what is wanted.
 
     Args:
@@ -391,17 +379,17 @@ def check_threshold(name: str, value: Any, least: float, *, lower: bool = False)
         lower: Less is better, so that it is the most that is allowed.
 
     >>> check_threshold("exact", 0.899999, 0.9)
-    ThresholdResult(met=False, said='exact is 0.899999, expected at least 0.9')
+    LimitResult(met=False, said='exact is 0.899999, expected at least 0.9')
     >>> check_threshold("exact", 0.95, 90).said
     'exact is 0.9500, expected at least 90; scores go up to 1: write 90 % as 0.9'
     """
     expectation = f"expected at {'most' if lower else 'least'} {least:g}"
     if not isinstance(value, (int, float)):
-        return ThresholdResult(False, f"{name} is undefined, {expectation}")
+        return LimitResult(False, f"{name} is undefined, {expectation}")
     met = value <= least if lower else value >= least
     if not lower and 0 <= value <= 1 < least <= _PERCENT:
         expectation += f"; scores go up to 1: write {least:g} % as {least / _PERCENT:g}"
     value_text = f"{value:.4f}"
     if value != least and float(value_text) == least:  # rounded it would say that it is the threshold
         value_text = repr(value)
-    return ThresholdResult(met, f"{name} is {value_text}, {expectation}")
+    return LimitResult(met, f"{name} is {value_text}, {expectation}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import Rows, Style
+from planner_eval.base.tables import Rows
 from planner_eval.base.text import JsonObject, format_count
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
@@ -132,7 +132,10 @@ class ConversationSums:
         """The sums as JSON data."""
         return {
             "costs": {name: list(sums) for name, sums in self.costs.items()},
-            "first": {unit: _counts_data(counts) for unit, counts in self.first.items()},
+            "first": {
+                unit: {str(turn): count for turn, count in sorted(counts.items())}
+                for unit, counts in self.first.items()
+            },
             "counts": dict(self.counts),
         }
 
@@ -140,10 +143,6 @@ class ConversationSums:
     def spent(self) -> dict[str, CostSum]:
         """The costs in their order."""
         return {name: self.costs[name] for name in COST_NAMES if name in self.costs}
-
-
-def _counts_data(counts: Mapping[int, int]) -> dict[str, int]:
-    return {str(turn): counts[turn] for turn in sorted(counts)}
 
 
 # ----------------------------------------------------------------------
@@ -214,14 +213,6 @@ def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> 
             yield ", ".join(clauses)
 
 
-def conversation_blocks(sums: ConversationSums | None, style: Style, verdict: str = "") -> list[str]:
-    """Turns and costs as blocks of a document; none where there is nothing to report."""
-    if sums is None:
-        return []
-    lines = map(style.lines, (cost_lines(sums), turn_lines(sums)))
-    return [*filter(None, [style.table(cost_rows(sums, verdict)), *lines])]
-
-
 def conversation_data(sums: ConversationSums) -> JsonObject:
     """Turns and costs as JSON data."""
     data: dict[str, Any] = {}
@@ -240,7 +231,7 @@ def conversation_data(sums: ConversationSums) -> JsonObject:
             unit: {
                 "conversations": counts.total(),
                 "same": counts[NOWHERE],
-                "first_wrong": {str(turn): counts[turn] for turn in sorted(counts) if turn > 0},
+                "first_wrong": {str(turn): count for turn, count in sorted(counts.items()) if turn > 0},
                 "first_wrong_unknown": counts[UNKNOWN],
                 **{kind: sums.counts[f"{unit} {kind}"] for kind in KINDS},
             }

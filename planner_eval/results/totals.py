@@ -420,20 +420,19 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
     return f"without a readable plan: {'; '.join(clauses)}"
 
 
-_COUNT_LABELS = {"records": "all", "strictly_same": "same without repair"}
-
-
-def record_rows(names: Sequence[str], records: Sequence[Records]) -> list[dict[str, Any]]:
+def record_rows(names: Sequence[str], records: Sequence[Records], **labels: str) -> list[dict[str, Any]]:
     """The counts of systems, a row a state; those that are rare only where there are some.
 
     Args:
         names: What the systems are called.
         records: What became of the records of each.
+        labels: What some counts are called.
     """
+    labels = {"records": "all", "strictly_same": "same without repair", **labels}
     always = ("records", "read", "repaired", "same", "strictly_same", "unreadable", "absent")
     return [
         {
-            "records": _COUNT_LABELS.get(name, name.replace("_", " ")),
+            "records": labels.get(name, name.replace("_", " ")),
             **dict(zip(names, counts, strict=True)),
         }
         for name, counts in zip(Records._fields, zip(*records, strict=True), strict=True)

@@ -161,11 +161,10 @@ class SystemIndex:
 
     def __init__(self) -> None:
         self.places: list[int] = []
-        self.states: list[int] = []
         self.golds: list[int] = []
-        self.sets: dict[str, list[int]] = {name: [] for name in ("codes", "tools", "arguments")}
-        self.first: list[str] = []
-        self.scores: list[int] = []
+        self.columns: dict[str, list[Any]] = {
+            name: [] for name in ("state", "codes", "tools", "arguments", "score", "first")
+        }
 
 
 class GoldPlans:
@@ -235,9 +234,7 @@ class Packs:
         for heads in _join_heads(sheaves):
             for count, head in zip(self.taken, heads, strict=True):
                 count.update(
-                    {(gold_tool, pred_tool) for gold_tool, pred_tool in head[1].taken}
-                    if head is not None
-                    else ()
+                    {(gold_tool, pred_tool) for gold_tool, pred_tool in head[1].taken} if head else ()
                 )
             states_of_pair = [None if h is None else h[1].state for h in heads]
             if failures and all(state in (self.states[0], None) for state in states_of_pair):
@@ -258,12 +255,11 @@ class Packs:
         for system, sheaf, head in zip(self.sides, self.sheaves, heads, strict=True):
             offset, index, gold = head if head is not None else (-1, _ABSENT_ENTRY, b"null\tnull")
             system.places.append(offset)
-            system.states.append(numbers[index.state])
             system.golds.append(self.golds.number(gold, sheaf, offset))
-            for name, column in system.sets.items():
-                column.append(self.strings.list_number(getattr(index, name)))
-            system.first.append(index.first)
-            system.scores.append(index.score)
+            lists = map(self.strings.list_number, (index.codes, index.tools, index.arguments))
+            values: tuple[Any, ...] = (numbers[index.state], *lists, index.score, index.first)
+            for column, value in zip(system.columns.values(), values, strict=True):
+                column.append(value)
             codes.update(dict.fromkeys(index.codes))
         self.codes.update(list(codes))
 
@@ -272,27 +268,20 @@ class Packs:
         """The index of all pairs."""
         for column in self.fields.values():
             column += [-1] * (len(self.ids) - len(column))
-        data = {
+        return {
             "codes": list(EDITS),
             "states": list(self.states),
             "strings": list(self.strings.known),
             "lists": [list(items) for items in self.strings.lists],
             "id": self.ids,
             "fields": self.fields,
-            "sides": [self._side(s) for s in self.sides],
-        }
-        return data
-
-    def _side(self, system: SystemIndex) -> dict[str, Any]:
-        ordered: dict[str, list[Any]] = {
-            "state": system.states,
-            **system.sets,
-            "score": system.scores,
-            "first": system.first,
-        }
-        return {
-            "gold": _delta_encode(system.golds),
-            **{name: [column[i] for i in self.order] for name, column in ordered.items()},
+            "sides": [
+                {
+                    "gold": _delta_encode(side.golds),
+                    **{name: [column[i] for i in self.order] for name, column in side.columns.items()},
+                }
+                for side in self.sides
+            ],
         }
 
     @property

@@ -9,29 +9,19 @@ from typing import Any
 from planner_eval.comparison.explanation.names import path_name
 from planner_eval.plan.model import Arguments, Plan, Ref, Unresolved, Value, fold
 from planner_eval.results.drawing.scene import value_text
+from planner_eval.results.scored import json_encoder
 
 MAX_TEXT = 20_000
 """Characters of a text that a page shows."""
 
 _encode_text: Callable[[str], str] = json.encoder.encode_basestring
-_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-# The encoder's own encode() makes this anew for each text, which takes longer than a short text.
-_make_encoder: Any = getattr(json.encoder, "c_make_encoder", None)
-_encode_parts = _make_encoder and _make_encoder(
-    None, _encoder.default, _encode_text, None, ":", ",", False, False, True
-)
 _MAX_EXACT_INTEGER = 2**53
 _LITERALS = {None: "null", True: "true", False: "false"}
 _TAGS = frozenset("$?~#{")
 
 
-def short_json(data: Any) -> str:
-    """Data as JSON, as short as it gets.
-
-    >>> short_json(["é", {"x": 1.5}])
-    '["é",{"x":1.5}]'
-    """
-    return _encoder.encode(data) if _encode_parts is None else "".join(_encode_parts(data, 0))
+short_json = json_encoder(",", ":")
+"""Data as JSON, as short as it gets."""
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def head_of(
         theme: One of :data:`THEMES`.
         compare: How two runs compare, as :func:`compare_data` gives it.
     """
-    present = {STATES_BY_NUMBER[number] for s in packs.sides for number in s.states}
+    present = {STATES_BY_NUMBER[number] for s in packs.sides for number in s.columns["state"]}
     present.update(state for run in runs for state in run["states"])
     return {
         "schema": SCHEMA,

@@ -49,24 +49,16 @@ except ImportError:  # not on every platform
     fcntl = None
 
 
-class Claim(NamedTuple):
-    """A folder that is ours.
-
-    Args:
-        lock: A file that is open as long as the folder is held; None where files cannot be locked.
-        part: How many pairs make a part.
-    """
-
-    lock: int | None
-    part: int
-
-
-def claim(path: str, run: Run) -> Claim:
+def claim(path: str, run: Run) -> tuple[int | None, int]:
     """Take a folder for a run, or go on with the run that is there.
 
     Args:
         path: The folder; made where it is not there.
         run: What is run.
+
+    Returns:
+        A file that is open as long as the folder is held, None where files cannot be locked; and how many
+        pairs make a part.
 
     Raises:
         InputError: The folder holds something else, another run, or one that another process works on.
@@ -78,7 +70,7 @@ def claim(path: str, run: Run) -> Claim:
         _refuse_other(path)
         os.makedirs(os.path.join(path, "parts"), exist_ok=True)
         lock = _lock(path)
-        return Claim(lock, _begin_run(path, run))
+        return lock, _begin_run(path, run)
     except BaseException as error:
         if lock is not None:
             os.close(lock)

@@ -69,29 +69,18 @@ class RayRunner(NamedTuple):
         closed: Sequence[int] = (),
     ) -> None:
         """Do parts, in any order; `jobs` tasks at once, as many as the cluster has processors when None."""
-        with redirect_stdout(sys.stderr):  # where Ray prints what befalls its tasks, rows may go
-            self._do(task, chunks, jobs, deadline, tell)
-
-    def _do(
-        self,
-        task: Task,
-        chunks: Sequence[Part],
-        jobs: int | None,
-        deadline: float | None,
-        tell: ProgressCallback,
-    ) -> None:
         is_own = not ray.is_initialized()
-        if is_own:
-            _connect(self.address, jobs)
-        try:
-            at_once = jobs or int(ray.cluster_resources().get("CPU", 1))
-            many = max(1, min(_MAX_PARTS_PER_TASK, len(chunks) // (4 * at_once)))
-            _run_tasks(
-                task._replace(folder=os.path.abspath(task.folder)), chunks, at_once, many, deadline, tell
-            )
-        finally:
+        with redirect_stdout(sys.stderr):  # where Ray prints what befalls its tasks, rows may go
             if is_own:
-                ray.shutdown()
+                _connect(self.address, jobs)
+            try:
+                at_once = jobs or int(ray.cluster_resources().get("CPU", 1))
+                many = max(1, min(_MAX_PARTS_PER_TASK, len(chunks) // (4 * at_once)))
+                task = task._replace(folder=os.path.abspath(task.folder))
+                _run_tasks(task, chunks, at_once, many, deadline, tell)
+            finally:
+                if is_own:
+                    ray.shutdown()
 
 
 def _connect(address: str | None, jobs: int | None) -> None:

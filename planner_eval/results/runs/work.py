@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
-from io import FileIO
 from typing import Any, BinaryIO
 
 from planner_eval.base.errors import InputError, ParseError, PlanevalError
@@ -16,79 +15,24 @@ from planner_eval.reading.files.record import Record
 from planner_eval.results.runs.pairs import Job, Pair, Pairs, Part
 
 # ----------------------------------------------------------------------
-# Rows on their way into a file, and files that take their place when they are whole.
+# Files that take their place when they are whole.
 PARTIAL_SUFFIX = ".part"
 """How the names of files end that are being written; of a process that was killed they stay behind."""
 
 _CHUNK = 1 << 16
 
 
-class RowWriter:
-    """Lines on their way into a file, with their size and digest."""
-
-    def __init__(self, stream: FileIO, name: str) -> None:
-        self.stream, self.name = stream, name
-        self.waiting: list[bytes] = []
-        self.held = self.added = 0
-        self.size, self.found = 0, blake2b(digest_size=16)
-        self.begun = 0, self.found
-
-    def add(self, row: str) -> None:
-        """Write one row."""
-        line = row.encode("utf-8", "backslashreplace") + b"\n"
-        if line.find(b"\n") != len(line) - 1:
-            raise ValueError("a row holds a line end")
-        self.waiting.append(line)
-        self.added += 1
-        self.held += len(line)
-        if self.held > _CHUNK:
-            self.flush()
-
-    def flush(self) -> None:
-        """Hand over what waits."""
-        data = b"".join(self.waiting)
-        try:
-            write_all(self.stream, data)
-        except OSError as error:
-            raise unwritable_file_error(self.name, error) from None
-        self.found.update(data)
-        self.size += len(data)
-        self.waiting.clear()
-        self.held = 0
-
-    def begin(self) -> None:
-        """Remember this place."""
-        self.flush()
-        self.added = 0
-        self.begun = self.size, self.found.copy()
-
-    def back(self) -> None:
-        """Take back what was added since the place that was remembered."""
-        self.waiting.clear()
-        self.held = 0
-        self.size, self.found = self.begun
-        self.stream.seek(self.size)
-        self.stream.truncate()
-
-
 @contextmanager
-def replace_when_complete(name: str) -> Iterator[FileIO]:
+def replace_when_complete(name: str) -> Iterator[BinaryIO]:
     """A file that takes its place when it is whole."""
     temporary = f"{name}.{os.urandom(6).hex()}{PARTIAL_SUFFIX}"  # workers may be on several machines
     try:
-        with FileIO(temporary, "w") as stream:
+        with open(temporary, "wb") as stream:
             yield stream
         os.replace(temporary, name)
     finally:
         if os.path.lexists(temporary):
             os.unlink(temporary)
-
-
-def write_all(stream: FileIO, data: bytes) -> None:
-    """Write all of it: the last that fits on a full disk is less."""
-    left = memoryview(data)
-    while left:
-        left = left[stream.write(left) :]
 
 
 def unwritable_file_error(name: str, error: OSError) -> InputError:
@@ -216,22 +160,24 @@ def run_part(
     """
     left_out = {number: why for number, why in (broken or {}).items() if chunk.first <= number < chunk.end}
     name, mark_name = rows_file(folder, chunk), mark_file(folder, chunk)
+    lines, sums = _work_rows(job, pairs, chunk, left_out, watch or _ignore_pair)
+    text = json.dumps(sums.data(), separators=(",", ":")).encode()
+    digest = blake2b(digest_size=16)
+    for line in lines:
+        digest.update(line)
+    head = {
+        "first": chunk.first,
+        "end": chunk.end,
+        "size": sum(map(len, lines)),
+        "digest": digest.hexdigest(),
+        "failed": len(left_out),
+        "check": digest_of(text),
+    }
     try:
         with replace_when_complete(name) as stream:
-            rows = RowWriter(stream, name)
-            sums = _write_rows(job, pairs, chunk, left_out, watch or _ignore_pair, rows)
-            rows.flush()
-        text = json.dumps(sums.data(), separators=(",", ":")).encode()
-        head = {
-            "first": chunk.first,
-            "end": chunk.end,
-            "size": rows.size,
-            "digest": rows.found.hexdigest(),
-            "failed": len(left_out),
-            "check": digest_of(text),
-        }
+            stream.writelines(lines)
         with replace_when_complete(mark_name) as stream:
-            write_all(stream, json.dumps(head).encode() + b"\n" + text)
+            stream.write(json.dumps(head).encode() + b"\n" + text)
     except OSError as error:
         raise unwritable_file_error(name, error) from None
     return len(left_out)
@@ -268,39 +214,44 @@ def has_marked_rows(stream: BinaryIO, mark: Mark) -> bool:
 
 
 # ---------------------------------------------------------------- the rows
-def _write_rows(
-    job: Job, pairs: Pairs, chunk: Part, broken: dict[int, BrokenPair], watch: PairCallback, rows: RowWriter
-) -> Any:
-    """Write the rows of a part and give their sums.
+def _work_rows(
+    job: Job, pairs: Pairs, chunk: Part, broken: dict[int, BrokenPair], watch: PairCallback
+) -> tuple[list[bytes], Any]:
+    """The rows of a part as lines, and their sums.
 
     Where the job fails at a pair, its sums may be half done: the pairs since the last such one are done
     once more, and that one with them, left out. So no pair is done more than a few times.
     """
-    total = None
+    total, lines = None, list[bytes]()
     first, end = chunk.first, chunk.end
     while first < chunk.end:
-        sums = job.fold()
-        rows.begin()
+        sums, done = job.fold(), len(lines)
         feed = _PairFeed(pairs, first, end, broken, watch)
         try:
-            for row in job.rows(feed, sums):
-                rows.add(row)
+            lines += map(_encode_row, job.rows(feed, sums))
             watch(-1)
         except Exception as error:
             if _is_fatal(error) or feed.number < first:
                 raise _fatal_error(error, feed.number) from error
             broken[feed.number] = _leave_out(broken.get(feed.number), error)
-            rows.back()
+            del lines[done:]
             end = feed.number + 1
             continue
-        if rows.added != end - first:
-            raise RuntimeError(f"the job {job.kind} gave {rows.added:,} rows for {end - first:,} pairs")
+        if (count := len(lines) - done) != end - first:
+            raise RuntimeError(f"the job {job.kind} gave {count:,} rows for {end - first:,} pairs")
         if total is None:
             total = sums
         else:
             total.extend(sums)
         first, end = end, chunk.end
-    return total
+    return lines, total
+
+
+def _encode_row(row: str) -> bytes:
+    """A row as a line of a file."""
+    if "\n" in row:
+        raise ValueError("a row holds a line end")
+    return row.encode("utf-8", "backslashreplace") + b"\n"
 
 
 class _PairFeed:

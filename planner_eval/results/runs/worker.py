@@ -13,7 +13,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from planner_eval.base.errors import PlanevalError
 from planner_eval.execution.sandbox.lockdown import die_with_parent
@@ -210,45 +210,37 @@ class InterruptOnSignal:
     def __init__(self) -> None:
         self.before: dict[int, Any] = {}
 
-    def __enter__(self) -> InterruptOnSignal:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
-                if signal.getsignal(number) is signal.SIG_DFL:
-                    self.before[number] = signal.signal(number, _interrupt)
+                if self._replaces(signal.getsignal(number)):
+                    self.before[number] = signal.signal(number, self._handle)
         return self
 
     def __exit__(self, *_error: object) -> None:
         for number, handler in self.before.items():
             signal.signal(number, handler)
 
+    def _replaces(self, handler: Any) -> bool:
+        return handler is signal.SIG_DFL
 
-def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+    def _handle(self, _number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
 
 
 class StopRequested(BaseException):
     """A signal came; no error of a pair."""
 
 
-class SignalWatch:
+class SignalWatch(InterruptOnSignal):
     """Takes note of signals while a run is at work; those that are ignored stay so."""
 
-    def __init__(self) -> None:
-        self.asked = False
-        self.before: dict[int, Any] = {}
+    asked = False
 
-    def __enter__(self) -> SignalWatch:
-        if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                    self.before[number] = signal.signal(number, self._note)
-        return self
+    def _replaces(self, handler: Any) -> bool:
+        return handler not in (signal.SIG_IGN, None)
 
-    def __exit__(self, *_error: object) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
-
-    def _note(self, _number: int, _frame: object) -> None:
+    def _handle(self, _number: int, _frame: object) -> None:
         self.asked = True
 
     def check(self) -> None:

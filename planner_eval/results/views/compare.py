@@ -10,7 +10,6 @@ from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.ratios import gap_text
 from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
 from planner_eval.base.text import JsonObject, format_count, one_line
-from planner_eval.comparison.metrics.facts import Tally
 from planner_eval.reading.files.costs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
@@ -25,9 +24,8 @@ from planner_eval.results.conversations import (
 )
 from planner_eval.results.gold_doubts import WithoutDoubts, doubt_data, doubt_sentences
 from planner_eval.results.report import Estimate
-from planner_eval.results.scored import ScoredRow
 from planner_eval.results.system_names import HEADS, letter_legend, letter_names
-from planner_eval.results.totals import Records, record_rows
+from planner_eval.results.totals import record_rows
 from planner_eval.results.views.junit import Case
 from planner_eval.results.views.report import left_out_lines, round_value
 
@@ -188,9 +186,9 @@ def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Ro
         for lines in zip(*(group[:3] for group in groups), strict=True):
             counts = [lines[0].first.n, *(line.second.n for line in lines)]
             row: dict[str, Any] = {
-                _free_key(key, names): value,
+                f"{key} (key)" if key in names or key in HEADS else key: value,
                 "metric": lines[0].name,
-                "n": _sample_count(counts),
+                "n": counts[0] if len({*counts}) == 1 else " / ".join(map(str, counts)),
             }
             row[names[0]] = round_value(lines[0].first.value)
             row |= {name: round_value(line.second.value) for name, line in zip(names[1:], lines, strict=True)}
@@ -203,33 +201,12 @@ def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Ro
     return rows
 
 
-def _sample_count(counts: list[int]) -> int | str:
-    """Over how many samples a figure exists; under each system, where that is not the same."""
-    return counts[0] if len({*counts}) == 1 else " / ".join(map(str, counts))
-
-
-def _free_key(key: str, names: Sequence[str]) -> str:
-    """A key as the head of a column that is no other's."""
-    return f"{key} (key)" if key in names or key in HEADS else key
-
-
 def mistaken_rows(comparison: Comparison, names: Sequence[str]) -> Rows:
     """Which tool was taken for which, in predictions that were read."""
     return [
         {"gold calls": gold, "called": pred, **dict(zip(names, counts, strict=True))}
         for (gold, pred), counts in mistaken_counts(comparison).items()
     ]
-
-
-def _readable_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The counts of records with ``readable`` for ``read``, which people take for an order."""
-    return [row | {"records": "readable"} if row["records"] == "read" else row for row in rows]
-
-
-def _mistaken_table(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of :func:`mistaken_rows` under heads for people."""
-    heads = {"gold calls": "gold's tool", "called": "predicted tool"}
-    return [{heads.get(key, key): value for key, value in row.items()} for row in rows]
 
 
 def _probability(p: float) -> str:
@@ -268,12 +245,11 @@ def write_comparison(
         if style.markup:
             yield _markdown(comparison, selected, without)
             return
-        text = _text(comparison, selected, names, flips, without)
-        if max(map(len, text.tables.splitlines()), default=0) > TERMINAL_WIDTH:
-            letters = letter_names(len(names))
+        tables, text = _text(comparison, selected, names, flips, without)
+        if max(map(len, tables.splitlines()), default=0) > TERMINAL_WIDTH:
             yield f"{letter_legend(names)}\n\n"
-            text = _text(comparison, selected, letters, flips, without)
-        yield text.whole
+            text = _text(comparison, selected, letter_names(len(names)), flips, without)[1]
+        yield text
 
     view = View(
         document=document,
@@ -300,26 +276,17 @@ def _markdown(comparison: Comparison, selected: Sequence[int], without: WithoutD
     return "\n\n".join(filter(None, blocks))
 
 
-class _Text:
-    """A comparison for people; its tables, whose width counts, and all of it."""
-
-    def __init__(self, head: Sequence[str], tables: Sequence[str], tail: Sequence[str]) -> None:
-        self.tables = "\n\n".join(section for section in tables if section)
-        self.whole = "\n\n".join(
-            section for section in ("\n".join(head), self.tables, "\n".join(tail)) if section
-        )
-
-
 def _text(
     comparison: Comparison,
     selected: Sequence[int],
     names: Sequence[str],
     flips: int,
     without: WithoutDoubts | None,
-) -> _Text:
+) -> tuple[str, str]:
+    """A comparison for people: its tables, whose width counts, and all of it."""
     contrasts = comparison.contrasts
     tables = [
-        table(_readable_rows(record_rows(names, comparison.records)), width=TERMINAL_WIDTH),
+        table(record_rows(names, comparison.records, read="readable"), width=TERMINAL_WIDTH),
         table(cause_rows(comparison, names)[:20], width=TERMINAL_WIDTH),
         *(table(rows) for rows in conversation_rows(comparison, names)),
     ]
@@ -333,7 +300,9 @@ def _text(
             rows = pair_rows(select_lines(contrast.lines, selected), (names[0], name), contrast.both_read)
             tables.append(f"{name} against {names[0]}\n\n{table(rows)}" if rows else "")
     tables += [table(breakdown_rows(comparison, key, names)) for key in contrasts[0].breakdown]
-    tables.append(table(_mistaken_table(mistaken_rows(comparison, names)[:20])))
+    heads = {"gold calls": "gold's tool", "called": "predicted tool"}
+    mistaken = mistaken_rows(comparison, names)[:20]
+    tables.append(table([{heads.get(key, key): value for key, value in row.items()} for row in mistaken]))
     tail = []
     for contrast, name in zip(contrasts, names[1:], strict=True):
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
@@ -344,7 +313,9 @@ def _text(
     lines = contrasts[0].lines
     missing = [line.name for index, line in enumerate(lines) if index not in selected]
     tail += [*_cost_lines(comparison, names), *left_out_lines(missing, contrasts[0].lacks)]
-    return _Text(_opening_lines(comparison, without), tables, [*tail, *_method_lines(comparison)])
+    tables_text = "\n\n".join(filter(None, tables))
+    head, end = _opening_lines(comparison, without), [*tail, *_method_lines(comparison)]
+    return tables_text, "\n\n".join(filter(None, ("\n".join(head), tables_text, "\n".join(end))))
 
 
 def _opening_lines(comparison: Comparison, without: WithoutDoubts | None) -> list[str]:
@@ -441,16 +412,12 @@ def _both(values: Iterable[Any]) -> JsonObject:
     return dict(zip(("first", "second"), values, strict=True))
 
 
-def _tasks_data(contrast: Contrast) -> JsonObject:
-    """How often each task was tried and right under either system."""
-    return {
+def contrast_data(contrast: Contrast) -> JsonObject:
+    """Two systems compared as JSON data."""
+    tasks = {
         task: _both([{"trials": counts.trials, "right": counts.right} for counts in pair])
         for task, pair in contrast.tasks.items()
     }
-
-
-def contrast_data(contrast: Contrast) -> JsonObject:
-    """Two systems compared as JSON data."""
     return {
         "schema": "planeval.contrast/1",
         "verdict": contrast.verdict,
@@ -460,7 +427,10 @@ def contrast_data(contrast: Contrast) -> JsonObject:
         "records": _both([records._asdict() for records in contrast.records]),
         "samples": contrast.n,
         "unanswered": _both(contrast.unanswered),
-        "unreadable": _both(map(_unreadable_data, contrast.records)),
+        "unreadable": _both(
+            {"as_written": r.unreadable_as_written, "once_repaired": r.unreadable_once_repaired}
+            for r in contrast.records
+        ),
         "holm_over": contrast.family,
         "figures": {line.name: _line_data(line) for line in contrast.lines},
         "breakdown": {
@@ -469,7 +439,7 @@ def contrast_data(contrast: Contrast) -> JsonObject:
         },
         "only_first": list(contrast.lost),
         "only_second": list(contrast.won),
-        **({"tasks": _tasks_data(contrast)} if contrast.tasks else {}),
+        **({"tasks": tasks} if tasks else {}),
         "causes": _both(map(dict, contrast.causes)),
         "mistaken": mistaken_rows(Comparison((contrast,)), contrast.names),
         **_conversation_data(contrast),
@@ -486,10 +456,6 @@ def _conversation_data(contrast: Contrast) -> JsonObject:
     return {key: {name: data.get(key, absent.get(key, {})) for name, data in sides.items()} for key in keys}
 
 
-def _unreadable_data(records: Records) -> dict[str, int | None]:
-    return {"as_written": records.unreadable_as_written, "once_repaired": records.unreadable_once_repaired}
-
-
 def _both_read_data(both_read: BothRead) -> JsonObject:
     return {
         "samples": both_read.n,
@@ -504,32 +470,21 @@ def _line_data(line: Line) -> JsonObject:
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
 
 
-def _system_rows(comparison: Comparison) -> Mapping[str, Sequence[ScoredRow]]:
-    return dict(zip(comparison.names, comparison.of_each("rows"), strict=True))
-
-
 def _samples(comparison: Comparison) -> list[dict[str, Any]]:
     """What became of each sample under each system; of those that only some have as well."""
     samples: dict[tuple[str, int], dict[str, Any]] = {}
-    for name, rows in _system_rows(comparison).items():
+    for name, rows in zip(comparison.names, comparison.of_each("rows"), strict=True):
         met: Counter[str] = Counter()  # a record without an id may be called what another's id is
         for row in rows:
             met[row.id] += 1
-            values = {metric: _value(tally) for metric, tally in row.tallies.items()}
-            outcome: dict[str, Any] = {
+            samples.setdefault((row.id, met[row.id]), {})[name] = {
                 "state": row.state,
                 "codes": list(row.codes),
                 "reason": row.reason,
-                "metrics": values,
+                "metrics": {m: tally and tally.value for m, tally in row.tallies.items()},
+                **{flag: True for flag in ("repaired", "repairable") if getattr(row, flag)},
             }
-            outcome |= {"repaired": True} if row.repaired else {}
-            outcome |= {"repairable": True} if row.repairable else {}
-            samples.setdefault((row.id, met[row.id]), {})[name] = outcome
     return [{"id": name, "systems": systems} for (name, _), systems in samples.items()]
-
-
-def _value(tally: Tally | None) -> float | None:
-    return None if tally is None else tally.value
 
 
 def compare_cases(comparison: Comparison, *, limited: bool) -> list[Case]:

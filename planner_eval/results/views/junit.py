@@ -111,25 +111,15 @@ def write_cases(make: Callable[[], tuple[Iterable[Case], Mapping[str, int] | Non
       </testsuite>
     </testsuites>
     """
-    cases, outcomes = make()
-    if outcomes is None:
-        cases = list(cases)
-        outcomes = Counter(case.outcome for case in cases)
-    return junit_pieces(cases, outcomes)
-
-
-def junit_pieces(cases: Iterable[Case], outcomes: Mapping[str, int]) -> Iterator[str]:
-    """A JUnit XML report as it is made.
-
-    Args:
-        cases: The test cases.
-        outcomes: How many of them have which outcome, which stands before them.
-    """
     from xml.etree.ElementTree import Element, indent, tostring
 
     def start(name: str, attributes: dict[str, str]) -> str:
         return tostring(Element(name, attributes), encoding="unicode").removesuffix(" />")
 
+    cases, outcomes = make()
+    if outcomes is None:
+        cases = list(cases)
+        outcomes = Counter(case.outcome for case in cases)
     counts = {"tests": str(sum(outcomes.values()))}
     counts |= {f"{kind}s": str(outcomes.get(kind, 0)) for kind in ("failure", "error")}
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n{start("testsuites", counts)}>\n  '

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import round_ratio
-from planner_eval.base.tables import TEXT, Rows, Style, table_pieces
+from planner_eval.base.tables import TEXT, Rows, Style, json_array, table_pieces
 from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.metrics import METRICS
@@ -19,7 +19,6 @@ from planner_eval.comparison.rows import NO_ANSWER_STATES, STATES, causes_head
 from planner_eval.plan.statistics import plain_scope
 from planner_eval.results.causes import ALONE, EVEN, KINDS, Causes, CauseSum
 from planner_eval.results.conversations import (
-    conversation_blocks,
     conversation_data,
     cost_lines,
     cost_rows,
@@ -28,7 +27,7 @@ from planner_eval.results.conversations import (
 from planner_eval.results.intervals import span_text
 from planner_eval.results.report import Estimate, Report
 from planner_eval.results.scored import ScoredRow, row_data, tally_data
-from planner_eval.results.trials import trial_blocks, trial_data, trial_lines, trial_rows
+from planner_eval.results.trials import trial_data, trial_lines, trial_rows
 from planner_eval.results.views.junit import Case, outcome
 
 if TYPE_CHECKING:
@@ -182,7 +181,11 @@ def _document(
     selected = existing_figures(view.figures(report), view.every)
     blocks = [
         style.table(figure_rows(selected)),
-        *_trial_blocks(report, style),
+        *(
+            block
+            for _, rows, lines in _beside_figures(report)
+            for block in (style.table(rows), style.lines(lines))
+        ),
         *_breakdowns(report, selected, style),
         *([] if report.causes is None else [causes_text(report.causes, style)]),
         *_doubt_blocks(report, selected, without, style),
@@ -224,16 +227,12 @@ def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoub
     if without is not None:
         from planner_eval.results.gold_doubts import doubt_data
 
-        empty_rows = data.pop("rows")
-        data = {**data, "without_gold_doubts": doubt_data(report, without), "rows": empty_rows}
-    head = to_json(data, 1)
-    yield head.removesuffix("[]\n}")
-    empty = True
-    for row in rows:
-        text = to_json(row_data(row), 1).replace("\n", "\n  ")
-        yield f"{'[' if empty else ','}\n  {text}"
-        empty = False
-    yield "[]\n}" if empty else "\n ]\n}"
+        data["without_gold_doubts"] = doubt_data(report, without)
+        data["rows"] = data.pop("rows")
+    yield to_json(data, 1).removesuffix("[]\n}")
+    for text in json_array(to_json(row_data(row), 1) for row in rows):
+        yield text.replace("\n", "\n ")
+    yield "\n}"
 
 
 def _lines(rows: Iterable[ScoredRow], width: int) -> Iterator[str]:
@@ -301,21 +300,22 @@ def _commonest_causes(report: Report) -> list[str]:
     lines = [f"most common causes among {format_count(wrong, 'wrong prediction')}:"]
     for number, (cause, count) in enumerate(ranked[:_MAX_CAUSES_SHOWN], 1):
         meaning = EDITS[cause] if cause in EDITS else STATES[cause].partition(";")[0]
-        lines.append(f"{number}. {cause}, in {count:,} ({_percent_text(count / wrong)}): {meaning}")
+        lines.append(
+            f"{number}. {cause}, in {count:,} ({100 * round_ratio(count / wrong, 2):.10g} %): {meaning}"
+        )
     return lines
 
 
-def _percent_text(ratio: float) -> str:
-    return f"{100 * round_ratio(ratio, 2):.10g} %"
-
-
-def _trial_blocks(report: Report, style: Style) -> list[str]:
-    """Trials of tasks and recorded verdicts, where there are any."""
-    verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
-    return [
-        *trial_blocks(report.trials, style),
-        *conversation_blocks(report.totals.conversations, style, verdict),
-    ]
+def _beside_figures(report: Report) -> Iterator[tuple[str, Rows, list[str]]]:
+    """Trials, costs and turns, where there are any: each a title, a table and sentences."""
+    trials, sums = report.trials, report.totals.conversations
+    if trials is not None:
+        title = "Trials of tasks" if trials.passes else "Recorded verdicts"
+        yield title, trial_rows(trials) if trials.passes else [], [*trial_lines(trials)]
+    if sums is not None:
+        verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
+        yield "Cost", cost_rows(sums, verdict), cost_lines(sums)
+        yield "Turns", [], [*turn_lines(sums)]
 
 
 def _trial_data(report: Report) -> JsonObject:
@@ -328,15 +328,6 @@ def _trial_data(report: Report) -> JsonObject:
 
 def beside_cards(report: Report) -> list[dict[str, Any]]:
     """Trials, costs and turns as a page shows them: each a title, a table and sentences."""
-    trials, sums = report.trials, report.totals.conversations
-    verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
-    cards: list[tuple[str, Rows, list[str]]] = []
-    if trials is not None:
-        title = "Trials of tasks" if trials.passes else "Recorded verdicts"
-        cards.append((title, trial_rows(trials) if trials.passes else [], [*trial_lines(trials)]))
-    if sums is not None:
-        cards.append(("Cost", cost_rows(sums, verdict), cost_lines(sums)))
-        cards.append(("Turns", [], [*turn_lines(sums)]))
     return [
         {
             "title": title,
@@ -344,7 +335,7 @@ def beside_cards(report: Report) -> list[dict[str, Any]]:
             "rows": [[*row.values()] for row in rows],
             "lines": lines,
         }
-        for title, rows, lines in cards
+        for title, rows, lines in _beside_figures(report)
         if rows or lines
     ]
 
@@ -381,12 +372,6 @@ def _breakdowns(report: Report, selected: Sequence[Estimate], style: Style) -> l
     return tables
 
 
-def _count_ungrouped(report: Report) -> dict[str, int]:
-    """How many judged pairs are in no group, by key."""
-    counts = {key: report.totals.without(key) for key in report.breakdown}
-    return {key: count for key, count in counts.items() if count}
-
-
 def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names: Collection[str]) -> Rows:
     rows = []
     head = f"{key} (key)" if key == "n" or key in names else key
@@ -412,6 +397,7 @@ def _figure_data(figure: Estimate) -> JsonObject:
 
 def report_data(report: Report, rows: Iterable[ScoredRow]) -> JsonObject:
     """A report as JSON data, with some of its rows."""
+    without = {key: count for key in report.breakdown if (count := report.totals.without(key))}
     return {
         "schema": "planeval.report/1",
         "signature": report.signature,
@@ -425,7 +411,7 @@ def report_data(report: Report, rows: Iterable[ScoredRow]) -> JsonObject:
             key: {value: {f.name: _figure_data(f) for f in estimates} for value, estimates in groups.items()}
             for key, groups in report.breakdown.items()
         },
-        **({"without": without} if (without := _count_ungrouped(report)) else {}),
+        **({"without": without} if without else {}),
         "causes": report.codes(),
         **({} if report.causes is None else {"attribution": causes_data(report.causes)}),
         **_trial_data(report),

@@ -29,7 +29,7 @@ from planner_eval.comparison.turns import first_wrong_text, turns_text
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record
 from planner_eval.results.pair_sums import DiffSums, has_different_effects
-from planner_eval.results.views.junit import Case, junit_pieces, outcome
+from planner_eval.results.views.junit import Case, outcome, write_cases
 
 # ----------------------------------------------------------------------
 # What a prediction that was cut off had got right before the cut, and whether it went round in a circle.
@@ -438,7 +438,7 @@ def format_rows(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> 
 
         return json_array(rows)
     if shows(form, "cases"):
-        return junit_pieces(map(Case._make, rows), sums.outcomes)
+        return write_cases(lambda: (map(Case._make, rows), sums.outcomes))
     if shows(form, "rows") and sums.shown:
         from planner_eval.base.tables import table_head
 
