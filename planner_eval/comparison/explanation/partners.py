@@ -94,8 +94,7 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
     for _ in range(MAX_ROUNDS):
         doubtful = [
             (pred, gold)
-            for gold, pred in enumerate(pairing.to_pred[: len(gold_tools)])
-            if pred >= 0
+            for pred, gold in pairing.pairs()
             if pred_tools[pred] != gold_tools[gold] or _is_doubtful(pairing, pred, gold, flows=flows)
         ]
         if not doubtful:
@@ -143,8 +142,7 @@ def _is_dearer_exchange(pairing: Pairing, rematched: Pairing) -> bool:
 def _count_differences(pairing: Pairing) -> tuple[int, float]:
     """How many partners are of two tools, and how many arguments of partners differ."""
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
-    pairs = [(pred, gold) for gold, pred in enumerate(pairing.to_pred[: len(gold_tools)]) if pred >= 0]
-    replaced = sum(pred_tools[pred] != gold_tools[gold] for pred, gold in pairs)
+    replaced = sum(pred_tools[pred] != gold_tools[gold] for pred, gold in pairing.pairs())
     return replaced, pairing.total(range(len(pairing.to_pred)))
 
 
@@ -168,7 +166,7 @@ def _part_other_computations(pairing: Pairing) -> Pairing:
     """
     pred_tools, gold_tools = pairing.pred.tools, pairing.gold.tools
     counts = len(pred_tools), len(gold_tools)
-    pairs = [(pred, gold) for gold, pred in enumerate(pairing.to_pred[: counts[1]]) if pred >= 0]
+    pairs = pairing.pairs()
     if min(counts) < MIN_COMPUTED_CALLS or sum(counts) < MIN_COMPARED_CALLS or not pairs:
         return pairing
     same_tool = [pair for pair in pairs if pred_tools[pair[0]] == gold_tools[pair[1]]]

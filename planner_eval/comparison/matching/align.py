@@ -271,12 +271,9 @@ class Alignment(NamedTuple):
     @classmethod
     def of(cls, pairing: Pairing) -> Alignment:
         """The alignment of a pairing that is made."""
-        partners = pairing.to_pred[: len(pairing.gold.tools)]  # without the answer
-        pairs = tuple([(pred, gold) for gold, pred in enumerate(partners) if pred >= 0])
-        missing = tuple([gold for gold, pred in enumerate(partners) if pred < 0])
-        extra: tuple[int, ...] = ()
-        if len(pairs) < len(pairing.pred.tools):
-            extra = tuple([p for p in range(len(pairing.pred.tools)) if pairing.to_gold[p] < 0])
+        pairs = tuple(pairing.pairs())
+        missing = tuple([gold for gold in range(len(pairing.gold.tools)) if pairing.to_pred[gold] < 0])
+        extra = tuple([pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] < 0])
         return cls(pairs, missing, extra, pairing.proved)
 
 
@@ -494,9 +491,10 @@ def _pair_by_replaced(pairing: Pairing) -> None:
     ):
         return
     replaced = {
-        g: p for g, p in enumerate(pairing.to_pred[: len(gold.tools)])
-        if p >= 0 and pred.tools[p] != gold.tools[g]
-    }  # fmt: skip
+        gold_call: pred_call
+        for pred_call, gold_call in pairing.pairs()
+        if pred.tools[pred_call] != gold.tools[gold_call]
+    }
     golds = [gold_position for gold_position in range(len(gold.tools)) if gold_position not in replaced]
     preds = {*range(len(pred.tools))}.difference(replaced.values())
     counts = Counter(pred.tools)

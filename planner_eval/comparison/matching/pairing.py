@@ -145,8 +145,6 @@ class PlanCalls:
 
     def written(self, position: int) -> dict[Any, Value]:
         """The same arguments, by the same names, as the plan has them."""
-        if self.numbered.written is self.numbered.arguments and position not in self._written:
-            return {name: value for name, (_, _, value) in self.arguments(position).items()}
         if position not in self._written:
             values = [value for _, value in self.numbered.written[position]]
             self._written[position] = dict(zip(self.arguments(position), values, strict=True))
@@ -262,6 +260,10 @@ class Pairing:
         """Make two free calls partners."""
         self.to_gold[pred], self.to_pred[gold] = gold, pred
 
+    def pairs(self) -> list[tuple[int, int]]:
+        """The partners, by gold's positions; the answers aside."""
+        return [(pred, gold) for gold, pred in enumerate(self.to_pred[: len(self.gold.tools)]) if pred >= 0]
+
     def release(self, preds: Iterable[int], golds: Iterable[int], to: int = FREE) -> None:
         """Set calls free, or to ALONE."""
         for pred in preds:
@@ -278,9 +280,8 @@ class Pairing:
     def ranks(self) -> Ranks:
         """An order of pred's calls and one of gold's that do not depend on where they are written."""
         if self._ranks is None:
-            self._ranks = Ranks(
-                self.pred, self.gold, count_unshared=self.matcher is not None, marks=self.open
-            )
+            has_matcher = self.matcher is not None
+            self._ranks = Ranks(self.pred, self.gold, count_unshared=has_matcher, marks=self.open)
         return self._ranks
 
     @property
@@ -319,7 +320,7 @@ class Pairing:
             gold: A call of gold.
             strict: Take no free producer for right; else also where two free producers could pair.
         """
-        names, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        names, referring, _ = self.fixed(pred, gold)
         differences = dict.fromkeys(names, 1.0)
         for name, producers, gold_producers in referring:
             worst = self._strayed(producers, gold_producers, strict)
@@ -327,13 +328,9 @@ class Pairing:
                 differences[name] = worst
         return differences
 
-    def wrong(self, pred: int, gold: int) -> list[Any]:
-        """The arguments of two calls that differ whatever becomes of other calls."""
-        return (self._fixed.get((pred, gold)) or self._fix(pred, gold))[0]
-
     def cost(self, pred: int, gold: int, strict: bool = False) -> float:
         """How many arguments of two calls differ; `strict` takes no free producer for right."""
-        names, referring, _ = self._fixed.get((pred, gold)) or self._fix(pred, gold)
+        names, referring, _ = self._fixed.get((pred, gold)) or self.fixed(pred, gold)
         total = float(len(names))
         for name, producers, gold_producers in referring:
             worst = self._strayed(producers, gold_producers, strict)
@@ -346,11 +343,10 @@ class Pairing:
         if not self._weighed:  # most plans leave no choice: what tells calls apart is 2 % of scoring them
             self._weighed = True
             self._fixed.clear()
-        names, referring, bonus = self._fixed.get((pred, gold)) or self._fix(pred, gold)
-        total = float(len(names))
+        names, referring, bonus = self._fixed.get((pred, gold)) or self.fixed(pred, gold)
         if names:
-            nearness = self._near.get((pred, gold))
-            bonus += self._nearness(pred, gold, names) if nearness is None else nearness
+            bonus += self._nearness(pred, gold, names)
+        total = float(len(names))
         for name, producers, gold_producers in referring:
             strayed = self._strayed(producers, gold_producers, strict=False)
             if strayed and not (self.matcher is not None and self._matches(pred, gold, name, False)):
@@ -359,8 +355,10 @@ class Pairing:
                 bonus += REFERENCE_BONUS
         return total - bonus if total else total - bonus - WHOLE_CALL_BONUS
 
-    def _fix(self, pred: int, gold: int) -> FixedComparison:
+    def fixed(self, pred: int, gold: int) -> FixedComparison:
         """What of two calls no other pair changes; remembered while there are few."""
+        if stored := self._fixed.get((pred, gold)):
+            return stored
         # a table asks this for each of its cells
         pred_args = self.pred.known[pred] or self.pred.arguments(pred)
         gold_args = self.gold.known[gold] or self.gold.arguments(gold)
@@ -377,17 +375,11 @@ class Pairing:
                     differing.append(name)
                 continue
             shared += 1
-            if pred_arg[0] != gold_arg[0]:
-                may_match = has_matcher and self._matches(pred, gold, name, None)
-                if may_match and pred_arg[1] and gold_arg[1]:
-                    referring.append((name, (), ()))  # the matcher is to say, once others are paired
-                elif may_match:
-                    right += 1
-                    telling_bonus += telling.get(name, 0.0)
-                else:
-                    differing.append(name)
-            elif pred_arg[1]:
-                referring.append((name, pred_arg[1], gold_arg[1]))
+            if pred_arg[0] != gold_arg[0] and not (has_matcher and self._matches(pred, gold, name, None)):
+                differing.append(name)
+            elif pred_arg[1] and gold_arg[1]:
+                same = pred_arg[0] == gold_arg[0]  # else the matcher is to say, once others are paired
+                referring.append((name, pred_arg[1], gold_arg[1]) if same else (name, (), ()))
             else:
                 right += 1
                 telling_bonus += telling.get(name, 0.0)
@@ -402,9 +394,12 @@ class Pairing:
 
     def _nearness(self, pred: int, gold: int, names: list[Any]) -> float:
         """What speaks for a pair in the values that differ; only where there is a choice it is asked for."""
+        stored = self._near.get((pred, gold))
+        if stored is not None:
+            return stored
         pred_features = self.pred.parts[pred] or self.pred.features(pred)
         gold_features = self.gold.parts[gold] or self.gold.features(gold)
-        pred_args, gold_args = self.pred.arguments(pred), self.gold.arguments(gold)
+        pred_args, gold_args = self.arguments(pred, gold)
         likeness = 0.0
         for name in names:
             if (
@@ -420,14 +415,14 @@ class Pairing:
         return nearness
 
     def _strayed(self, producers: tuple[int, ...], gold_producers: tuple[int, ...], strict: bool) -> float:
-        to_gold = self.to_gold
+        """What an argument counts by its producers, the worst of them; 1 where only a matcher could tell."""
         if len(producers) == 1:
-            if to_gold[producers[0]] == gold_producers[0]:
+            if self.to_gold[producers[0]] == gold_producers[0]:
                 return 0.0
             return self._astray(producers[0], gold_producers[0], strict)
         worst = 0.0 if gold_producers else 1.0
         for producer, gold_producer in zip(producers, gold_producers, strict=True):
-            if to_gold[producer] != gold_producer:
+            if self.to_gold[producer] != gold_producer:
                 worst = max(worst, self._astray(producer, gold_producer, strict))
         return worst
 

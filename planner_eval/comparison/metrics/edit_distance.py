@@ -150,7 +150,7 @@ class _Costs:
         cost = int(pred < self.preds and tools[0][pred] != tools[1][gold])
         slots: list[_Slot] = []
         pred_args, gold_args = self.given[0][pred], self.given[1][gold]
-        wrong = self.pairing.wrong(pred, gold)
+        wrong = self.pairing.fixed(pred, gold)[0]
         for name in {**gold_args, **pred_args}:
             pred_arg, gold_arg = pred_args.get(name), gold_args.get(name)
             if (

@@ -1,0 +1,560 @@
+"""Edits that are told in one line: what such a line costs, which edits it may tell, and its sentence.
+
+Of all lines that may be, those are chosen that save most. A line is a row of :data:`LINES`; what it may tell
+is found by a function of :data:`PROPOSERS`, or by a row of :data:`GROUPS`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.comparison.explanation.causes import find_lookups, is_conversation
+from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
+from planner_eval.comparison.explanation.names import (
+    MAX_LISTED,
+    CallNames,
+    calls_numbers,
+    computation_name,
+    computes,
+    cut_list,
+    format_list,
+    links_of,
+    no_call_suffix,
+    tool_label,
+    value_name,
+)
+from planner_eval.comparison.explanation.partners import CALLS_PER_SHARED_CALL
+from planner_eval.comparison.explanation.sentences import (
+    argument_name,
+    argument_path_name,
+    narrow_difference,
+)
+from planner_eval.comparison.matching.replaced import is_distinctive
+from planner_eval.plan.canonical import OWN_POSITIONS, value_key
+from planner_eval.plan.model import Plan
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
+
+if TYPE_CHECKING:
+    from planner_eval.comparison.diff import Diff
+
+MIN_TRAILING_EXTRA, MIN_TRAILING_MISSING = 3, 4
+"""So many calls at the end that gold has not, or that only gold has, are one sentence."""
+
+
+class Bundle(NamedTuple):
+    """Edits that are told in one sentence.
+
+    Args:
+        name: What they are called.
+        message: The sentence.
+        edits: Their positions in the diff's edits.
+    """
+
+    name: str
+    message: str
+    edits: tuple[int, ...]
+
+
+class Proposal(NamedTuple):
+    """A line that may be told in the place of several edits.
+
+    Args:
+        name: Its row in :data:`LINES`.
+        edits: The positions of the edits.
+        data: What its sentence needs beside them.
+    """
+
+    name: str
+    edits: tuple[int, ...]
+    data: Any = None
+
+    @property
+    def saving(self) -> float:
+        """How much cheaper it is than its edits, each of which costs 1."""
+        return len(self.edits) - LINES[self.name][0]
+
+
+IndexedEdits = list[tuple[int, Edit]]
+
+
+class Roots(NamedTuple):
+    """The root causes of a difference that no line tells yet.
+
+    Args:
+        diff: The comparison.
+        names: How calls are called.
+        edits: The edits with their positions among all.
+    """
+
+    diff: Diff
+    names: CallNames
+    edits: IndexedEdits
+
+    def by_code(self, code: str) -> dict[int, tuple[int, Edit]]:
+        """The edits of a code about whole calls, by their call."""
+        places = [(edit.pred or edit.gold, (index, edit)) for index, edit in self.edits if edit.code == code]
+        return {place.call: root for place, root in places if place and place.call is not None}
+
+    def grouped(self, key: Callable[[Roots, Edit], Hashable]) -> Iterator[IndexedEdits]:
+        """Two or more edits of one key; what has none belongs to nothing."""
+        groups: dict[Hashable, IndexedEdits] = {}
+        for index, edit in self.edits:
+            if (group_key := key(self, edit)) is not None:
+                groups.setdefault(group_key, []).append((index, edit))
+        return (group for group in groups.values() if len(group) > 1)
+
+    def argument(self, edit: Edit) -> tuple[str | None, str]:
+        """The tool of the call of an edit, None for the answer, and gold's argument."""
+        call = edit.pred and edit.pred.call
+        return None if call is None else self.diff.pred.calls[call].tool, argument_name(edit.gold)
+
+    def argument_label(self, edit: Edit) -> str:
+        """The same in words."""
+        call = edit.pred and edit.pred.call
+        tool = None if call is None else tool_label(self.diff.pred.calls[call])
+        return f"{tool}: argument {argument_name(edit.gold)!r}"
+
+    def gold_values(self, edits: Iterable[Edit]) -> list[str]:
+        """The values of gold that edits are about, in words."""
+        return [value_name(edit.gold_value, self.names.their_number) for edit in edits]
+
+
+def bundle_edits(diff: Diff, keys: Mapping[int, Hashable]) -> dict[int, Bundle]:
+    """Which edits are told together; none is told twice.
+
+    Args:
+        diff: The comparison.
+        keys: What edits have in common with others of one habit; a text is its name.
+
+    Returns:
+        The line of each edit that is told with others.
+    """
+    bundles: dict[int, Bundle] = {}
+    remaining = [
+        (index, edit)
+        for index, edit in enumerate(diff.edits)
+        if edit.cause is None and not isinstance(keys.get(index), str)
+    ]
+    names = CallNames.of(diff.pred, diff.gold, diff.alignment.pairs)
+    while len(remaining) > 1:  # what one line does not tell another may
+        roots = Roots(diff, names, remaining)
+        chosen = choose_cheapest(proposal for propose in PROPOSERS for proposal in propose(roots))
+        if not chosen:
+            break
+        for name, positions, data in chosen:
+            edits = [diff.edits[index] for index in positions]
+            message = LINES[name][1](roots, edits, data)
+            if 0 in positions and (suffix := no_call_suffix(diff.pred, diff.gold)) not in message:
+                message += suffix  # the first edit's own sentence ends so
+            code = _LINE_NAMES.get(name, edits[0].code)
+            bundles.update(dict.fromkeys(positions, Bundle(code, message, positions)))
+        remaining = [(index, edit) for index, edit in remaining if index not in bundles]
+    return bundles
+
+
+def choose_cheapest(proposals: Iterable[Proposal]) -> list[Proposal]:
+    """Proposals that share no edit, those that save most first; of equal ones the earlier.
+
+    Of 7,847 pairs of plans there was none of which another set of lines had saved more.
+
+    >>> proposals = [Proposal("run", (0, 1)), Proposal("end", (0, 1, 2))]
+    >>> [proposal.edits for proposal in choose_cheapest(proposals)]
+    [(0, 1, 2)]
+    """
+    chosen: list[Proposal] = []
+    told: set[int] = set()
+    for proposal in sorted(proposals, key=lambda proposal: -proposal.saving):
+        if told.isdisjoint(proposal.edits):
+            told.update(proposal.edits)
+            chosen.append(proposal)
+    return chosen
+
+
+# ---------------------------------------------------------------- which edits a line may tell
+def _propose(name: str, group: Iterable[tuple[int, Edit]], data: Any = None) -> Proposal:
+    return Proposal(name, tuple(index for index, _ in group), data)
+
+
+def _propose_lookups(roots: Roots) -> Iterator[Proposal]:
+    """What an agent looks up, and thinks, between the calls that gold lists."""
+    lookups = find_lookups(roots.diff.edits, roots.diff.pred, roots.diff.gold)
+    talks = is_conversation(roots.diff.pred)
+    group = [
+        (index, edit)
+        for index, edit in roots.edits
+        if edit.pred
+        and edit.pred.call in lookups
+        and (talks or edit.own is not None or edit.code != "call.extra")
+    ]
+    times = Counter(roots.argument(edit)[0] for _, edit in group)
+    least = 2 if talks else MIN_TRAILING_EXTRA
+    if len(group) >= least and len(times) > 1:  # else their arguments are told
+        yield _propose("lookup", group, times)
+
+
+def _propose_computations(roots: Roots) -> Iterator[Proposal]:
+    """Another computation, of which hardly a call has a partner."""
+    pred, gold, pairs = roots.diff.pred, roots.diff.gold, roots.diff.alignment.pairs
+    fewer = min(len(pred.calls), len(gold.calls))
+    if fewer > 1 and CALLS_PER_SHARED_CALL * len(pairs) < fewer and computes(pred, gold):
+        yield _propose("other computation", roots.edits)
+
+
+def _propose_groups(roots: Roots) -> Iterator[Proposal]:
+    """Edits that have one thing in common, by the table :data:`GROUPS`."""
+    for name, key, may_be_one in GROUPS:
+        for group in roots.grouped(key):
+            if may_be_one is None or may_be_one(roots, group):
+                yield _propose(name, sorted(group, key=lambda root: root[1].code == "argument.extra"))
+
+
+_VALUE_CODES = ("argument.value", "argument.type")
+
+
+def _is_whole_argument(edit: Edit) -> bool:
+    """Whether an edit is about a whole argument of two partners."""
+    return edit.pred is not None and edit.gold is not None and not edit.pred.at and not edit.also
+
+
+def _item_key(_: Roots, edit: Edit) -> tuple[Any, ...] | None:
+    """The item of a list in which a value is wrong."""
+    if edit.code not in _VALUE_CODES or edit.pred is None or edit.also:
+        return None
+    path = edit.pred.at
+    first = next((n for n, step in enumerate(path) if type(step) is int), None)
+    return None if first is None else (edit.pred.call, edit.pred.argument, path[: first + 1])
+
+
+def _same_way_key(roots: Roots, edit: Edit) -> Hashable:
+    """The list whose items are wrong, and in what."""
+    item = _item_key(roots, edit)
+    if item is None or edit.pred is None:
+        return None
+    *argument, path = item
+    return edit.code, *argument, path[:-1], tuple(step for step in edit.pred.at if type(step) is str)
+
+
+def _same_value_key(roots: Roots, edit: Edit) -> Hashable:
+    """The tool and the argument that have a value, a distinctive one or a list, in place of others."""
+    value = edit.pred_value
+    if edit.code not in _VALUE_CODES or not _is_whole_argument(edit):
+        return None
+    if not is_distinctive(value) and not (type(value) is list and len(value) > 1):
+        return None
+    return edit.code, roots.argument(edit), value_key(value, OWN_POSITIONS)
+
+
+def _copied_value_key(_: Roots, edit: Edit) -> Hashable:
+    """The call that has a value as wrong arguments and as some that gold has not."""
+    if edit.code not in ("argument.value", "argument.extra") or not _is_whole_argument(edit):
+        return None
+    if not is_distinctive(edit.pred_value) or edit.pred is None or edit.pred.call is None:
+        return None
+    return edit.pred.call, value_key(edit.pred_value, OWN_POSITIONS)
+
+
+def _missing_argument_key(roots: Roots, edit: Edit) -> Hashable:
+    """The tool and the argument that is missing."""
+    whole = edit.code == "argument.missing" and _is_whole_argument(edit) and not _is_missing_link(roots, edit)
+    return roots.argument(edit) if whole else None
+
+
+def _is_missing_link(roots: Roots, edit: Edit) -> bool | None:
+    """Whether a link without an argument is missing; None where it is not."""
+    link = edit.code == "argument.missing" and links_of(argument_name(edit.gold), edit.gold_value)
+    return True if link else None
+
+
+def _has_several_gold_values(roots: Roots, group: IndexedEdits) -> bool:
+    return len({*roots.gold_values(edit for _, edit in group)}) > 1
+
+
+GROUPS: tuple[
+    tuple[str, Callable[[Roots, Edit], Hashable], Callable[[Roots, IndexedEdits], bool] | None], ...
+] = (
+    ("items", _same_way_key, None),
+    ("item", _item_key, None),
+    ("same value", _same_value_key, _has_several_gold_values),
+    ("copied value", _copied_value_key,
+     lambda _, group: [edit.code for _, edit in group].count("argument.value") == 1),
+    ("missing throughout", _missing_argument_key, _has_several_gold_values),
+    ("missing together",
+     lambda roots, edit: edit.pred and edit.pred.call if _missing_argument_key(roots, edit) else None, None),
+    ("links", _is_missing_link, None),
+    ("other answer", lambda _, edit: True if edit.code.startswith("answer.") else None,
+     lambda roots, group: bool(roots.diff.pred.answer and roots.diff.gold.answer)
+     and {edit.code for _, edit in group} != {"answer.missing"}),
+    ("missing answer", lambda _, edit: True if edit.code == "answer.missing" else None, None),
+)  # fmt: skip
+"""What edits are told together that have something in common: the line, what that is, and what else has to be
+true of them."""
+
+
+def call_key(plan: Plan, position: int) -> tuple[Hashable, ...]:
+    """What equal calls have in common."""
+    call = plan.calls[position]
+    return call.tool, tuple((name, value_key(value, OWN_POSITIONS)) for name, value in call.arguments)
+
+
+def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
+    """Calls in a row that repeat calls in a row."""
+    duplicates, plan = roots.by_code("call.duplicated"), roots.diff.pred
+    if len(duplicates) < 2:
+        return
+    first: dict[Hashable, int] = {}
+    twins = [first.setdefault(call_key(plan, position), position) for position in range(len(plan.calls))]
+    repeats = [call for call in sorted(duplicates) if twins[call] < call]
+    for run in _find_runs(repeats, lambda call: twins[call] - call):
+        yield _propose("repeated run", [duplicates[call] for call in run], [twins[call] for call in run])
+
+
+def _propose_tries(roots: Roots) -> Iterator[Proposal]:
+    """Calls that are made again and again with few other values."""
+    pairing = roots.diff.matching.pairing if roots.diff.matching is not None else None
+    if pairing is None:
+        return
+    extra, calls = roots.by_code("call.extra"), roots.diff.pred.calls
+    tools = Counter(calls[call].tool for call in extra)
+    tries: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+    firsts: list[int] = []
+    for call in extra:
+        if tools[calls[call].tool] < 2 or pairing.pred.users[call]:
+            continue
+        if nearest := find_nearest_call(pairing, call) or find_nearest_call(pairing, call, firsts):
+            tries.setdefault(nearest.call, []).append((call, nearest.names))
+        else:
+            firsts.append(call)
+    for near_call, near_repeats in tries.items():
+        if len(near_repeats) > 1:
+            yield _propose("tries", [extra[call] for call, _ in near_repeats], (near_call, near_repeats))
+
+
+def _propose_ends(roots: Roots) -> Iterator[Proposal]:
+    """A plan that goes on, or stops, where the other one does not."""
+    diff, pairs = roots.diff, roots.diff.alignment.pairs
+    if not pairs:
+        return
+    extra, missing = roots.by_code("call.extra"), roots.by_code("call.missing")
+    if is_conversation(diff.pred):
+        lookups = find_lookups(diff.edits, diff.pred, diff.gold)
+        extra = {call: root for call, root in extra.items() if call not in lookups}
+    tail = _find_tail(extra, len(diff.pred.calls))
+    if len(tail) >= MIN_TRAILING_EXTRA:
+        yield _propose("end", [extra[call] for call in tail], (tail, None))
+    tail = _find_tail(missing, len(diff.gold.calls))
+    last = max(pred for pred, _ in pairs)
+    if len(tail) >= MIN_TRAILING_MISSING and last == len(diff.pred.calls) - 1:
+        yield _propose("end", [missing[call] for call in tail], (tail, last))
+
+
+def _find_tail(calls: Collection[int], end: int) -> list[int]:
+    """The last calls of a plan, in order, as far as they are among some."""
+    start = end
+    while start - 1 in calls:
+        start -= 1
+    return [*range(start, end)]
+
+
+def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
+    """Calls of one tool in a row that gold has not, or that only gold has; tries say more for themselves."""
+    for code, plan in (("call.extra", roots.diff.pred), ("call.missing", roots.diff.gold)):
+        calls = {call: root for call, root in roots.by_code(code).items() if root[1].own is not None}
+        for run in _find_runs(sorted(calls), lambda call, plan=plan: plan.calls[call].tool):  # type: ignore[misc]
+            yield _propose("run", [calls[call] for call in run], run)
+
+
+def _find_runs(calls: Iterable[int], key: Callable[[int], Hashable]) -> Iterator[list[int]]:
+    """Two or more calls of one key that follow one another, of some in their order."""
+    runs: list[list[int]] = []
+    for call in calls:
+        if runs and call == runs[-1][-1] + 1 and key(call) == key(runs[-1][-1]):
+            runs[-1].append(call)
+        else:
+            runs.append([call])
+    return (run for run in runs if len(run) > 1)
+
+
+PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (
+    _propose_lookups, _propose_computations, _propose_groups, _propose_repeated_runs, _propose_tries,
+    _propose_ends, _propose_tool_runs,
+)  # fmt: skip
+"""What may be one line; of those that save as much the first is taken."""
+
+
+# ---------------------------------------------------------------- sentences
+def _write_lookups(_: Roots, edits: list[Edit], times: Mapping[str, int]) -> str:
+    tools = (f"{tool} ×{count}" if count > 1 else f"{tool}" for tool, count in times.items())
+    return f"gold lists none of them: {', '.join(tools)}"
+
+
+def _write_computation(roots: Roots, edits: list[Edit], data: None) -> str:
+    diff = roots.diff
+    return f"computes {computation_name(diff.pred)}, expected {computation_name(diff.gold)}"
+
+
+def _write_items(_: Roots, edits: list[Edit], data: None) -> str:
+    return "; ".join(cut_list([edits[0].message, *(edit.own or edit.message for edit in edits[1:])]))
+
+
+def _write_same_value(roots: Roots, edits: list[Edit], data: None) -> str:
+    value = value_name(edits[0].pred_value, roots.names.our_number)
+    return f"{roots.argument_label(edits[0])} is {value}, expected {format_list(roots.gold_values(edits))}"
+
+
+def _write_copied_value(_: Roots, edits: list[Edit], data: None) -> str:
+    names = format_list(repr(edit.pred.argument) for edit in edits[1:] if edit.pred is not None)
+    return f"{edits[0].message}; {names}, not in gold, {'is' if len(edits) == 2 else 'are'} the same"
+
+
+def _write_missing_argument(roots: Roots, edits: list[Edit], data: None) -> str:
+    return f"{roots.argument_label(edits[0])} is missing, expected {format_list(roots.gold_values(edits))}"
+
+
+def _write_links(roots: Roots, edits: list[Edit], data: None) -> str:
+    tools = [tool_label(call) for call in roots.diff.gold.calls]
+    links = (
+        f"{tools[ref.call]} → {tools[edit.gold.call or 0]}"
+        for edit in edits
+        if edit.gold is not None
+        for ref in links_of(DEPENDENCY_ARGUMENT, edit.gold_value)
+    )
+    return f"the links {format_list(links)} are missing"
+
+
+def _write_repeated_run(_: Roots, edits: list[Edit], twins: list[int]) -> str:
+    return f"{calls_numbers(edit.pred and edit.pred.call for edit in edits)} repeat {calls_numbers(twins)}"
+
+
+def _write_tries(roots: Roots, edits: list[Edit], data: tuple[int, list[tuple[int, tuple[str, ...]]]]) -> str:
+    near_call, near_repeats = data
+    names, calls = roots.names, roots.diff.pred.calls
+    near_args, texts = dict(calls[near_call].arguments), []
+    for call, changed in near_repeats:
+        args = dict(calls[call].arguments)
+        changes = []
+        for name in changed:
+            if name in args:
+                path, value, _ = narrow_difference(args[name], near_args.get(name))
+                changes.append(f"{argument_path_name(name, path)}={value_name(value, names.our_number)}")
+        change = f"with {', '.join(changes)}" if changes else f"without {', '.join(changed)}"
+        texts.append(f"{names.our_number(call)} {change}")
+    return f"near repeats of {names.ours(near_call)}: {format_list(texts)}"
+
+
+def _write_end(roots: Roots, edits: list[Edit], data: tuple[list[int], int | None]) -> str:
+    tail, last = data
+    plan, number = _plan_of(roots, is_pred=last is None)
+    runs = [[*run] for _, run in groupby(tail, lambda call: tool_label(plan.calls[call]))]
+    texts = [
+        f"{tool_label(plan.calls[run[0]])}{_format_arguments(plan, run, number)}" for run in runs[:MAX_LISTED]
+    ]
+    if len(runs) > MAX_LISTED:
+        texts.append(f"{sum(map(len, runs[MAX_LISTED:]))} more")
+    if last is None:
+        return f"the plan goes on with {len(tail)} extra calls: {'; '.join(texts)}"
+    missing = f"gold's {'; '.join(texts)} are missing" if len(runs) > 1 else _write_run(roots, edits, tail)
+    return f"the plan stops after {roots.names.our_number(last)}: {missing}"
+
+
+def _write_run(roots: Roots, edits: list[Edit], calls: list[int]) -> str:
+    is_pred = edits[0].pred is not None
+    plan, number = _plan_of(roots, is_pred=is_pred)
+    tool, details = tool_label(plan.calls[calls[0]]), _format_arguments(plan, calls, number)
+    if is_pred:
+        return f"{tool} is not in gold{details}"
+    ends = {edit.own or "" for edit in edits}
+    return f"gold's {tool} is missing{details}{ends.pop() if len(ends) == 1 else ''}"
+
+
+def _write_other_answer(roots: Roots, edits: list[Edit], data: None) -> str:
+    """The values of either answer by their names."""
+    ours, theirs = (
+        format_list(f"{name!r} = {value_name(value, number)}" for name, value in plan.answer or ())
+        for plan, number in (_plan_of(roots, is_pred=True), _plan_of(roots, is_pred=False))
+    )
+    return f"the answer gives {ours}, expected {theirs}"
+
+
+def _write_missing_answer(_: Roots, edits: list[Edit], data: None) -> str:
+    return f"the answer lacks {format_list(repr(argument_name(edit.gold)) for edit in edits)}"
+
+
+def _plan_of(roots: Roots, *, is_pred: bool) -> tuple[Plan, Callable[[int], str]]:
+    """The prediction or gold, and how its calls are numbered."""
+    names = roots.names
+    return (names.pred, names.our_number) if is_pred else (names.gold, names.their_number)
+
+
+def _format_arguments(plan: Plan, calls: list[int], number: Callable[[int], str]) -> str:
+    """What calls of one tool are given: ``, with room="attic" and "hall", each time with floor=1``."""
+    texts = [
+        {
+            name: value_name(value, number)
+            for name, value in plan.calls[call].arguments
+            if name != DEPENDENCY_ARGUMENT
+        }
+        for call in calls
+    ]
+    shared = {
+        name: text for name, text in texts[0].items() if all(other.get(name) == text for other in texts)
+    }
+    own_texts = [{name: text for name, text in own.items() if name not in shared} for own in texts]
+    shared_text = ", ".join(f"{name}={text}" for name, text in shared.items())
+    if len(calls) == 1:
+        return f" with {shared_text}" if shared else ""
+    call_texts = [", ".join(f"{name}={text}" for name, text in own.items()) for own in own_texts]
+    varying = {name for own in own_texts for name in own}
+    if len(varying) == 1 and all(own_texts):
+        details = format_list([call_texts[0], *(text for own in own_texts[1:] for text in own.values())])
+    else:
+        details = "; ".join(cut_list([text or "nothing" for text in call_texts]))
+    details = f", with {details}" if varying else ""
+    return details + (f", each time with {shared_text}" if shared else "")
+
+
+LINES: dict[str, tuple[float, Callable[[Roots, list[Edit], Any], str]]] = {
+    # look-up calls change no state, and gold lists only calls that do
+    "lookup": (0.1, _write_lookups),
+    # items of one list are wrong in one way
+    "items": (1.1, _write_items),
+    # an item of which several fields are wrong is another item
+    "item": (1.2, _write_items),
+    # one value in the place of several is one slip
+    "same value": (1.1, _write_same_value),
+    # a wrong value that is copied is one wrong value
+    "copied value": (1.2, _write_copied_value),
+    # one argument that is never given is a habit
+    "missing throughout": (1.1, _write_missing_argument),
+    # arguments that one call leaves out are left out together
+    "missing together": (1.2, _write_items),
+    # an answer that names other values is another answer
+    "other answer": (1.1, _write_other_answer),
+    # an answer that names nothing is left out once
+    "missing answer": (1.1, _write_missing_answer),
+    # links without arguments are left out together
+    "links": (1.1, _write_links),
+    # calls in a row that are made again are one repetition
+    "repeated run": (1.1, _write_repeated_run),
+    # calls that differ little are tries of one
+    "tries": (1.2, _write_tries),
+    # two computations are told apart by what they compute
+    "other computation": (1.5, _write_computation),
+    # a plan that goes on, or stops, does so once
+    "end": (1.3, _write_end),
+    # calls of one tool in a row are one line
+    "run": (1.4, _write_run),
+}
+"""What a line costs, where one edit costs 1, and why; and its sentence."""
+
+_LINE_NAMES = {
+    "lookup": "lookup",
+    "links": "missing link",
+    "other computation": "other computation",
+    "other answer": "other answer",
+}
+"""What lines are called that have a name of their own; others go by the code of their first edit."""
