@@ -20,8 +20,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from planner_eval.comparison.explanation.argument_names import find_form_difference
-from planner_eval.comparison.explanation.edits import Draft, Edit, Place
+from planner_eval.comparison.explanation.edits import Draft, Edit, Place, find_form_difference
 from planner_eval.plan.canonical import OWN_POSITIONS, producers_of, value_key
 from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Call, Plan, Ref, Value

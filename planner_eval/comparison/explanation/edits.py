@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.pairing import MISSING
-from planner_eval.plan.canonical import OWN_POSITIONS, value_key
+from planner_eval.plan.canonical import OWN_POSITIONS, Key, producers_of, value_key
 from planner_eval.plan.model import Path, Ref, Template, Unresolved, Value, contains_kind
 
 EDITS: dict[str, str] = {
@@ -366,3 +366,20 @@ def _has_same_texts(pred_template: Template, gold_template: Template) -> bool:
         return [segment if isinstance(segment, str) else None for segment in template.parts]
 
     return texts(pred_template) == texts(gold_template)
+
+
+def find_form_difference(edit: Edit | Draft) -> str | None:
+    """What a value is given by where gold gives the same otherwise: ``named`` or ``positional``, or None."""
+    if edit.code != "argument.renamed" or edit.pred is None or edit.gold is None:
+        return None
+    if _shape(edit.pred_value) != _shape(edit.gold_value):
+        return None
+    numbered = str(edit.pred.argument).isdecimal(), str(edit.gold.argument).isdecimal()
+    if numbered[0] == numbered[1]:
+        return None
+    return "positional" if numbered[0] else "named"
+
+
+def _shape(value: Value) -> Key:
+    """A value but for which calls it takes from: those of two plans have other positions."""
+    return value_key(value, [0] * (max(producers_of(value), default=-1) + 1))

@@ -6,11 +6,11 @@ from collections.abc import Collection, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.argument_names import find_form_difference
 from planner_eval.comparison.explanation.causes import change_key
 from planner_eval.comparison.explanation.edits import (
     Edit,
     Place,
+    find_form_difference,
     name_type_difference,
     name_writing_difference,
 )

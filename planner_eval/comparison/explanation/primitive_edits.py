@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from planner_eval.comparison.explanation.argument_names import (
-    match_names,
-    unpack_objects,
+from planner_eval.comparison.explanation.edits import (
+    Draft,
+    Place,
+    PlacePair,
+    ValueData,
+    ValueDiff,
+    kind_name,
 )
-from planner_eval.comparison.explanation.edits import Draft, Place, PlacePair, ValueData, ValueDiff
 from planner_eval.comparison.explanation.multi_call_edits import (
+    MIN_LIKENESS,
     ListedCalls,
     find_exchange_cycles,
     find_listed_calls,
     find_nearest_call,
 )
 from planner_eval.comparison.gold_alternatives import AcceptedValues
+from planner_eval.comparison.matching.likeness import assign, is_similar_name, likeness
 from planner_eval.comparison.matching.pairing import MISSING, Argument, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import is_distinctive
+from planner_eval.plan.canonical import producers_of
 from planner_eval.plan.model import Path, Plan, Ref, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
 
@@ -45,7 +51,6 @@ class PrimitiveEdits:
         self.listed = find_listed_calls(pairing)
         notes = (note for note in self.pred.diagnostics if note.code == "value.computed")
         self.computed = {(note.call, note.argument) for note in notes}
-        self.stored: dict[tuple[int, int], dict[str, list[Value]]] = {}
 
     def __iter__(self) -> Iterator[Draft]:
         for gold in range(len(self.gold.calls)):
@@ -193,7 +198,10 @@ class PrimitiveEdits:
         lacking = [name for name in gold_names if name not in pred_args]
         renamed: dict[Any, Any] = {}
         if surplus and lacking:
-            renamed = match_names(pred_args, surplus, gold_args, lacking, self.same(pred_args, gold_args))
+            renamed = match_names(
+                pred_args, surplus, gold_args, lacking,
+                lambda pred_name, gold_name: self.key(pred_args[pred_name]) == gold_args[gold_name][:2],
+            )  # fmt: skip
         linked: dict[Any, int] = {}
         if DEPENDENCY_ARGUMENT in differing:
             linked = self.find_linked_arguments(pred_args, gold_args, gold_names, renamed)
@@ -207,23 +215,15 @@ class PrimitiveEdits:
             equal = pred_name != name and self.key(pred_args[pred_name]) == gold_args[name][:2]
             if pred_name != name and (equal or not by_position):
                 yield self.describe_renamed(pred, gold, pred_name, name)
-                continue
-            drafts = [*self.compare_values(pred, gold, name, linked.get(name), pred_name)]
-            if not drafts and name not in pred_args:
-                drafts = [self.describe_lacking(pred, gold, name, linked.get(name))]
-            yield from drafts
+            else:
+                yield from self.compare_values(pred, gold, name, linked.get(name), pred_name)
         for name in surplus:
             if name not in renamed.values():
-                drafts = [*self.compare_values(pred, gold, name, linked.get(name))]
-                yield from drafts or [self.describe_surplus(pred, gold, name, linked.get(name))]
+                yield from self.compare_values(pred, gold, name, linked.get(name), name)
 
     def key(self, argument: Argument) -> tuple[Any, tuple[int, ...]]:
         """What makes an argument of the prediction equal to one of gold's under the pairing."""
         return argument[0], tuple(self.to_gold[producer] for producer in argument[1])
-
-    def same(self, pred_args: Arguments, gold_args: Arguments) -> Callable[[Any, Any], bool]:
-        """Whether an argument of the prediction is equal to one of gold's, whatever their names."""
-        return lambda pred_name, gold_name: bool(self.key(pred_args[pred_name]) == gold_args[gold_name][:2])
 
     def find_exchanges(
         self, pred_args: Arguments, gold_args: Arguments, gold_names: list[Any]
@@ -274,20 +274,6 @@ class PrimitiveEdits:
         also = tuple(others)
         return _of_argument("exchange", "arguments.swapped", first, *values, also=also)
 
-    def describe_lacking(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
-        """An argument that gold gives and the prediction does not."""
-        value, data = self.written(self.pairing.gold, gold, name), self.data(gold, name, producer)
-        places = self.places(pred, gold, name, name)
-        return self.beside_link(
-            _of_argument("missing argument", "argument.missing", places, None, value, data=data)
-        )
-
-    def describe_surplus(self, pred: int, gold: int, name: Any, producer: int | None) -> Draft:
-        """An argument that the prediction gives and gold does not."""
-        value, data = self.written(self.pairing.pred, pred, name), self.data(gold, name, producer)
-        places = self.places(pred, gold, name, name)
-        return self.beside_link(_of_argument("extra argument", "argument.extra", places, value, data=data))
-
     def describe_renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Draft:
         """An argument that stands for another of another name."""
         values = self.written_values(pred, gold, pred_name, gold_name)
@@ -296,9 +282,9 @@ class PrimitiveEdits:
         return _of_argument(name, "argument.renamed", places, *values, data=data)
 
     def compare_values(
-        self, pred: int, gold: int, name: Any, producer: int | None = None, pred_name: Any = None
+        self, pred: int, gold: int, name: Any, producer: int | None, pred_name: Any
     ) -> Iterator[Draft]:
-        """Where the values of one argument differ that both give, be it only as a default.
+        """Where the values of one argument differ, be it a default; or that only one of two calls gives it.
 
         Args:
             pred: A call of pred.
@@ -307,26 +293,34 @@ class PrimitiveEdits:
             producer: Gold's producer in pred, where a link without an argument has it.
             pred_name: What the prediction calls it.
         """
-        pred_name = name if pred_name is None else pred_name
-        pred_compared = self.compared(self.pairing.pred, pred, pred_name)
-        gold_compared = self.compared(self.pairing.gold, gold, name)
-        if pred_compared is MISSING or gold_compared is MISSING:
-            return
-        for path, code, pred_value, gold_value in self.values.walk(pred_compared, gold_compared, ()):
-            if not path:  # a policy may have changed what is compared; show what was written
-                pred_value, gold_value = self.written_values(pred, gold, pred_name, name)
-            places = self.places(pred, gold, pred_name, name, path)
+        compared = (
+            self.compared(self.pairing.pred, pred, pred_name),
+            self.compared(self.pairing.gold, gold, name),
+        )
+        written = self.written_values(pred, gold, pred_name, name)
+        lacks = MISSING is compared[0] or MISSING is compared[1]
+        differences = [] if lacks else [*self.values.walk(*compared, ())]
+        for path, code, *values in differences:
+            # a policy may have changed what is compared; show what was written
+            pred_value, gold_value = values if path else written
+            kind = "value"
+            if pred_value is MISSING or gold_value is MISSING:
+                kind = "missing field" if pred_value is MISSING else "extra field"
             data = self.data(gold, name, producer, path)._replace(
                 renamed=pred_name != name,
                 computed=not path and (pred, name) in self.computed,
                 right_name=None if path else self.find_right_name(pred, gold, pred_value),
             )
-            kind = "value"
-            if pred_value is MISSING or gold_value is MISSING:
-                kind = "missing field" if pred_value is MISSING else "extra field"
-            pred_value = None if pred_value is MISSING else pred_value
-            gold_value = None if gold_value is MISSING else gold_value
-            yield self.beside_link(_of_argument(kind, code, places, pred_value, gold_value, data=data))
+            places = self.places(pred, gold, pred_name, name, path)
+            yield self.of_argument(kind, code, places, (pred_value, gold_value), data)
+        given = [name in arguments for arguments in self.pairing.arguments(pred, gold)]
+        if not differences and not all(given):
+            kind, code = (
+                ("extra argument", "argument.extra") if given[0] else ("missing argument", "argument.missing")
+            )
+            values = [written[0], MISSING] if given[0] else [MISSING, written[1]]
+            places, data = self.places(pred, gold, name, name), self.data(gold, name, producer)
+            yield self.of_argument(kind, code, places, values, data)
 
     def find_right_name(self, pred: int, gold: int, value: Value) -> str | None:
         """Another argument of gold's call, wrong in the prediction's, that has a text; dates may move."""
@@ -337,11 +331,15 @@ class PrimitiveEdits:
             (name for name, argument in gold_args.items() if name in wrong and argument[0] == value), None
         )
 
-    def beside_link(self, draft: Draft) -> Draft:
-        """An edit of an argument whose link stands, right, beside it; as it is without one."""
-        if draft.data.producer is None or draft.also:
+    def of_argument(
+        self, kind: str, code: str, places: PlacePair, values: Iterable[Value], data: ValueData
+    ) -> Draft:
+        """An edit of an argument, also of the link that stands, right, beside it."""
+        pred_value, gold_value = (None if value is MISSING else value for value in values)
+        draft = _of_argument(kind, code, places, pred_value, gold_value, data=data)
+        if data.producer is None:
             return draft
-        pred, gold = (Place(place and place.call, DEPENDENCY_ARGUMENT) for place in (draft.pred, draft.gold))
+        pred, gold = (Place(place and place.call, DEPENDENCY_ARGUMENT) for place in places)
         return draft._replace(also=((pred, gold),))
 
     def data(self, gold: int, name: Any, producer: int | None = None, path: Path = ()) -> ValueData:
@@ -374,21 +372,14 @@ class PrimitiveEdits:
 
     def written(self, plan_calls: PlanCalls, position: int, name: Any) -> Value:
         """An argument's value as the plan has it, before any policy; MISSING where it has none."""
-        if plan_calls is self.pairing.pred and position in self.objects:
-            return plan_calls.written(position).get(name, MISSING)
-        by_name = self.stored.get((id(plan_calls), position))
-        if by_name is None:
-            by_name = self.stored[id(plan_calls), position] = {}
-            plan = plan_calls.numbered.plan
-            arguments = plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ()
-            for argument, value in arguments:
-                by_name.setdefault(argument, []).append(value)
+        by_name = plan_calls.written(position)
+        if name in by_name:
+            return by_name[name]
+        plan = plan_calls.numbered.plan  # a policy may leave out what is written
+        arguments = plan.calls[position].arguments if position < len(plan.calls) else plan.answer or ()
         base_name, copy = (name, 1) if isinstance(name, str) else name
-        values = by_name.get(base_name, [])
-        if copy <= len(values):
-            return values[copy - 1]
-        compared = plan_calls.arguments(position)
-        return compared[name][2] if name in compared else MISSING
+        values = [value for argument, value in arguments if argument == base_name]
+        return values[copy - 1] if copy <= len(values) else MISSING
 
 
 def _of_argument(name: str, code: str, places: PlacePair, *values: Value, **more: Any) -> Draft:
@@ -397,3 +388,102 @@ def _of_argument(name: str, code: str, places: PlacePair, *values: Value, **more
     if location is not None and location.call is None:
         code = "answer." + code.partition(".")[2]
     return Draft(name, code, *places, *values, **more)
+
+
+# ----------------------------------------------------------------------
+# Arguments of other names: which that is too much stands for which that is missing.
+MAX_NAME_PAIRS = 400
+"""Pairs of names up to which it is asked which is like which."""
+
+EQUAL_VALUE, POSITION, ORDER = 4.0, 1.0, 0.01
+"""What speaks for two arguments beside names and values that are alike: one value, a position for a name; and
+what speaks against it that they are written in another order."""
+
+
+def match_names(
+    pred_args: Arguments,
+    surplus: Iterable[Any],
+    gold_args: Arguments,
+    lacking: Iterable[Any],
+    same: Callable[[Any, Any], bool],
+) -> dict[Any, Any]:
+    """For gold's arguments the prediction's of another name, those with most in common.
+
+    Equal values stand for one another. So do, where one plan names what the other gives by position, any two;
+    else literals of one kind whose names are alike, or that are almost equal themselves and say something.
+
+    Args:
+        pred_args: The prediction's arguments.
+        surplus: Those of them that gold does not give.
+        gold_args: Gold's arguments.
+        lacking: Those of them that the prediction does not give.
+        same: Whether an argument of the one is equal to one of the other.
+
+    >>> pred = {"town": ("Rome IT", (), "Rome IT"), "n": (2, (), 2)}
+    >>> gold = {"city": ("Rome", (), "Rome"), "m": (7, (), 7)}
+    >>> match_names(pred, pred, gold, gold, lambda one, other: pred[one] == gold[other])
+    {'city': 'town'}
+    """
+    pred_names, gold_names = (
+        [name for name in names if type(name) is str and name != DEPENDENCY_ARGUMENT]
+        for names in (surplus, lacking)
+    )
+    if not 0 < len(pred_names) * len(gold_names) <= MAX_NAME_PAIRS:
+        return {}
+    forms = {name.isdecimal() for name in pred_names}, {name.isdecimal() for name in gold_names}
+    by_position = len(forms[0]) == 1 == len(forms[1]) and forms[0] != forms[1]
+
+    def cost(row: int, column: int) -> float:
+        names = pred_names[column], gold_names[row]
+        if same(*names):
+            return -EQUAL_VALUE
+        score = _likeness(names, pred_args[names[0]], gold_args[names[1]])
+        return -score - by_position * (POSITION - ORDER * abs(row - column))
+
+    table = [[cost(row, column) for column in range(len(pred_names))] for row in range(len(gold_names))]
+    pairs = ((row, column) for row, column in assign(table) if table[row][column] < 0)
+    return {gold_names[row]: pred_names[column] for row, column in pairs}
+
+
+def _likeness(names: tuple[str, str], pred_arg: Argument, gold_arg: Argument) -> float:
+    """How much speaks for one literal argument to stand for another; 0 for nothing."""
+    kinds = kind_name(pred_arg[2]), kind_name(gold_arg[2])
+    if pred_arg[1] or gold_arg[1] or None in kinds:
+        return 0.0
+    score = likeness(pred_arg[2], gold_arg[2])
+    same_name = kinds[0] == kinds[1] and is_similar_name(*names)
+    return same_name + score if same_name or (score >= MIN_LIKENESS and is_distinctive(gold_arg[2])) else 0.0
+
+
+# ----------------------------------------------------------------------
+# Calls whose arguments all stand in one object, ``f({"x": 1})``, compared as if each stood for itself.
+UNNAMED_ARGUMENT_NAMES = ("", "0")
+"""The names that readers give an argument without one."""
+
+
+def unpack_objects(pairing: Pairing) -> tuple[Pairing, dict[int, str]]:
+    """The pairing with such objects opened where gold gives what they hold by its names.
+
+    Also the name of the one argument of each of these calls of pred.
+    """
+    objects: dict[int, str] = {}
+    pred_calls = PlanCalls(pairing.pred.numbered)
+    for pred, gold in pairing.pairs():
+        arguments = pairing.pred.numbered.plan.calls[pred].arguments
+        if len(arguments) != 1 or arguments[0][0] not in UNNAMED_ARGUMENT_NAMES:
+            continue
+        name, fields = arguments[0]
+        gold_args = pairing.gold.arguments(gold)
+        if isinstance(fields, dict) and name not in gold_args and not gold_args.keys().isdisjoint(fields):
+            objects[pred] = name
+            opened = {
+                field: (pred_calls.shape(value), tuple(producers_of(value)), value)
+                for field, value in fields.items()
+            }
+            pred_calls.open(pred, opened, fields)
+    if not objects:
+        return pairing, objects
+    pred_calls.tools = pairing.pred.tools
+    unpacked = Pairing(pred_calls, pairing.gold, pairing.matcher)
+    unpacked.to_gold, unpacked.to_pred = pairing.to_gold, pairing.to_pred
+    return unpacked, objects
