@@ -10,9 +10,6 @@ from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.text import lazy_pattern
-from planner_eval.plan.model import Arguments, Diagnostic, RawCall
-from planner_eval.reading.dialects.conversations.recorded_answers import decode_answer
-from planner_eval.reading.dialects.notations.json_calls import arguments_of
 
 # ----------------------------------------------------------------------
 # Spans of traces: the objects among them, their attributes, and what a model said in them.
@@ -191,58 +188,6 @@ def attributes_of(item: dict[str, Any]) -> dict[str, Any]:
             value = pair.get("value")
             by_key[pair["key"]] = next(iter(value.values()), None) if isinstance(value, dict) else value
     return by_key
-
-
-def read_arguments(value: Any, position: int) -> Arguments:
-    """Arguments as an object or as its JSON text; any other text is one positional argument."""
-    if isinstance(value, str) and value.lstrip()[:1] != "{":
-        return (("0", value),) if value.strip() else ()
-    return arguments_of(value, position, "")
-
-
-def call_of_span(
-    position: int,
-    notes: list[Diagnostic],
-    *,
-    name: str,
-    arguments: Any,
-    result: Any,
-    label: Any,
-    severity: str = "warning",
-) -> RawCall:
-    """The call that a span of a tool records.
-
-    Args:
-        position: The call's position, for messages.
-        notes: Takes that the span does not record the arguments.
-        name: The tool's name.
-        arguments: What it was given, as an object or as text; None where the span does not say.
-        result: What it answered; None where the span does not say.
-        label: The call's id; None where it has none.
-        severity: How serious it is that the arguments are not recorded.
-
-    Raises:
-        ParseError: the arguments are no object.
-    """
-    if arguments is None:
-        message = f"the span of call {position + 1} ({name}) does not record its arguments"
-        notes.append(Diagnostic("trace.no_arguments", message, severity, position))
-    return RawCall(
-        name,
-        read_arguments(arguments or {}, position),
-        label=str(label) if label is not None else None,
-        result=decode_answer(unwrap_tool_output(result)),
-        has_result=result is not None,
-    )
-
-
-def unwrap_tool_output(result: Any) -> Any:
-    """What a tool answered, out of LangChain's message around it.
-
-    >>> unwrap_tool_output({"type": "tool", "data": {"content": "1.09", "tool_call_id": "c1"}})
-    '1.09'
-    """
-    return message["content"] if (message := tool_message(result)) is not None else result
 
 
 def tool_message(result: Any) -> dict[str, Any] | None:

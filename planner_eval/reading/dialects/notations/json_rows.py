@@ -6,17 +6,17 @@ live references, ComplexFuncBench's steps, one-key objects.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from types import SimpleNamespace
-from typing import Any
+from itertools import count
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import ObjectSpans, decode_whole, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
-from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, RawRef, map_leaves
+from planner_eval.base.text import lazy_pattern, to_json
+from planner_eval.plan.model import Arguments, Call, Diagnostic, Plan, RawCall, RawPlan, RawRef, map_leaves
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
     NAME_KEYS,
@@ -31,6 +31,7 @@ from planner_eval.reading.dialects.dialect import Data, Dialect
 from planner_eval.reading.dialects.notations.json_calls import arguments_of, read_call, read_values
 from planner_eval.reading.dialects.references import (
     NOTATIONS,
+    WrittenCall,
     WrittenPlan,
     read_uri_references,
     refuse_references,
@@ -54,29 +55,70 @@ def _parse_template(text: str) -> Any:
 
 
 # ---------------------------------------------------------------- writing
-def fill_call_template(row: Wrapper, call: Any) -> dict[str, Any]:
-    """A call as the object that the row's template describes."""
+def write_calls(row: Wrapper, plan: Plan) -> str:
+    """A plan without references as the objects that the row's template describes."""
+    return write_items(row, call_objects(row, plan))
+
+
+def call_objects(row: Wrapper, plan: Plan) -> list[Any]:
+    """The calls of a plan without references as such objects."""
+    refuse_references(plan, row.name)
+    written = WrittenPlan(plan).calls
+    return [fill_call_template(row, *numbered) for numbered in zip(written, count(1), plan.calls)]
+
+
+def fill_call_template(row: Wrapper, call: WrittenCall, number: int = 1, answered: Call | None = None) -> Any:
+    """A call as the object that the row's template describes.
+
+    Args:
+        row: The row.
+        call: What is written of it.
+        number: Its place in the plan, counted from 1.
+        answered: The call with its result, where the template may want it.
+    """
+    has_result = answered is not None and answered.has_result
+    result = answered.result if answered is not None and has_result else None
+    encoded = to_json(result) if has_result else _NOT_WRITTEN
     values = {
         "$name": call.name,
         "$arguments": call.arguments,
-        "$text": json.dumps(call.arguments, ensure_ascii=False),
+        "$text": to_json(call.arguments),
         "$id": call.id,
+        "$number": number,
+        "$responses": _NOT_WRITTEN,
+        "$result": result,
+        "$result_json": encoded,
+        "$result_text": result if isinstance(result, str) else encoded,
     }
-    filled = _fill_template(_parse_template(str(row.call or USUAL_TEMPLATE)), values)
-    assert isinstance(filled, dict)
-    return {k: v for k, v in filled.items() if v != "$responses"}
+    return _fill_template(_parse_template(str(row.call or USUAL_TEMPLATE)), values)
+
+
+_PLACEHOLDER = lazy_pattern(r"\$(?:name|number)\b")
+_NOT_WRITTEN: Any = object()
+"""Stands for what a call lacks: its key is left out."""
 
 
 def _fill_template(template: Any, values: dict[str, Any]) -> Any:
-    return map_leaves(lambda leaf: values.get(leaf, leaf) if isinstance(leaf, str) else leaf, template)
+    if isinstance(template, dict):
+        filled = {
+            _fill_template(key, values): _fill_template(inner, values) for key, inner in template.items()
+        }
+        return {key: value for key, value in filled.items() if value is not _NOT_WRITTEN}
+    if isinstance(template, list):
+        return [_fill_template(inner, values) for inner in template]
+    if not isinstance(template, str):
+        return template
+    if template in values:
+        return values[template]
+    return _PLACEHOLDER.sub(lambda match: str(values.get(match.group(), match.group())), template)
 
 
-def write_items(row: Wrapper, items: list[dict[str, Any]]) -> str:
+def write_items(row: Wrapper, items: list[Any]) -> str:
     """The whole text of some calls' objects, by the row's ``around``."""
     if row.around == "$each":
-        return "\n".join(json.dumps(item, ensure_ascii=False) for item in items)
+        return "\n".join(map(to_json, items))
     around = _parse_template(row.around) if row.around else "$calls"
-    return json.dumps(_fill_template(around, {"$calls": items}), ensure_ascii=False)
+    return to_json(_fill_template(around, {"$calls": items}))
 
 
 # ---------------------------------------------------------------- recognition
@@ -196,7 +238,7 @@ def has_usual_template(row: Wrapper) -> bool:
     ...     make_row({"name": "own", "shape": "json", "example": "-", "call": call}, "own.toml"))
     False
     """
-    call = SimpleNamespace(name="f", arguments={"a": {"b": 1}}, id="c1")
+    call = WrittenCall("c1", "f", {"a": {"b": 1}})
     try:
         raw = read_values(
             loads(write_items(row, [fill_call_template(row, call)] * 2), DEFAULT_LIMITS), DEFAULT_LIMITS
@@ -257,63 +299,35 @@ def _value_at_path(path: tuple[str, ...], data: Any) -> Any:
 
 # ----------------------------------------------------------------------
 # JSON dialects out of the table: read by the shape "JSON calls", written from the row's template.
-Reader = Callable[[Any, Limits, "ObjectSpans | None"], RawPlan]
-
-
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``json``, ``live``, ``nestools``, ``complexfuncbench`` or ``keyed``."""
-    read_data, write = _MAKERS_BY_SHAPE[row.shape](row)
-
-    return json_dialect(row, read_data, write, fits=_FITS.get(row.shape))
-
-
-ReaderAndWriter = tuple[Reader, Callable[[Plan], str]]
+    read_data, write, fits = _SHAPES[row.shape]
+    return json_dialect(row, partial(read_data, row), partial(write, row), fits=fits)
 
 
-def _make_plain(row: Wrapper) -> ReaderAndWriter:
-    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
-        return read_by_template(row, [data], limits, locations)
-
-    def write(plan: Plan) -> str:
-        refuse_references(plan, row.name)
-        return write_items(row, [fill_call_template(row, call) for call in WrittenPlan(plan).calls])
-
-    return read_data, write
+def _read_plain(row: Wrapper, data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+    return read_by_template(row, [data], limits, locations)
 
 
-def _make_live(row: Wrapper) -> ReaderAndWriter:
+def _read_live(row: Wrapper, data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+    raw = read_by_template(row, [data], limits, locations)
+    names = _turn_names(data) if row.references == "toolturn" else []
+    calls = []
+    for i, call in enumerate(raw.calls):
+        if row.references == "uri":
+            call = replace(call, arguments=tuple((k, read_uri_references(v)) for k, v in call.arguments))
+        bound = NOTATIONS[row.references].bind(call, i)
+        calls.append(replace(bound, binds=((names[i], ()),)) if i < len(names) else bound)
+    return raw._replace(calls=tuple(calls))
+
+
+def _write_live(row: Wrapper, plan: Plan) -> str:
     notation = NOTATIONS[row.references]
-
-    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
-        raw = read_by_template(row, [data], limits, locations)
-        calls = [
-            replace(c, arguments=tuple((k, read_uri_references(v)) for k, v in c.arguments))
-            if row.references == "uri"
-            else c
-            for c in raw.calls
-        ]
-        names = _turn_names(data) if row.references == "toolturn" else None
-        bound = []
-        for i, call in enumerate(calls):
-            named = notation.bind(call, i)
-            if names and i < len(names):
-                named = replace(named, binds=((names[i], ()),))
-            bound.append(named)
-        return RawPlan(tuple(bound), None, raw.notes)
-
-    def write(plan: Plan) -> str:
-        labels = [f"call_{i + 1}" for i in range(len(plan.calls))]
-        names = [notation.name(i, label) for i, label in enumerate(labels)]
-        calls = WrittenPlan(plan, names, notation, as_object=row.references == "uri").calls
-        return write_items(
-            row,
-            [
-                fill_call_template(row, replace(call, id=label))
-                for call, label in zip(calls, labels, strict=True)
-            ],
-        )
-
-    return read_data, write
+    labels = [f"call_{i + 1}" for i in range(len(plan.calls))]
+    names = list(map(notation.name, range(len(labels)), labels))
+    calls = WrittenPlan(plan, names, notation, as_object=row.references == "uri").calls
+    labelled = (replace(call, id=label) for call, label in zip(calls, labels, strict=True))
+    return write_items(row, [fill_call_template(row, call) for call in labelled])
 
 
 def _turn_names(data: Any) -> list[str]:
@@ -321,43 +335,35 @@ def _turn_names(data: Any) -> list[str]:
     items = data if isinstance(data, list) else [data]
     sizes = [len(list(call_items(item))) for item in items if isinstance(item, (dict, list))]
     messages = any(isinstance(item, dict) and "tool_calls" in item for item in items)
-    if not messages:
-        return [f"tool{i}turn0" for i in range(sum(sizes))]
-    turns = [size for size in sizes if size]
+    turns = filter(None, sizes) if messages else [sum(sizes)]
     return [f"tool{i}turn{n}" for n, size in enumerate(turns) for i in range(size)]
 
 
-def _make_nestools(row: Wrapper) -> ReaderAndWriter:
-    notation = NOTATIONS["api_call"]
+def _read_nestools(row: Wrapper, data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+    notes: list[Diagnostic] = []
+    items = list(call_items(restore_usual_keys(row, data)))
+    check_calls(len(items), limits)
+    named = {r for item in items for r in _responses(item)}
 
-    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
-        notes: list[Diagnostic] = []
-        items = list(call_items(restore_usual_keys(row, data)))
-        check_calls(len(items), limits)
-        named = {r for item in items for r in _responses(item)}
+    def leaf(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return RawRef(value) if value in named else NOTATIONS["api_call"].text(value)
 
-        def leaf(value: Any) -> Any:
-            if not isinstance(value, str):
-                return value
-            return RawRef(value) if value in named else notation.text(value)
+    calls = []
+    for i, item in enumerate(items):
+        call = read_call(item, i, notes, locations=locations, convert=partial(map_leaves, leaf))
+        responses = _responses(item)
+        paths = [()] if len(responses) == 1 else [(k,) for k in range(len(responses))]
+        calls.append(replace(call, binds=tuple(zip(responses, paths, strict=True))))
+    return RawPlan(tuple(calls), None, tuple(notes))
 
-        calls = []
-        for i, item in enumerate(items):
-            call = read_call(item, i, notes, locations=locations, convert=partial(map_leaves, leaf))
-            responses = _responses(item)
-            paths = [()] if len(responses) == 1 else [(k,) for k in range(len(responses))]
-            calls.append(replace(call, binds=tuple(zip(responses, paths, strict=True))))
-        return RawPlan(tuple(calls), None, tuple(notes))
 
-    def write(plan: Plan) -> str:
-        names = [f"API_call_{i}" for i in range(len(plan.calls))]
-        items = [
-            fill_call_template(row, call) | {"responses": [names[i]]}
-            for i, call in enumerate(WrittenPlan(plan, names, notation).calls)
-        ]
-        return write_items(row, items)
-
-    return read_data, write
+def _write_nestools(row: Wrapper, plan: Plan) -> str:
+    names = [f"API_call_{i}" for i in range(len(plan.calls))]
+    calls = WrittenPlan(plan, names, NOTATIONS["api_call"]).calls
+    pairs = zip(calls, names, strict=True)
+    return write_items(row, [fill_call_template(row, call) | {"responses": [name]} for call, name in pairs])
 
 
 def _responses(item: dict[str, Any]) -> list[str]:
@@ -365,53 +371,28 @@ def _responses(item: dict[str, Any]) -> list[str]:
     return [r for r in names if isinstance(r, str)] if isinstance(names, list) else []
 
 
-def _make_complexfuncbench(row: Wrapper) -> ReaderAndWriter:
-    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
-        if isinstance(data, list) and data and all(isinstance(step, list) for step in data):
-            data = [{"role": "assistant", "function_call": step} for step in data]
-        return read_values([data], limits, locations=locations)
-
-    def write(plan: Plan) -> str:
-        refuse_references(plan, row.name)
-        calls = [{"name": c.name, "arguments": c.arguments} for c in WrittenPlan(plan).calls]
-        steps = [{"role": "assistant", "function_call": [call]} for call in calls]
-        return json.dumps(steps, ensure_ascii=False)
-
-    return read_data, write
+def _read_complexfuncbench(row: Wrapper, data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+    if isinstance(data, list) and data and all(isinstance(step, list) for step in data):
+        data = [{"role": "assistant", "function_call": step} for step in data]
+    return read_values([data], limits, locations=locations)
 
 
-def _make_keyed(row: Wrapper) -> ReaderAndWriter:
-    def read_data(data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
-        items = data if isinstance(data, list) else [data]
-        check_calls(len(items), limits)
-        calls = []
-        for i, item in enumerate(items):
-            if not isinstance(item, dict) or len(item) != 1:
-                raise ParseError(
-                    f"found {format_value(item)}, expected an object of one key, the tool's name",
-                    code="parse.shape",
-                    dialect=row.name,
-                )
-            ((name, content),) = item.items()
-            spans = locations.members(content) if locations and isinstance(content, dict) else ()
-            span = locations.span(item) if locations else None
-            calls.append(RawCall(name, _read_keyed_arguments(name, content, i), span=span, spans=spans))
-        return RawPlan(tuple(calls))
-
-    def write(plan: Plan) -> str:
-        refuse_references(plan, row.name)
-        return json.dumps([{c.name: c.arguments} for c in WrittenPlan(plan).calls], ensure_ascii=False)
-
-    return read_data, write
-
-
-_MAKERS_BY_SHAPE: dict[str, Callable[[Wrapper], ReaderAndWriter]] = {
-    "json": _make_plain,
-    "live": _make_live,
-    "nestools": _make_nestools,
-    "complexfuncbench": _make_complexfuncbench,
-    "keyed": _make_keyed,
-}
+def _read_keyed(row: Wrapper, data: Any, limits: Limits, locations: ObjectSpans | None) -> RawPlan:
+    items = data if isinstance(data, list) else [data]
+    check_calls(len(items), limits)
+    calls = []
+    for i, item in enumerate(items):
+        if not isinstance(item, dict) or len(item) != 1:
+            raise ParseError(
+                f"found {format_value(item)}, expected an object of one key, the tool's name",
+                code="parse.shape",
+                dialect=row.name,
+            )
+        ((name, content),) = item.items()
+        spans = locations.members(content) if locations and isinstance(content, dict) else ()
+        span = locations.span(item) if locations else None
+        calls.append(RawCall(name, _read_keyed_arguments(name, content, i), span=span, spans=spans))
+    return RawPlan(tuple(calls))
 
 
 def _read_keyed_arguments(name: str, content: Any, position: int) -> Arguments:
@@ -437,16 +418,21 @@ def _has_observations(data: Data) -> str | None:
 
 def _is_keyed(data: Data) -> str | None:
     value = data.value
-    if not is_keyed_call_list(value) and isinstance(
-        value, list
-    ):  # what is wrong with one of them, its reader says
-        named = all(map(may_be_keyed_call, value)) and not data.calls
-        value = [item for item in value if is_keyed_call_list([item])] if named else None
+    # What is wrong with one of a list its reader says.
+    if isinstance(value, list) and not data.calls and all(map(may_be_keyed_call, value)):
+        value = [item for item in value if is_keyed_call_list([item])]
     return "objects of one key, the tool's name" if is_keyed_call_list(value) else None
 
 
-_FITS: dict[str, Callable[[Data], str | None]] = {
-    "nestools": _has_responses,
-    "complexfuncbench": _has_observations,
-    "keyed": _is_keyed,
+RowDataReader: TypeAlias = Callable[[Wrapper, Any, Limits, "ObjectSpans | None"], RawPlan]
+"""Reads JSON data by a row, given the places of its objects where they are known."""
+
+_SHAPES: dict[str, tuple[RowDataReader, Callable[[Wrapper, Plan], str], Callable[[Data], str | None] | None]]
+_SHAPES = {
+    "json": (_read_plain, write_calls, None),
+    "live": (_read_live, _write_live, None),
+    "nestools": (_read_nestools, _write_nestools, _has_responses),
+    "complexfuncbench": (_read_complexfuncbench, write_calls, _has_observations),
+    "keyed": (_read_keyed, write_calls, _is_keyed),
 }
+"""How the data of each shape is read, how a plan is written, and why data has the shape."""
