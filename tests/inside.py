@@ -17,9 +17,9 @@ from planner_eval.reading.files import frameworks
 
 
 def planeval(
-    *argv: object, text: str | bytes = "", cwd: Path | None = None, **environment: str
+    *argv: object, text: str | bytes = "", cwd: Path | None = None, merged: bool = False, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """What ``planeval`` of ``tests/test_cli.py`` gives, without an interpreter of its own."""
+    """What ``planeval`` of ``tests/test_cli.py`` gives, without an interpreter of its own; as ``2>&1`` has it."""
     from planner_eval.cli import run
 
     typed = text if isinstance(text, bytes) else text.encode()
@@ -30,7 +30,7 @@ def planeval(
     keeping = mock.patch.multiple(gc, freeze=lambda: None, set_threshold=lambda *_: None)
     with contextlib.chdir(cwd or Path.cwd()), mock.patch.dict(os.environ, environment), keeping:
         sys.argv, sys.stdin = ["planeval", *map(str, argv)], io.TextIOWrapper(io.BytesIO(typed), "utf-8")
-        sys.stdout, sys.stderr = out, err
+        sys.stdout, sys.stderr = out, out if merged else err
         try:
             code = run()
         finally:

@@ -8,6 +8,7 @@ import doctest
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from planner_eval.cli import COMMANDS
 from tests.conftest import ROOT
+from tests.inside import planeval
 
 PAGES = sorted([*ROOT.glob("[RS]*.md"), ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 SESSION = re.compile(r"^```(?:pycon|python)\n(.*?)^```$", re.S | re.M)
@@ -24,13 +26,32 @@ EMPTY = "<!-- runs in an empty folder -->"
 FILE = re.compile(r'^```\w+ title="([\w.]+)"\n(.*?)^```$', re.S | re.M)
 # With the first two pytest shortens no line of its summary; the third are options of the run around this one.
 ELSEWHERE = ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS")
+ELSEWHERE_RUN = ("make ", "pip ", "git ")
+# It starts dozens of processes: what does so is run with what is long.
+REPEATED = "planeval diff {pred} {gold}"
+PROGRAMS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+# A call of planeval that needs no shell, but for what takes up what it prints.
+INSIDE = re.compile(
+    r"""planeval ((?:[^|<>&;`$*'"\\]|"[^"$`\\]*"|'[^']*')*)(2> ?/dev/null )?(?:\| (.*))?""", re.S
+)
 
 
 def run(command: str, folder: Path, cwd: Path = ROOT) -> str:
+    """What a command prints, its errors among it; what planeval alone does is done in this process."""
+    call = INSIDE.fullmatch(command.replace("\\\n", " ").replace("$OUT", str(folder)))
+    if call is None:
+        return in_a_shell(command, folder, cwd)
+    _, drops_errors, reader = call.groups()
+    done = planeval(*shlex.split(call[1]), cwd=cwd, merged=not reader, COLUMNS="100", PATH=PROGRAMS)
+    if not reader:
+        return done.stdout
+    return f"{'' if drops_errors else done.stderr}{in_a_shell(reader, folder, cwd, done.stdout)}"
+
+
+def in_a_shell(command: str, folder: Path, cwd: Path, typed: str = "") -> str:
     kept = {name: value for name, value in os.environ.items() if name not in ELSEWHERE}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    kept |= {"PATH": path, "COLUMNS": "100", "OUT": str(folder), "PYTHONHASHSEED": "random"}
-    merged = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL}
+    kept |= {"PATH": PROGRAMS, "COLUMNS": "100", "OUT": str(folder), "PYTHONHASHSEED": "random"}
+    merged = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "input": typed}
     return subprocess.run(command, shell=True, cwd=cwd, env=kept, text=True, timeout=120, **merged).stdout
 
 
@@ -74,9 +95,14 @@ def matches(shown: str, printed: str) -> bool:
     return re.fullmatch(pattern, printed, re.S) is not None
 
 
-@pytest.mark.more
+@pytest.mark.parametrize("whole", [
+    pytest.param(False, marks=pytest.mark.more, id="quick"),
+    pytest.param(True, marks=pytest.mark.long, id="whole"),
+])  # fmt: skip
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_console_blocks_are_true(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_console_blocks_are_true(
+    page: Path, whole: bool, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     text = page.read_text(encoding="utf-8")
     updates, cwd = request.config.getoption("--update-cases"), ROOT
     if EMPTY in text:
@@ -88,7 +114,7 @@ def test_console_blocks_are_true(page: Path, tmp_path: Path, request: pytest.Fix
     for match in BLOCK.finditer(text):
         parts = []
         for command, shown in commands(match[1]):
-            if command.startswith(("make ", "pip ", "git ")):
+            if command.startswith(ELSEWHERE_RUN) or (REPEATED in command and not (whole or updates)):
                 parts.append(f"$ {command}\n{shown}")
                 continue
             printed = run(command, tmp_path, cwd)
