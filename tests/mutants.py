@@ -8,11 +8,13 @@ what tests share, remove the folder). Then a deterministic sample of mutants is 
 and ``or``, ``not``, arithmetic, numbers, truth values, returned values, statements left out, entries of
 module tables left out. One process collects the tests and forks for each mutant; there the faulty code
 takes the place of the function's, or, where it runs at import, the package and the tests are imported anew.
-The tests that run its line are started, quick and close ones first and before them those that have noticed
-others of its file, until one fails or they have had their time. A test that fails without the fault as well
-is left out, one that hangs notices; what only a process notices that a test starts does not count. The laws
-draw the same examples each time. Survivors are printed as ``file:line: before -> after``, and whether all
-tests were tried. Some are equivalent: no test can tell them.
+Some seconds of the tests that run its line are started, quick and close ones first and before them those that
+have noticed others of its file, until one fails. The mutants that are left are then planted all at once, and
+all tests that run a line of theirs are started: where one fails, halves of them are planted until it is clear
+whose fault it is. A test that fails without a fault as well is left out, and so is one that only several
+faults together fail; one that hangs notices; what only a process notices that a test starts does not count.
+The laws draw the same examples each time. Survivors are printed as ``file:line: before -> after``. Some are
+equivalent: no test can tell them.
 
 Not planted, since nothing can tell: ``zip(…, strict=True)``, which states what holds; the size of a cache, a
 buffer, a block or a batch, and how often something looks at a clock: numbers that are named so change only
@@ -42,9 +44,10 @@ import subprocess
 import sys
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from importlib.machinery import SourceFileLoader
 from itertools import accumulate, islice
+from math import inf
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -78,8 +81,11 @@ QUIET = [
 SHOWN = os.dup(2)
 """Where what becomes of mutants is written while pytest takes what tests print."""
 
-FIRST = 3.0
-"""Seconds of tests that are tried in a process of their own first: most mutants are noticed by these."""
+QUICK = 3.0
+"""Seconds of tests that are collected anew by themselves first: most mutants are noticed by these."""
+
+WORTH = 0.2
+"""Mutants of a file that a test has noticed in a second, from which on it is tried on all of that file."""
 
 UNSEEN = re.compile(r"(^|_)(CACHED|BLOCK|BUFFER|CHUNK|BATCH|TICK|PIPE)(_|$)")
 """Names of numbers that decide when work is done: of a cache, a buffer, a block, a clock."""
@@ -132,15 +138,22 @@ class Mutant(NamedTuple):
         before, after = (" ".join(text.split()) for text in (self.before, self.after))
         return f"{self.file}:{self.line}: {before} -> {after}"
 
-    def planted(self, source: str) -> str | None:
-        """The source with the fault in it; None where that is no Python."""
-        text = source.encode()
-        changed = (text[: self.place.start] + self.new.encode() + text[self.place.stop :]).decode()
-        try:
-            compile(changed, self.file, "exec")
-        except SyntaxError:
-            return None
-        return changed
+    def fits(self, other: Mutant) -> bool:
+        """Whether both may be planted at once."""
+        overlap = self.place.start < other.place.stop and other.place.start < self.place.stop
+        return bool(self.lines) == bool(other.lines) and not (self.file == other.file and overlap)
+
+
+def planted(mutants: Iterable[Mutant], source: str) -> str | None:
+    """A source with faults in it; None where that is no Python."""
+    text = source.encode()
+    for mutant in sorted(mutants, key=lambda mutant: mutant.place.start, reverse=True):
+        text = text[: mutant.place.start] + mutant.new.encode() + text[mutant.place.stop :]
+    try:
+        compile(text, "planted", "exec")
+    except SyntaxError:
+        return None
+    return text.decode()
 
 
 # ---------------------------------------------------------------- planting
@@ -163,8 +176,11 @@ def mutants_of(file: str, source: str) -> Iterator[Mutant]:
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         before, after = (shown, "left out") if shown else (text[start:end].decode(), new)
-        last = (node.end_lineno or node.lineno) if node.lineno in inside else 0
-        yield Mutant(file, node.lineno, before, after, slice(start, end), new, range(node.lineno, last + 1))
+        last = node.end_lineno or node.lineno
+        breaks = "\n" * (last - node.lineno)  # what follows stays on its line
+        new = f"{new[:-1]}{breaks}{new[-1]}" if isinstance(node, ast.expr) else f"{new}{breaks}"
+        running = range(node.lineno, (last if node.lineno in inside else 0) + 1)
+        yield Mutant(file, node.lineno, before, after, slice(start, end), new, running)
 
 
 def _faults(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
@@ -392,12 +408,12 @@ def modules(names: Sequence[str]) -> list[str]:
     return [file.relative_to(ROOT).as_posix() for file in files]
 
 
-def replace_code(functions: Sequence[FunctionType], mutant: Mutant, source: str) -> bool:
-    """Give the functions of the mutant's file the faulty code; False where none of them takes it."""
-    file = str(ROOT / mutant.file)
+def replace_code(functions: Sequence[FunctionType], name: str, source: str, faulty: str) -> bool:
+    """Give the functions of a file the faulty code; False where none of them takes it."""
+    file = str(ROOT / name)
     before, after = (
         {(code.co_qualname, code.co_firstlineno): code for code in _codes(compile(text, file, "exec"))}
-        for text in (source, mutant.planted(source) or "")
+        for text in (source, faulty)
     )
     replaced = False
     for function in functions:
@@ -416,12 +432,14 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def import_anew(mutant: Mutant, source: str) -> None:
-    """Forget the package and the tests; what is imported next has the fault."""
-    file, faulty, get_code = str(ROOT / mutant.file), mutant.planted(source) or "", SourceFileLoader.get_code
+def import_anew(sources: Mapping[str, str]) -> None:
+    """Forget the package and the tests; what is imported next has these sources."""
+    faulty = {str(ROOT / file): source for file, source in sources.items()}
+    get_code = SourceFileLoader.get_code
 
     def get_faulty_code(self: SourceFileLoader, name: str) -> CodeType | None:
-        return compile(faulty, file, "exec") if self.path == file else get_code(self, name)
+        source = faulty.get(self.path)
+        return get_code(self, name) if source is None else compile(source, self.path, "exec")
 
     SourceFileLoader.get_code = get_faulty_code  # type: ignore[method-assign]
     for name in [name for name in sys.modules if name.partition(".")[0] in (PACKAGE, "tests")]:
@@ -474,8 +492,10 @@ def ended(run: Callable[[], int], watch: Watch) -> int:
 class Trial:
     """A plugin of pytest that, once all tests are collected, tries mutants instead of running them."""
 
-    def __init__(self, sample: Sequence[Mutant], tests: Recorded, jobs: int, most: float) -> None:
-        self.sample, self.tests, self.jobs, self.most = sample, tests, jobs, most
+    def __init__(self, sample: Sequence[Mutant], tests: Recorded, jobs: int, first: float) -> None:
+        self.sample, self.seconds, self.jobs = [*sample], tests.seconds, jobs
+        self.first = [tests.of(mutant, first) for mutant in sample]  # no fork has the database
+        self.every = [tests.of(mutant, inf) for mutant in sample]
         self.failed = False
         self.verdicts: list[str] = []
         self.watch = Watch(tests.seconds)
@@ -499,13 +519,10 @@ class Trial:
         self.caches = [thing for thing in living if isinstance(thing, functools._lru_cache_wrapper)]
         del living
         gc.freeze()
-        chosen = [self.tests.of(mutant, self.most) for mutant in self.sample]  # no fork has the database
-        every = [len(self.tests.of(mutant, float("inf"))) for mutant in self.sample]
         reader, writer = os.pipe()
         for job in range(self.jobs):
             if os.fork() == 0:
-                for number in range(job, len(self.sample), self.jobs):
-                    verdict = self.verdict(self.sample[number], chosen[number], every[number])
+                for number, verdict in self.judged(range(job, len(self.sample), self.jobs)):
                     os.write(writer, f"{number} {verdict}\n".encode())
                 os._exit(0)
         os.close(writer)
@@ -517,53 +534,95 @@ class Trial:
                     os.write(SHOWN, f"{self.sample[int(number)]} ({verdict})\n".encode())
         return True
 
-    def verdict(self, mutant: Mutant, names: Sequence[str], every: int) -> str:
-        """What becomes of a mutant that these tests are tried on, of so many that run it."""
-        if not names:
-            return "no test runs it"
-        names = sorted(names, key=lambda name: -round(self._worth(mutant.file, name), 1))
-        tried = len(names)
-        while failing := self.failing(mutant, names):
-            name, anew = failing
-            if self.passes(mutant, names, name, anew):
-                self.noticed[mutant.file, name] += 1
-                return "noticed"
-            if not name:
-                return "its tests cannot be collected"
-            names = [left for left in names if left != name]
-        return f"{every - tried} tests not tried in time" if every > tried else "survived"
+    def judged(self, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
+        """What becomes of mutants: of each by itself, then of those that are left together."""
+        groups: list[list[int]] = []
+        for number in numbers:
+            if not self.first[number]:
+                yield number, "no test runs it"
+            elif self.is_noticed(number):
+                yield number, "noticed"
+            else:
+                fits = self.sample[number].fits
+                fitting = [group for group in groups if all(fits(self.sample[other]) for other in group)]
+                if fitting:
+                    fitting[0].append(number)
+                else:
+                    groups.append([number])
+        for group in groups:
+            noticed = self.together(group)
+            yield from ((number, "noticed" if number in noticed else "survived") for number in group)
 
-    def _worth(self, file: str, name: str) -> float:
-        """How many faults of a file a test has noticed in the time that it takes."""
-        return self.noticed[file, name] / (1 + self.tests.seconds[name])
+    def is_noticed(self, number: int) -> bool:
+        """Whether one of the first tests notices a mutant, or one that has noticed others of its file."""
+        file, first = self.sample[number].file, self.first[number]
+        worth = {name: self.noticed[file, name] / (1 + self.seconds[name]) for name in self.every[number]}
+        worthy = [name for name in worth if worth[name] >= WORTH and name not in first]
+        names = sorted([*first, *worthy], key=lambda name: -round(worth[name], 1))
+        while (name := self.failing([number], names)) is not None:
+            if self.passes(name, number):
+                self.noticed[file, name] += 1
+                return True
+            names = [left for left in names if left != name] if name else []
+        return False
 
-    def failing(self, mutant: Mutant, names: Sequence[str]) -> tuple[str, bool] | None:
-        """The first test that fails, if any, and whether it was imported anew."""
-        code = ended(lambda: self.in_place(mutant, names), self.watch) if mutant.lines else ANEW
-        if code not in (0, ANEW):
-            return self.watch.last, False
-        taken = [*accumulate(self.tests.seconds[name] for name in names)]
-        first = max(1, bisect_right(taken, FIRST))
-        for part in (names[:first], names[first:]) if code else ():
-            if part and ended(lambda part=part: self.anew(mutant, part), self.watch):
-                return self.watch.last, True
+    def together(self, group: Sequence[int]) -> Set[int]:
+        """Which of some mutants any test notices: all are planted at once."""
+        noticed: set[int] = set()
+
+        def concerned(numbers: Iterable[int]) -> set[str]:
+            return {name for number in numbers for name in self.every[number]}
+
+        left, names = [*group], sorted(concerned(group), key=lambda name: (self.seconds[name], name))
+        while names and (name := self.failing(left, names)) is not None:
+            new = self.culprits(left, [name] if name else names) if self.passes(name, left[0]) else []
+            if not name and not new:
+                break
+            left = [number for number in left if number not in new]
+            noticed.update(new)
+            wanted = concerned(left)
+            names = [other for other in names[names.index(name) + 1 if name else 0 :] if other in wanted]
+        return noticed
+
+    def culprits(self, group: Sequence[int], names: Sequence[str]) -> list[int]:
+        """Those of some mutants, which together fail tests, that fail them alone."""
+        if len(group) == 1:
+            return [*group]
+        half = len(group) // 2
+        halves = (group[:half], group[half:])
+        failing = [part for part in halves if self.failing(part, names) is not None]
+        return [number for part in failing for number in self.culprits(part, names)]
+
+    def failing(self, group: Sequence[int], names: Sequence[str]) -> str | None:
+        """The first test that fails with some mutants planted; empty where none can be collected."""
+        mutants = [self.sample[number] for number in group]
+        if mutants[0].lines:
+            code = ended(lambda: self.in_place(mutants, names), self.watch)
+            if code != ANEW:
+                return self.watch.last if code else None
+            self.sample[group[0]] = mutants[0]._replace(lines=range(0))  # only where it is alone
+            return self.failing(group, names)
+        taken = [*accumulate(self.seconds[name] for name in names)]
+        quick = max(1, bisect_right(taken, QUICK))
+        for part in (names[:quick], names[quick:]):
+            if part and ended(lambda part=part: self.anew(mutants, part), self.watch):
+                return self.watch.last
         return None
 
-    def passes(self, mutant: Mutant, names: Sequence[str], name: str, anew: bool) -> bool:
-        """Whether a test passes without the fault; if it was not even begun, whether all are collected."""
-        sound = mutant._replace(place=slice(0, 0), new="")
-        if not name:
-            return ended(lambda: self.anew(sound, names, "--collect-only"), self.watch) == 0
+    def passes(self, name: str, number: int) -> bool:
+        """Whether a test passes without the mutant; if it was not even begun, whether all are collected."""
+        anew = not self.sample[number].lines
         if (name, anew) not in self.passing:
-            run = (lambda: self.anew(sound, [name])) if anew else lambda: self.in_place(sound, [name])
+            names, options = ([name], ()) if name else (self.first[number], ("--collect-only",))
+            run = (lambda: self.anew([], names, *options)) if anew else (lambda: self.in_place([], names))
             self.passing[name, anew] = ended(run, self.watch) == 0
         return self.passing[name, anew]
 
-    def in_place(self, mutant: Mutant, names: Sequence[str]) -> int:
+    def in_place(self, mutants: Sequence[Mutant], names: Sequence[str]) -> int:
         """Run the tests that were collected: 1 if one fails, ANEW where no function takes the faulty code."""
-        source = (ROOT / mutant.file).read_text("utf-8")
-        if mutant.new and not replace_code(self.functions, mutant, source):
-            return ANEW
+        for file, (source, faulty) in faulty_sources(mutants).items():
+            if not replace_code(self.functions, file, source, faulty):
+                return ANEW
         for cache in self.caches:
             cache.cache_clear()
         items = [item for name in names for item in self.items.get(name, ())]
@@ -573,10 +632,19 @@ class Trial:
                 return 1
         return 0
 
-    def anew(self, mutant: Mutant, names: Sequence[str], *options: str) -> int:
-        """Collect the tests with the fault and run them: 0 if none fails."""
-        import_anew(mutant, (ROOT / mutant.file).read_text("utf-8"))
+    def anew(self, mutants: Sequence[Mutant], names: Sequence[str], *options: str) -> int:
+        """Collect the tests with the faults and run them: 0 if none fails."""
+        import_anew({file: faulty for file, (_, faulty) in faulty_sources(mutants).items()})
         return int(pytest.main([*QUIET, "-x", *options, *names], plugins=[self.watch]))
+
+
+def faulty_sources(mutants: Sequence[Mutant]) -> dict[str, tuple[str, str]]:
+    """The source of each file, and that with the faults planted."""
+    sources = {mutant.file: (ROOT / mutant.file).read_text("utf-8") for mutant in mutants}
+    return {
+        file: (source, planted([mutant for mutant in mutants if mutant.file == file], source) or "")
+        for file, source in sources.items()
+    }
 
 
 def changed_files() -> list[str]:
@@ -591,7 +659,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Which planted faults no test notices.")
     parser.add_argument("--limit", type=int, default=150, help="mutants to try (150)")
     parser.add_argument("--seed", type=int, default=0, help="which sample (0)")
-    parser.add_argument("--seconds", type=float, default=600, help="of tests tried for a mutant (600)")
+    parser.add_argument("--seconds", type=float, default=8, help="of tests tried on each by itself (8)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants tried at once")
     parser.add_argument(
         "modules", nargs="*", default=ROOMS, help=f"folders and files in the package ({', '.join(ROOMS)})"
@@ -605,13 +673,13 @@ def main() -> int:
     tests = recorded()
     mutants = [mutant for file in files for mutant in mutants_of(file, (ROOT / file).read_text("utf-8"))]
     Random(options.seed).shuffle(mutants)
-    compiling = (mutant for mutant in mutants if mutant.planted((ROOT / mutant.file).read_text("utf-8")))
+    compiling = (mutant for mutant in mutants if planted([mutant], (ROOT / mutant.file).read_text("utf-8")))
     sample = list(islice(compiling, options.limit))
     print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules, seed {options.seed}", flush=True)
     begin = monotonic()
     trial = Trial([*map(tests.placed, sample)], tests, options.jobs, options.seconds)
     pytest.main(QUIET, plugins=[trial, trial.watch])
-    count = Counter(re.sub(r"\d+ ", "", verdict) for verdict in trial.verdicts)
+    count = Counter(trial.verdicts)
     share = count["noticed"] / len(sample)
     print(", ".join(f"{number} {verdict}" for verdict, number in count.most_common()), end="; ")
     print(f"noticed {share:.1%} of {len(sample)}, {monotonic() - begin:.0f} s")

@@ -8,6 +8,7 @@ import sys
 from types import SimpleNamespace
 
 import coverage
+import pytest
 
 from planner_eval.plan.graph import group_by_level
 from tests.conftest import ROOT
@@ -15,11 +16,13 @@ from tests.mutants import (
     ROOMS,
     Mutant,
     Recorded,
+    Trial,
     Watch,
     ended,
     import_anew,
     modules,
     mutants_of,
+    planted,
     replace_code,  # fmt: skip
 )
 
@@ -45,7 +48,7 @@ __all__ = ["NAMES", "both"]
 
 
 def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
-    mutants = [mutant for mutant in mutants_of("m.py", SOURCE) if mutant.planted(SOURCE)]
+    mutants = [mutant for mutant in mutants_of("m.py", SOURCE) if planted([mutant], SOURCE)]
     found = [(mutant.line, mutant.before, mutant.after) for mutant in mutants]
     assert sorted(found) == [
         (3, "'a'", "left out"),
@@ -69,11 +72,16 @@ def test_every_kind_of_fault_is_planted_where_it_stands() -> None:
         (15, 'return found or [f"{one + 1}"]', "return None"),
     ]
     for mutant in mutants:
-        planted = mutant.planted(SOURCE) or ""
-        assert len(planted.splitlines()) == len(SOURCE.splitlines())
-        assert planted != SOURCE
+        faulty = planted([mutant], SOURCE) or ""
+        assert len(faulty.splitlines()) == len(SOURCE.splitlines())
+        assert faulty != SOURCE
         assert mutant.before.replace("'", '"') in SOURCE.splitlines()[mutant.line - 1]
         assert list(mutant.lines) == [mutant.line] * (mutant.line > 8)
+    table, plus, returned = (next(one for one in mutants if one.before == before) for before in (
+        "'a'", "one + 2", 'return found or [f"{one + 1}"]'))  # fmt: skip
+    assert [returned.fits(one) for one in (table, plus, returned)] == [False, True, False]
+    faulty = SOURCE.replace("one + 2", plus.new).replace(returned.before, "return None")
+    assert planted([plus, returned], SOURCE) == faulty
 
 
 def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
@@ -97,14 +105,15 @@ def test_tests_of_a_fault_run_its_line_and_the_closest_come_first() -> None:
 def test_a_fault_stands_in_the_function_or_in_what_is_imported_anew() -> None:
     file, name = "planner_eval/plan/graph.py", "planner_eval.plan.graph"
     source = (ROOT / file).read_text("utf-8")
-    mutant = next(one for one in mutants_of(file, source) if one.before == "return by_level")
+    mutants = [one for one in mutants_of(file, source) if one.before == "return by_level"]
+    faulty = planted(mutants, source) or ""
 
     def in_place() -> int:
-        return int(replace_code([group_by_level], mutant, source) and group_by_level([0]) is None)
+        return int(replace_code([group_by_level], file, source, faulty) and group_by_level([0]) is None)
 
     def anew() -> int:
         sys.meta_path[:] = [finder for finder in sys.meta_path if isinstance(finder, type)]  # not pytest's
-        import_anew(mutant, source)
+        import_anew({file: faulty})
         return int(importlib.import_module(name).group_by_level([0]) is None)
 
     watch = Watch({})
@@ -122,3 +131,19 @@ def test_modules_are_named_by_folders_and_files() -> None:
         "planner_eval/comparison/matching"
     }
     assert modules(["plan/model.py", "nothing"]) == ["planner_eval/plan/model.py"]
+
+
+def test_whose_fault_it_is_is_searched_among_those_planted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three are noticed, one of them by two tests; what only two of them together fail is nobody's."""
+    mutants = [Mutant(f"{number}.py", 1, "", "", slice(0, 1), "", range(1, 2)) for number in range(6)]
+    noticing = {"a": [{1}, {4}], "b": [{1}, {5}], "c": [{2, 3}], "flaky": [set()], "d": []}
+    tests = SimpleNamespace(of=lambda mutant, most: [*noticing], seconds=dict.fromkeys(noticing, 1.0))
+    trial = Trial(mutants, tests, 1, 5.0)  # type: ignore[arg-type]
+
+    def failing(group: list[int], names: list[str]) -> str | None:
+        return next((name for name in names if any(needed <= {*group} for needed in noticing[name])), None)
+
+    monkeypatch.setattr(trial, "failing", failing)
+    monkeypatch.setattr(trial, "passes", lambda name, number: name != "flaky")
+    assert trial.together(range(6)) == {1, 4, 5}
+    assert {number for number, verdict in trial.judged(range(6)) if verdict == "noticed"} == {1, 4, 5}
