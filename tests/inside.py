@@ -19,7 +19,7 @@ from planner_eval.reading.files import frameworks
 def planeval(
     *argv: object, text: str | bytes = "", cwd: Path | None = None, merged: bool = False, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """What ``planeval`` of ``tests/test_cli.py`` gives, without an interpreter of its own; as ``2>&1`` has it."""
+    """What ``planeval`` of ``tests/test_cli.py`` gives, without a new interpreter; as ``2>&1`` has it."""
     from planner_eval.cli import run
 
     typed = text if isinstance(text, bytes) else text.encode()
