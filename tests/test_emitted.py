@@ -18,7 +18,7 @@ EMIT = f"""{PEAK}
 import sys
 import click
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import emit
+from planner_eval.cli.output import emit
 
 given = 0
 

@@ -10,24 +10,13 @@ from click.core import ParameterSource
 
 import planner_eval as pe
 from planner_eval.base.text import format_count
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    RESULT_ASPECTS,
-    argument,
-    emit,
-    format_option,
-    note,
-    option,
-    output_option,
-)
-from planner_eval.cli.outcome import Writing, check_limit, say_missed, writing_options
+from planner_eval.cli.options import as_command, note, option
+from planner_eval.cli.output import RESULT_ASPECTS, Output, output_options, say_missed
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.cli.sources import refuse_stdin_twice
 
 
-@click.command("agree", cls=Command)
-@argument("first", "VERDICTS")
-@argument("second", "REFERENCE", required=False)
+@as_command("agree", first="VERDICTS", second="REFERENCE?")
 @option(
     "--positive CLASS",
     "Count this class as yes and all others as no (default: yes/no if all verdicts "
@@ -40,9 +29,7 @@ from planner_eval.cli.sources import refuse_stdin_twice
     "Exit with 1 if a score is below X, e.g. kappa=0.6; for error rates, if above.",
 )
 @policy_option
-@writing_options("fail_under")
-@format_option(*RESULT_ASPECTS)
-@output_option
+@output_options(*RESULT_ASPECTS, figures=["fail_under"])
 def command(
     first: str,
     second: str | None,
@@ -50,7 +37,7 @@ def command(
     id_field: str | None,
     verdict_field: str | None,
     policy: str | None,
-    writing: Writing,
+    output: Output,
 ) -> int:
     """Measure how well a judge's verdicts agree with a person's: agreement, kappa, and both kinds of errors.
 
@@ -63,7 +50,7 @@ def command(
     """
     from planner_eval.results.views.agreement import write_agreement
 
-    refuse_stdin_twice(first, *([second] if second is not None else []))
+    refuse_stdin_twice(first, second)
     how: dict[str, Any] = {"positive": positive, "id_field": id_field, "verdict_field": verdict_field}
     if second is None and not os.path.isdir(first):
         how["policy"] = chosen_policy(policy)
@@ -73,13 +60,12 @@ def command(
         )
         raise click.UsageError(f"--policy is for one file of answers with gold: {wrong}")
     agreement = pe.agree(first, second, **how)
-    checked = [
-        check_limit(limit, agreement.figure(limit.name), lower=limit.name.startswith("false"))
-        for limit in writing.limits
+    limits = [
+        limit.check(agreement.figure(limit.name), first, lower=limit.name.startswith("false"))
+        for limit in output.limits
     ]
-    cases = [c.case(file=first) for c in checked]
-    emit(write_agreement(agreement, writing.form, limits=cases), writing.output)
-    missed = say_missed(checked)
+    output.emit(write_agreement(agreement, output.form, limits=limits))
+    missed = say_missed(limits)
     if agreement.left_over:
         note(f"{agreement.left_over:,} of {format_count(len(agreement.rows), 'record')} are not counted")
     if not agreement.n:

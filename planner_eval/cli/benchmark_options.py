@@ -11,9 +11,9 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import shows
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.cli.options import Scope, bundle_options, note, option, refuse_idle
+from planner_eval.cli.output import Output
 from planner_eval.cli.terminal import Target
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ benchmark_options = bundle_options(
         "settings",
     ),
     option("--tools SPEC", "With --benchmark nestful: run answers with these tools, e.g. nestful."),
-    option("--isolation LEVEL", "With --tools: isolation: strict, process or inline."),
+    option("--isolation LEVEL"),
     option("--judge MODEL", "With --benchmark: the model that judges."),
     option("--judge-url URL", "The judge's OpenAI-compatible server."),
     option(
@@ -120,11 +120,18 @@ def open_rules(bench: Benchmark, published: BenchmarkOptions) -> Iterator[pe.Ben
     """What the library takes of the user's options: variants, judge, runner and the benchmark's own."""
     from planner_eval.benchmarks.benchmark import VARIANTS
 
-    variants = (
-        VARIANTS if published.official is None else ("official",) if published.official else ("corrected",)
-    )
-    settings = _read_settings(bench, published.settings, variants)
-    with _open_runner(bench, published) as run:
+    variants: Sequence[str] = VARIANTS
+    if published.official is not None:
+        variants = ("official",) if published.official else ("corrected",)
+    settings = parse_settings(published.settings)
+    bench.checked(variants[0], settings)
+    for known in bench.options:
+        if known.name in settings and set(known.variants).isdisjoint(variants):
+            raise click.UsageError(f"--set {known.name} applies only with --{' or --'.join(known.variants)}")
+    runner: AbstractContextManager[Any] = nullcontext()
+    if published.tools is not None and bench.runner is not None:
+        runner = bench.runner(published.tools, level=published.isolation)
+    with runner as run:
         yield pe.BenchmarkRules(variants, _open_judge(published), published.prompts, run, settings)
 
 
@@ -151,17 +158,17 @@ def say_judge_failures(judge: Judge | None, prompts: str = "") -> int:
     return 3 if judge.failed == judge.asked else 1
 
 
-def refuse_tsv(form: str, bench: Benchmark | None) -> None:
+def refuse_tsv(output: Output, bench: Benchmark | None) -> None:
     """Refuse a benchmark's own result file where there is none.
 
     Args:
-        form: Output format.
+        output: What is written.
         bench: The benchmark; None without one.
 
     Raises:
         UsageError: names the benchmarks that have one.
     """
-    if shows(form, "result_file") and (bench is None or bench.result_file is None):
+    if output.shows("result_file") and (bench is None or bench.result_file is None):
         condition = describe_benchmarks(
             "with a result file of their own", lambda b: b.result_file is not None
         )()
@@ -208,16 +215,6 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
     return settings
 
 
-def _read_settings(bench: Benchmark, texts: tuple[str, ...], variants: Sequence[str]) -> dict[str, str]:
-    """The benchmark's own options that were given; one that no variant wanted here has is refused."""
-    settings = parse_settings(texts)
-    bench.checked(variants[0], settings)
-    for known in bench.options:
-        if known.name in settings and not set(known.variants) & set(variants):
-            raise click.UsageError(f"--set {known.name} applies only with --{' or --'.join(known.variants)}")
-    return settings
-
-
 def _open_judge(published: BenchmarkOptions) -> Judge | None:
     if published.judge is None:
         return None
@@ -229,9 +226,3 @@ def _open_judge(published: BenchmarkOptions) -> Judge | None:
     return CountedJudge(
         open_judge(published.judge, base_url=published.judge_url, cache=cache, replay=published.replay)
     )
-
-
-def _open_runner(bench: Benchmark, published: BenchmarkOptions) -> AbstractContextManager[Any]:
-    if published.tools is None or bench.runner is None:
-        return nullcontext()
-    return bench.runner(published.tools, level=published.isolation)

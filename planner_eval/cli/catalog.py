@@ -8,28 +8,17 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import CatalogError
-from planner_eval.base.formats import formats_of, shows
+from planner_eval.base.formats import formats_of
 from planner_eval.base.tables import table
 from planner_eval.base.text import did_you_mean, format_count, printable, to_json
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    LIST_ASPECTS,
-    dialect_option,
-    emit,
-    list_format,
-    list_format_option,
-    note,
-    option,
-    output_option,
-    refuse_idle,
-)
+from planner_eval.cli.options import as_command, dialect_option, note, option, refuse_idle
+from planner_eval.cli.output import LIST_ASPECTS, Output, output_options
 
 if TYPE_CHECKING:
-    from planner_eval.catalogs.catalog import Catalog, Tool
+    from planner_eval.catalogs.catalog import Tool
 
 
-@click.command("catalog", cls=Command)
-@click.argument("file")
+@as_command("catalog", file="FILE")
 @option("--tool NAME", "Show one tool in full.", "wanted")
 @option(
     "--to [openai|anthropic|gemini|mcp|jsonschema|planeval]",
@@ -43,9 +32,8 @@ if TYPE_CHECKING:
 )
 @dialect_option("--dialect", "With --grammar: the notation of the plans.")
 @option("--max-calls N", "With --grammar: the most calls of a plan.", type=click.IntRange(1, 64), default=8)
-@option("--catalog-format FORMAT", "The file's format (default: detected).")
-@list_format_option(*LIST_ASPECTS)
-@output_option
+@option("--catalog-format FORMAT")
+@output_options(*LIST_ASPECTS, late=True)
 def command(
     file: str,
     wanted: str | None,
@@ -55,8 +43,7 @@ def command(
     dialect: str | None,
     max_calls: int,
     catalog_format: str | None,
-    form: str | None,
-    output: str | None,
+    output: Output,
 ) -> int:
     """Show the tools of a catalog, convert it to another format, or write a grammar of the plans it allows.
 
@@ -80,42 +67,38 @@ def command(
         raise click.UsageError("--to writes the tools, --grammar a grammar of their plans: use one of them")
     if grammar is not None and dialect is None:
         raise click.UsageError("--grammar needs --dialect: the notation of the plans")
-    written = list_format(form, output, *formats_of(*(LIST_ASPECTS if listing else ("data",))))
+    output = output.choose(*formats_of(*(LIST_ASPECTS if listing else ("data",))))
     catalog = pe.read_catalog(file, catalog_format)
     if target is not None:
         return _write_catalog(catalog, target, loss, output)
-    if grammar is not None and dialect is not None:
-        return _write_grammar(catalog, grammar, dialect, max_calls, output)
-    return _show(catalog, wanted, written, output)
-
-
-def _show(catalog: Catalog, wanted: str | None, form: str, output: str | None) -> int:
-    """Write the tools, a line each, or one of them in full."""
+    if grammar is not None:
+        decoding = pe.grammar(catalog, dialect=dialect or "", to=grammar, max_calls=max_calls)
+        note(*(f"looser than the catalog: {difference.text}" for difference in decoding.looser))
+        note(*(f"narrower than the catalog: {difference.text}" for difference in decoding.narrower))
+        output.emit(decoding.text, plain=True)
+        return 0
     tools = catalog.tools
-    if wanted is not None:
-        tools = catalog.find(wanted)
-        if not tools:
-            hint = did_you_mean(wanted, [tool.full_name for tool in catalog.tools], lead="; ")
-            raise CatalogError(f"{catalog.name} has no tool {wanted!r}{hint}")
-    if not shows(form, "plain"):
-        emit(table([_row(tool) for tool in tools], form), output)
+    if wanted is not None and not (tools := catalog.find(wanted)):
+        hint = did_you_mean(wanted, [tool.full_name for tool in catalog.tools], lead="; ")
+        raise CatalogError(f"{catalog.name} has no tool {wanted!r}{hint}")
+    if not output.shows("plain"):
+        output.emit(table([_row(tool) for tool in tools], output.form))
     elif wanted is not None:
-        emit(printable("\n\n".join(_tool_text(tool) for tool in tools)), output)
+        output.emit(printable("\n\n".join(map(_tool_text, tools))))
     else:
-        emit(printable("\n".join(tool.signature() for tool in tools)), output)
+        output.emit(printable("\n".join(tool.signature() for tool in tools)))
     if not tools:
         note(f"{catalog.name} lists no tools")
     return 0
 
 
-def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None) -> int:
+def _write_catalog(catalog: pe.Catalog, target: str, loss: bool, output: Output) -> int:
     """Write the catalog in another format."""
     from planner_eval.catalogs.formats import catalog_to_data
     from planner_eval.catalogs.writers import losses, renamed_tools
 
     dropped = losses(catalog, target)
-    for dropped_item in dropped:
-        note(f"{target} cannot express {dropped_item}" + (": left out" if loss else ""))
+    note(*(f"{target} cannot express {item}" + (": left out" if loss else "") for item in dropped))
     if dropped and not loss:
         note("nothing written: add --loss to write the rest, or use --to planeval, which keeps everything")
         return 3
@@ -124,18 +107,7 @@ def _write_catalog(catalog: Catalog, target: str, loss: bool, output: str | None
         note(
             f"{target} has {format_count(len(new_names), 'tool')} under other names, as {name!r} for {own!r}"
         )
-    emit(to_json(catalog_to_data(catalog, target), 1), output)
-    return 0
-
-
-def _write_grammar(catalog: Catalog, target: str, dialect: str, max_calls: int, output: str | None) -> int:
-    """Write a grammar of the plans that the catalog allows."""
-    decoding_grammar = pe.grammar(catalog, dialect=dialect, to=target, max_calls=max_calls)
-    for difference in decoding_grammar.looser:
-        note(f"looser than the catalog: {difference.text}")
-    for difference in decoding_grammar.narrower:
-        note(f"narrower than the catalog: {difference.text}")
-    emit(decoding_grammar.text, output, plain=True)
+    output.emit(to_json(catalog_to_data(catalog, target), 1))
     return 0
 
 

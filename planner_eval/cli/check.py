@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,7 @@ import click
 import planner_eval as pe
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.counts import Counts
-from planner_eval.base.errors import CatalogError, ParseError
-from planner_eval.base.formats import shows
+from planner_eval.base.errors import CatalogError
 from planner_eval.base.tables import table_pieces
 from planner_eval.base.text import (
     did_you_mean,
@@ -21,38 +21,24 @@ from planner_eval.base.text import (
     format_count,
     join_pieces,
     line_and_column,
-    printable,
     to_json,
 )
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
+from planner_eval.cli.options import as_command, compute_option, note, option
+from planner_eval.cli.output import (
     FINDING_ASPECTS,
     LIST_ASPECTS,
-    argument,
-    compute_option,
-    emit,
-    format_option,
-    note,
-    option,
-    output_option,
-    reading_options,
+    Output,
+    finding_line,
+    findings_in,
+    location_phrases,
+    output_options,
 )
-from planner_eval.cli.outcome import emit_findings, findings_in
-from planner_eval.cli.sources import (
-    RECORD_TOOLS,
-    CatalogOptions,
-    catalog_options,
-    dataset_options,
-    read_plans,
-)
-from planner_eval.cli.workers import PlansJob, WorkOptions, run_plans_job, work_options
+from planner_eval.cli.sources import RECORD_TOOLS, CatalogOptions, Input, catalog_options, input_options
+from planner_eval.cli.workers import PlansJob, Work, work_options
 from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from planner_eval.catalogs.catalog import Catalog
-    from planner_eval.plan.model import Diagnostic, Plan
+    from planner_eval.plan.model import Diagnostic
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
@@ -72,28 +58,23 @@ def _validate_codes(
     return codes
 
 
-@click.command("check", cls=Command)
-@argument("plans", "PLAN|DATASET...")
+@as_command("check", plans="PLAN|DATASET...")
 @catalog_options(RECORD_TOOLS + " Traces, and conversations with tool outputs, need none.")
-@reading_options
+@input_options
 @compute_option
-@dataset_options
 @option("--ignore CODE...", "Ignore findings with this code; repeatable.", callback=_validate_codes)
 @option("--level", "The lowest severity to show and count.", type=click.Choice(_LEVELS), default="warning")
-@format_option(*LIST_ASPECTS, "records", *FINDING_ASPECTS)
 @work_options
-@output_option
+@output_options(*LIST_ASPECTS, "records", *FINDING_ASPECTS)
 def command(
     plans: tuple[str, ...],
     named_tools: CatalogOptions,
-    dialect: str | None,
+    source: Input,
     compute: str | None,
     ignore: tuple[str, ...],
     level: str,
-    form: str,
-    running: WorkOptions,
-    output: str | None,
-    **fields: Any,
+    work: Work,
+    output: Output,
 ) -> int:
     """Check plans against their tools without running them; check agents' runs.
 
@@ -107,23 +88,26 @@ def command(
     from planner_eval.catalogs.json_schema.keywords import catalog_remarks
 
     catalog = named_tools.read()
-    sources = read_plans(plans, **fields)
+    sources = source.read(*plans)
     if catalog is None:
         _refuse_plans(sources)
-    reading = {"dialect": dialect, "compute": compute}
     many_files, alone = len(sources) > 1, len(sources) == 1 and not sources[0].many
-    which = {"ignore": ignore, "level": level}
-    as_findings, plain = shows(form, *FINDING_ASPECTS), shows(form, "plain")
-    job = _CheckJob(catalog, reading, which, several=many_files, alone=alone, ci=as_findings)
-    with run_plans_job(sources, job, running) as (tally, lines):
+    as_findings, plain = output.shows(*FINDING_ASPECTS), output.shows("plain")
+    job = _CheckJob(
+        catalog, {"dialect": source.dialect, "compute": compute}, {"ignore": ignore, "level": level},
+        many_files, alone, as_findings,
+    )  # fmt: skip
+    with job.run(sources, work) as (tally, lines):
         if as_findings:
-            emit_findings(findings_in(lines), form, output, _summary(tally, catalog), "planeval check")
-        elif tally.findings or not plain or output is not None:
+            output.emit_findings(findings_in(lines), _summary(tally, catalog))
+        elif tally.findings or not plain or output.file is not None:
             rows = (row for line in lines for row in json.loads(line))
-            emit(join_pieces(map(_line, rows)) if plain else table_pieces(rows, form), output)
+            output.emit(join_pieces(map(_line, rows)) if plain else table_pieces(rows, output.form))
     if catalog is not None:
-        for remark in _limit_remarks(catalog_remarks(catalog)):
-            note(f"{catalog.name}: {remark}")
+        remarks = catalog_remarks(catalog)
+        if (more := len(remarks) - _MAX_REMARKS) > 0:
+            remarks[_MAX_REMARKS:] = [f"{format_count(more, 'more remark')} of that kind"]
+        note(*(f"{catalog.name}: {remark}" for remark in remarks))
     if plain:
         note(_summary(tally, catalog))
     if not tally.read:
@@ -176,7 +160,7 @@ class _CheckJob(PlansJob):
 
     kind, counts = "check", _CheckCounts
 
-    catalog: Catalog | None
+    catalog: pe.Catalog | None
     reading: dict[str, Any]
     which: dict[str, Any]
     several: bool
@@ -205,17 +189,8 @@ class _CheckJob(PlansJob):
         return encodable(to_json(rows))
 
 
-def _limit_remarks(remarks: list[str]) -> list[str]:
-    more = len(remarks) - _MAX_REMARKS
-    return (
-        remarks
-        if more <= 0
-        else [*remarks[:_MAX_REMARKS], f"{format_count(more, 'more remark')} of that kind"]
-    )
-
-
 def _check_record(
-    record: Record, name: str, catalog: Catalog | None, how: dict[str, Any], **which: Any
+    record: Record, name: str, catalog: pe.Catalog | None, how: dict[str, Any], **which: Any
 ) -> Iterator[dict[str, Any]]:
     """A row a finding; what the reader had to say of the plan comes first."""
     from planner_eval.catalogs.check import data_of, explain_empty_trace, filter_findings, trace_of
@@ -223,7 +198,7 @@ def _check_record(
 
     try:
         plan = locate(pe.parse(record, **how))
-    except ParseError as error:
+    except pe.ParseError as error:
         empty = explain_empty_trace(trace_of(record)) if record.error is None else None
         yield _row(name, "error", "unreadable", empty or str(error).split("\n")[0])
         return
@@ -233,16 +208,15 @@ def _check_record(
         text = "it is not a trace and has no tool outputs, so it needs a catalog: name one with --catalog"
         yield _row(name, "error", "unreadable", text)
         return
-    diagnostics = [d for d in plan.diagnostics if not recorded or d.code != "plan.no_call"]
-    yield from (
-        _row(name, diagnostic.severity, diagnostic.code, diagnostic.message, finding=diagnostic, plan=plan)
-        for diagnostic in filter_findings(diagnostics, **which)
+    remarks = filter_findings(
+        [d for d in plan.diagnostics if not recorded or d.code != "plan.no_call"], **which
     )
-    if catalog is None and not recorded:
-        return
-    trace = data_of(record) if trace is None and recorded else trace
-    for finding in pe.check(plan, catalog, trace=trace, **which):
-        yield _row(name, finding.severity, finding.code, finding.message, finding=finding, plan=plan)
+    findings: Iterable[Diagnostic] = ()
+    if catalog is not None or recorded:
+        trace = data_of(record) if trace is None and recorded else trace
+        findings = pe.check(plan, catalog, trace=trace, **which)
+    for finding in (*remarks, *findings):
+        yield _row(name, finding.severity, finding.code, finding.message, finding, plan)
 
 
 def _row(
@@ -250,21 +224,23 @@ def _row(
     severity: str,
     code: str,
     message: str,
-    *,
     finding: Diagnostic | None = None,
-    plan: Plan | None = None,
+    plan: pe.Plan | None = None,
 ) -> dict[str, Any]:
-    position = finding.call if finding is not None else None
-    span = None if finding is None else finding.span
-    text = None if plan is None else plan.text
-    line, column = (None, None) if span is None or text is None else line_and_column(text, span[0])
+    position, tool, argument, line, column = None, None, None, None, None
+    if finding is not None and plan is not None:
+        argument = finding.argument
+        if finding.call is not None:
+            position, tool = finding.call + 1, plan.calls[finding.call].tool
+        if finding.span is not None and plan.text is not None:
+            line, column = line_and_column(plan.text, finding.span[0])
     return {
         "record": record,
         "severity": severity,
         "code": code,
-        "call": None if position is None else position + 1,
-        "tool": None if position is None or plan is None else plan.calls[position].tool,
-        "argument": finding.argument if finding is not None else None,
+        "call": position,
+        "tool": tool,
+        "argument": argument,
         "line": line,
         "column": column,
         "message": message,
@@ -272,18 +248,12 @@ def _row(
 
 
 def _line(row: dict[str, Any]) -> str:
-    location = [format_record_name(row["record"])] if "record" in row else []
-    if row["line"] is not None:
-        location.append(f"line {row['line']}, column {row['column']}")
-    if row["call"] is not None:
-        tool = row["tool"] or '""'
-        location.append(f"call {row['call']} ({tool})")
-    where = f"{', '.join(location)}: " if location else ""
-    message = printable(f"{where}{row['severity']}: {row['message']} [{row['code']}]")
-    return message.replace("\n", "\\n").replace("\t", "\\t")  # ids and names may hold line ends
+    where = [format_record_name(row["record"])] if "record" in row else []
+    where += location_phrases(row["line"], row["column"], row["call"], row["tool"] or '""')
+    return finding_line(where, f"{row['severity']}: {row['message']}", row["code"])
 
 
-def _summary(tally: _CheckCounts, catalog: Catalog | None) -> str:
+def _summary(tally: _CheckCounts, catalog: pe.Catalog | None) -> str:
     named = [f"{count} {name}{'s' * (count > 1)}" for name, count in tally.severities.items()]
     plans = format_count(tally.read, "plan")
     if catalog is not None:

@@ -11,7 +11,6 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import shows
 from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
@@ -24,23 +23,23 @@ from planner_eval.cli.benchmark_options import (
     refuse_idle_options,
     say_judge_failures,
 )
-from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    RESULT_ASPECTS,
-    argument,
-    emit,
+    as_command,
     format_condition,
-    format_option,
     gold_doubts_option,
     note,
     option,
-    output_option,
-    picture_format,
-    picture_option,
     refuse_idle,
     seed_option,
 )
-from planner_eval.cli.outcome import Writing, emit_cases, writing_options
+from planner_eval.cli.output import (
+    RESULT_ASPECTS,
+    Output,
+    emit,
+    output_options,
+    picture_format,
+    picture_option,
+)
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
@@ -52,16 +51,14 @@ from planner_eval.cli.pairs import (
 )
 from planner_eval.cli.sources import is_benchmark_run, refuse_incomplete_run, refuse_stdin_twice
 from planner_eval.cli.terminal import make_counter
-from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS
+from planner_eval.cli.workers import Work
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.judging import Judge
     from planner_eval.results.contrast import Allowance, Comparison
     from planner_eval.results.views.junit import Case
 
 
-@click.command("compare", cls=Command)
-@argument("systems", "A B...")
+@as_command("compare", systems="A B...")
 @option("--gold GOLD", "The gold plans; not needed where A, B … are runs.")
 @scored_pair_options
 @judging_options(
@@ -78,9 +75,7 @@ if TYPE_CHECKING:
 @seed_option
 @picture_option("--mistaken", "picture", "Draw which tools were confused; the suffix sets the format.")
 @benchmark_options
-@writing_options("gold_doubts")
-@format_option(*RESULT_ASPECTS, "annotations", "page")
-@output_option
+@output_options(*RESULT_ASPECTS, "annotations", "page", figures=["gold_doubts"])
 def command(
     systems: tuple[str, ...],
     gold: str | None,
@@ -91,7 +86,7 @@ def command(
     seed: int,
     mistaken: str | None,
     published: BenchmarkOptions,
-    writing: Writing,
+    output: Output,
 ) -> int:
     """Compare two or more systems on the same gold plans: are the others better than A?
 
@@ -115,47 +110,55 @@ def command(
     if gold is None and (named or not runs):
         compared.refuse_without_gold()
     ruled = named or any(map(is_benchmark_run, runs))
-    _refuse_idle(writing.form, judging.keys, named=named, ruled=ruled, files=gold is not None)
-    if shows(writing.form, "page"):
-        return _write_page(compared, judging, names, writing.output)
+    _refuse_idle(output.form, judging.keys, named=named, ruled=ruled, files=gold is not None)
+    if output.shows("page"):
+        return _write_page(compared, judging, names, output.file)
     allowed = [_parse_allowance(text) for text in fail_if_worse]
     judge = None
-    more: dict[str, Any] = {"seed": seed, "names": names}
-    clusters: dict[str, Any] = {"cluster": judging.cluster}
+    how_sure: dict[str, Any] = {"seed": seed, "names": names}
     if gold is None:
         from pathlib import Path
 
-        comparison = pe.compare([Path(s) for s in systems], by=judging.keys, **clusters, **more)
+        paths = [Path(s) for s in systems]
+        comparison = pe.compare(paths, by=judging.keys, cluster=judging.cluster, **how_sure)
     elif named:
-        comparison, judge = _compare_benchmark(compared, gold, published, **clusters, **more)
+        from planner_eval.benchmarks.benchmark import benchmark
+
+        refuse_stdin_twice(*compared.paths, gold)
+        delay_garbage_collection()
+        bench = benchmark(published.benchmark or "")
+        refuse_idle_options(bench, published)
+        with open_rules(bench, published) as rules:
+            judge = rules.judge
+            comparison = pe.compare_benchmark(
+                compared.paths, gold, bench.name, reading=compared.how, ids=compared.ids, rules=rules,
+                cluster=judging.cluster, **how_sure,
+            )  # fmt: skip
     else:
         predictions, golds = compared.read()
-        more |= judging.settings()
-        comparison = pe.compare(predictions, golds, reading=compared.how, progress=make_counter(), **more)
-    from planner_eval.results.compare import unjudged_totals
+        how_sure |= judging.settings()
+        comparison = pe.compare(predictions, golds, reading=compared.how, progress=make_counter(), **how_sure)
+    from planner_eval.results.compare import mistaken_scene, unjudged_totals
 
     problems, cases = _check_allowances(comparison, allowed)
-    _emit(comparison, writing, judging.metrics, cases, all_figures=every)
+    _write(comparison, output, judging.metrics, cases, all_figures=every)
     _say_unreadable(comparison, strict=not how.repair)
     say_unjudged(unjudged_totals(comparison))
-    for problem in problems:
-        note(problem)
+    note(*problems)
     if mistaken:
-        _draw_mistaken(comparison, mistaken)
+        picture = pe.render(mistaken_scene(comparison), format=picture_format(mistaken, "picture"))
+        emit(picture, mistaken)
     return max(3 if not comparison.n else int(bool(problems)), say_judge_failures(judge))
 
 
 def _refuse_idle(form: str, keys: Sequence[str], *, named: bool, ruled: bool, files: bool) -> None:
     """Refuse options that would have no effect; `ruled` by a benchmark are also runs that it scored."""
+    overridden = [name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")]
     condition = "without --benchmark: a benchmark has its own notation and metrics"
     refuse_idle(
         *benchmark_scopes(named, keys or ("depth",)),
         ("keys", *format_condition(form, "document", "data", "page")),
-        (
-            (*(name for name in OVERRIDDEN_OPTIONS if name not in ("cluster", "every")), "mistaken"),
-            not ruled,
-            condition,
-        ),
+        ((*overridden, "mistaken"), not ruled, condition),
         ("gold_doubts", *format_condition(form, "document", "data")),
         ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
@@ -178,11 +181,10 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
         raise click.UsageError(f"a page shows two systems, not {len(systems.paths)}: name two of them")
     view = page_settings()
     if systems.gold is None:
-        return finish_page(
-            page_of_runs(systems.paths, view, judging._replace(policy=None), names=names), output
-        )
-    pairings = systems.pair()
-    return finish_page(page_of_systems(systems, pairings, judging, view, DEFAULT_WORK_OPTIONS, names), output)
+        page = page_of_runs(systems.paths, view, judging._replace(policy=None), names=names)
+    else:
+        page = page_of_systems(systems, systems.pair(), judging, view, Work(), names)
+    return finish_page(page, output)
 
 
 def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | None) -> click.UsageError:
@@ -202,28 +204,6 @@ def _mixed_runs_error(runs: Sequence[str], files: Sequence[str], gold: str | Non
         f"{runs[0]} is a run and {files[0]} is not: score {files[0]} into a folder (planeval score "
         f"{files[0]} {gold or 'GOLD'} -o DIR/), then compare the two (planeval compare {runs[0]} DIR/)"
     )
-
-
-def _compare_benchmark(
-    systems: Systems, gold: str, published: BenchmarkOptions, **sure: Any
-) -> tuple[Comparison, Judge | None]:
-    from planner_eval.benchmarks.benchmark import benchmark
-
-    refuse_stdin_twice(*systems.paths, gold)
-    delay_garbage_collection()
-    bench = benchmark(published.benchmark or "")
-    refuse_idle_options(bench, published)
-    with open_rules(bench, published) as rules:
-        comparison = pe.compare_benchmark(
-            systems.paths,
-            gold,
-            bench.name,
-            reading=systems.how,
-            ids=systems.ids,
-            rules=rules,
-            **sure,
-        )
-        return comparison, rules.judge
 
 
 def _parse_allowance(text: str) -> Allowance:
@@ -260,25 +240,24 @@ def _check_allowances(comparison: Comparison, allowed: Sequence[Allowance]) -> t
     return problems, cases
 
 
-def _emit(
-    comparison: Comparison, writing: Writing, metrics: Sequence[str], cases: list[Case], *, all_figures: bool
+def _write(
+    comparison: Comparison, output: Output, metrics: Sequence[str], cases: list[Case], *, all_figures: bool
 ) -> None:
-    from planner_eval.results.gold_doubts import leave_out_doubts
     from planner_eval.results.views.compare import compare_cases, write_comparison
 
-    form, output, _, _, doubts = writing
-    metric_names = [line.name for line in comparison.contrasts[0].lines] if all_figures else metrics
-    if shows(form, "annotations"):
+    if all_figures:
+        metrics = [line.name for line in comparison.contrasts[0].lines]
+    if output.shows("annotations"):
         # Whoever reads a step wants to see what is lost, whether or not so much may be.
         test_cases = [*cases, *compare_cases(comparison, limited=False)]
-        more = write_comparison(comparison, MARKDOWN.form, every=metric_names)
-        summary = (
-            f"{format_count(comparison.n, 'pair')} of {format_count(len(comparison.contrasts) + 1, 'system')}"
+        more = write_comparison(comparison, MARKDOWN.form, every=metrics)
+        systems = format_count(len(comparison.contrasts) + 1, "system")
+        output.emit_cases(
+            test_cases, f"{format_count(comparison.n, 'pair')} of {systems}", [more], limited=False
         )
-        emit_cases(test_cases, output, summary, "planeval compare", [more], limited=False)
         return
-    without = leave_out_doubts(comparison, doubts) if doubts is not None else None
-    emit(write_comparison(comparison, form, every=metric_names, limits=cases, without=without), output)
+    without = None if output.doubts is None else pe.leave_out_doubts(comparison, output.doubts)
+    output.emit(write_comparison(comparison, output.form, every=metrics, limits=cases, without=without))
 
 
 def _say_unreadable(comparison: Comparison, *, strict: bool) -> None:
@@ -312,10 +291,3 @@ def _short_names(files: Sequence[str]) -> list[str]:
         if len({*names}) == len({*files}):
             return names
     return list(files)
-
-
-def _draw_mistaken(comparison: Comparison, file: str) -> None:
-    from planner_eval.results.compare import mistaken_scene
-    from planner_eval.results.drawing import render
-
-    emit(render(mistaken_scene(comparison), format=picture_format(file, "picture")), file)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from functools import wraps
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import formats_of, shows
+from planner_eval.base.formats import formats_of
 from planner_eval.base.tables import table
 from planner_eval.base.text import to_json
 from planner_eval.cli.data_check import command as check
@@ -20,67 +19,39 @@ from planner_eval.cli.data_overlap import duplicates_command as duplicates
 from planner_eval.cli.help import Group
 from planner_eval.cli.options import (
     COUNT,
-    LIST_ASPECTS,
     WHOLE,
-    argument,
+    add_options,
+    as_command,
     dialect_option,
-    emit,
-    list_format,
-    list_format_option,
     note,
     option,
-    output_option,
-    output_options,
     refuse_idle,
 )
+from planner_eval.cli.output import LIST_ASPECTS, Output, emit, file_option, output_options
 from planner_eval.cli.sources import IN_PLACE_REASON, id_option, select_by_id
 from planner_eval.cli.terminal import Counter, make_counter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from planner_eval.benchmarks.datasets.fetch import Accept, Progress
     from planner_eval.benchmarks.datasets.published import Dataset, PublishedFile
 
 
-@click.group("data", cls=Group)
-def command() -> None:
-    """Fetch, verify, show, check and export the published data sets; make data of your own."""
+_cache_option = option("--cache DIR", type=click.Path(file_okay=False))
 
-
-command.add_command(check)
-command.add_command(coverage)
-command.add_command(duplicates)
-command.add_command(make)
-
-
-def _location_options(function: Any) -> Any:
-    function = option(
-        "--cache DIR",
-        "Store the files in DIR instead of the user's cache folder.",
-        type=click.Path(file_okay=False),
-    )(function)
-    return option(
+_location_options = add_options(
+    option(
         "--source PATH",
         "Use the files in the folder PATH; show and check also accept a single file.",
         type=click.Path(),
-    )(function)
+    ),
+    _cache_option,
+)
+"""Add the options that say where data sets lie."""
 
 
-def _local_location_options(function: Any) -> Any:
-    """The same where nothing is fetched: the files are in one folder or the other."""
-
-    @wraps(function)
-    def run(**params: Any) -> Any:
-        refuse_idle(("cache", params["source"] is None, f"without --source, {IN_PLACE_REASON}"))
-        return function(**params)
-
-    return _location_options(run)
-
-
-@command.command("fetch")
-@argument("names", "NAME...")
+@as_command("fetch", names="NAME...")
 @_location_options
 @option("--mirror URL", "Download from URL/NAME/FILE instead of the published addresses.")
 @option("--accept-checksum", "Accept files whose checksum is not known.")
@@ -131,14 +102,12 @@ def _make_progress() -> Progress:
     return show
 
 
-@command.command("show")
-@click.argument("name", required=False)
-@_local_location_options
+@as_command("show", name="[NAME]?")
+@_location_options
 @option("--verify", "Compare the files of NAME with the published checksums.")
 @option("--samples N", "Show only the first N samples.", type=WHOLE, default=0, show_default=False)
 @id_option("Show the sample with this id")
-@list_format_option(*LIST_ASPECTS, "records")
-@output_option
+@output_options(*LIST_ASPECTS, "records", late=True)
 def show(
     name: str | None,
     verify: bool,
@@ -146,8 +115,7 @@ def show(
     source: str | None,
     samples: int,
     wanted: tuple[str, ...],
-    form: str | None,
-    output: str | None,
+    output: Output,
 ) -> int:
     """List the data sets; with NAME, describe one or show its samples as JSON.
 
@@ -155,28 +123,38 @@ def show(
     """
     tables = name is None or verify
     refuse_idle(
+        ("cache", source is None, f"without --source, {IN_PLACE_REASON}"),
         ("verify", name is not None, "to the data set NAME"),
         ("samples wanted", not tables, "to the data set NAME without --verify"),
         ("samples", not wanted, "without --id, which names one sample"),
-        ("form", tables or shows(form or "", "data"), "to the list and with --verify; or json"),
+        ("form", tables or output.shows("data"), "to the list and with --verify; or json"),
     )
-    form = list_format(
-        form, output, *formats_of(*((*LIST_ASPECTS, "records") if tables else ("plain", "data")))
-    )
+    output = output.choose(*formats_of(*((*LIST_ASPECTS, "records") if tables else ("plain", "data"))))
     if name is None:
-        emit(table(_dataset_rows(cache, source), form, width=70), output)
+        rows: list[dict[str, object]] = [
+            {
+                "name": status.dataset.name,
+                "records": status.dataset.records,
+                "files": f"{status.there}/{status.needed}",
+                "licence": status.dataset.licence,
+                "title": status.dataset.title,
+            }
+            for status in pe.list_datasets(cache=cache, folder=source)
+        ]
+        output.emit(table(rows, output.form, width=70))
         return 0
     if verify:
-        return _verify(name, cache, source, form, output)
+        states = pe.verify_dataset(name, cache=cache, folder=source)
+        rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
+        output.emit(table(rows, output.form, width=70))
+        return int(any(s.state == "differs" or (s.state == "missing" and s.file.needed) for s in states))
     if not samples and not wanted:
         from planner_eval.benchmarks.datasets.published import dataset_folder, find_dataset
 
         dataset = find_dataset(name)
         card = _card(dataset, dataset_folder(dataset, cache=cache, source=source))
-        emit(
-            to_json(card, 1) if shows(form, "data") else _card_text(card),
-            output,
-        )
+        lines = (f"{key:<10} {value}" for key, value in card.items())
+        output.emit(to_json(card, 1) if output.shows("data") else "\n".join(lines))
         return 0
     all_samples = pe.read_dataset(name, cache=cache, folder=source)
     selected = (
@@ -184,31 +162,8 @@ def show(
         if wanted
         else islice(all_samples, samples)
     )
-    emit("\n".join(map(_sample_json, selected)), output)
+    output.emit("\n".join(map(_sample_json, selected)))
     return 0
-
-
-def _dataset_rows(cache: str | None, source: str | None) -> list[dict[str, object]]:
-    """The data sets, and which of their files are there."""
-    return [
-        {
-            "name": status.dataset.name,
-            "records": status.dataset.records,
-            "files": f"{status.there}/{status.needed}",
-            "licence": status.dataset.licence,
-            "title": status.dataset.title,
-        }
-        for status in pe.list_datasets(cache=cache, folder=source)
-    ]
-
-
-def _verify(name: str, cache: str | None, source: str | None, form: str, output: str | None) -> int:
-    """Compare a data set's files with the published checksums."""
-    states = pe.verify_dataset(name, cache=cache, folder=source)
-    rows = [{"file": s.file.path, "state": s.state, "sha256": s.sha256} for s in states]
-    emit(table(rows, form, width=70), output)
-    bad = [s for s in states if s.state == "differs" or (s.state == "missing" and s.file.needed)]
-    return 1 if bad else 0
 
 
 def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
@@ -230,22 +185,15 @@ def _card(dataset: Dataset, folder: Path) -> dict[str, str]:
     return {key: value for key, value in lines.items() if value}
 
 
-def _card_text(card: dict[str, str]) -> str:
-    return "\n".join(f"{key:<10} {value}" for key, value in card.items())
-
-
 def _sample_json(sample: Any) -> str:
     fields = {name: getattr(sample, name) for name in sample.__dataclass_fields__}
-    fields["extra"] = dict(sample.extra)
-    if "diagnostics" in fields["extra"]:
-        fields["extra"]["diagnostics"] = [
-            diagnostic._asdict() for diagnostic in fields["extra"]["diagnostics"]
-        ]
+    fields["extra"] = extra = dict(sample.extra)
+    if "diagnostics" in extra:
+        extra["diagnostics"] = [diagnostic._asdict() for diagnostic in extra["diagnostics"]]
     return to_json(fields, 1)
 
 
-@command.command("export")
-@argument("samples", "DATASET|TASKS")
+@as_command("export", samples="DATASET|TASKS")
 @option(
     "--to [chat-jsonl|tools-jsonl]",
     "Write gold as the text that a prompt asks for, or as tool calls of the endpoint.",
@@ -258,8 +206,8 @@ def _sample_json(sample: Any) -> str:
 @option("--shots K", "With chat-jsonl: show K demonstrations.", type=COUNT)
 @option("--limit N", "Only the first N samples.", type=COUNT)
 @id_option("Only the sample with this id")
-@option("--cache DIR", "The cache folder of data sets.", type=click.Path(file_okay=False))
-@output_options("records")
+@_cache_option
+@file_option("records")
 def export(
     samples: str,
     to: str,
@@ -287,21 +235,25 @@ def export(
         shots=None if shots is None else ShotOptions(shots), to=to,
     )  # fmt: skip
     unwritten: dict[str, list[str]] = {}
-    written = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal written
-        for result in exported:
-            if result.record is None:
-                unwritten.setdefault(result.why, []).append(result.id)
-            else:
-                written += 1
-                yield to_json(result.record) + "\n"
-
-    if text := list(lines()):
-        emit(text, output, plain=True)
+    lines = []
+    for result in exported:
+        if result.record is None:
+            unwritten.setdefault(result.why, []).append(result.id)
+        else:
+            lines.append(to_json(result.record) + "\n")
+    if lines:
+        emit(lines, output, plain=True)
     for why, names in unwritten.items():
         note(f"{why}: {len(names):,} not written, {', '.join(names)}")
-    total = written + sum(map(len, unwritten.values()))
-    note(f"{written:,} of {total:,} sample{'s' * (total != 1)} written")
-    return 3 if not written else int(bool(unwritten))
+    total = len(lines) + sum(map(len, unwritten.values()))
+    note(f"{len(lines):,} of {total:,} sample{'s' * (total != 1)} written")
+    return 3 if not lines else int(bool(unwritten))
+
+
+@click.group("data", cls=Group)
+def command() -> None:
+    """Fetch, verify, show, check and export the published data sets; make data of your own."""
+
+
+for below in (check, coverage, duplicates, make, fetch, show, export):
+    command.add_command(below)

@@ -5,34 +5,29 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import click
-
 import planner_eval as pe
 from planner_eval.base.codes import code_meanings
-from planner_eval.base.formats import View, shows, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.tables import Style
-from planner_eval.base.text import JsonObject, format_count, printable, to_json
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
+from planner_eval.base.text import JsonObject, format_count, to_json
+from planner_eval.cli.options import as_command, note, option, query_option, refuse_idle
+from planner_eval.cli.output import (
     FINDING_ASPECTS,
-    argument,
+    Output,
     emit,
-    format_option,
-    note,
-    option,
-    output_option,
-    reading_options,
-    refuse_idle,
+    finding_line,
+    location_phrases,
+    output_options,
 )
-from planner_eval.cli.outcome import emit_findings
 from planner_eval.cli.sources import (
     RECORD_TOOLS,
     CatalogOptions,
+    Input,
     binding_option,
     catalog_options,
-    dataset_options,
+    input_options,
     isolation_options,
-    open_plan_sets,
+    read_paths_option,
     refuse_stdin_twice,
 )
 from planner_eval.cli.terminal import Target, make_counter
@@ -49,19 +44,12 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # How planeval data check shows what was found.
-def check_text(check: DatasetCheck, style: Style, *, examples: int, narrowed: bool) -> str:
-    """The text of a check.
-
-    Args:
-        check: The check of a data set.
-        style: As text or as Markdown.
-        examples: How many examples to show of each kind.
-        narrowed: Whether not all codes were asked for.
-    """
+def _check_text(check: DatasetCheck, style: Style, *, narrowed: bool) -> str:
+    """The text of a check; `narrowed` where not all codes were asked for."""
     blocks = [style.escape(_head_lines(check))]
     if check.checked.findings or not narrowed:
         blocks.append(_findings_text(check.checked, style))
-    blocks += [style.escape(_replay_lines(r, examples)) for r in check.replayed]
+    blocks += [style.escape(_replay_lines(r)) for r in check.replayed]
     blocks += _doubt_lines(check, style)
     return "\n\n".join(block for block in blocks if block)
 
@@ -101,7 +89,7 @@ def _row(doubt: GoldDoubt) -> dict[str, Any]:
 
 def _doubt_lines(check: DatasetCheck, style: Style) -> list[str]:
     """How many doubts of each kind there are, and each of them with its place."""
-    head = style.escape([f"gold: {summary(check)}"])
+    head = style.escape([f"gold: {_summary(check)}"])
     if not check.doubts:
         return [head]
     kinds: dict[tuple[str, str], list[GoldDoubt]] = {}
@@ -125,12 +113,8 @@ def _doubt_lines(check: DatasetCheck, style: Style) -> list[str]:
     return [head, style.table(rows, width=90), "\n".join(map(_line, check.doubts))]
 
 
-def summary(check: DatasetCheck) -> str:
-    """How many doubts there are, and what was not looked at, in one line.
-
-    Args:
-        check: The check of a data set.
-    """
+def _summary(check: DatasetCheck) -> str:
+    """How many doubts there are, and what was not looked at, in one line."""
     doubts = format_count(len(check.doubts), "finding")
     nothing = f"nothing {'new' if check.known else 'doubtful'}" if check.checked.plans else "no plan was read"
     unchecked = f"; not checked: {', '.join(check.unchecked)}" if check.unchecked else ""
@@ -149,22 +133,17 @@ def _doubt_cells(doubt: GoldDoubt) -> dict[str, Any]:
 
 def _doubt_locations(doubt: GoldDoubt) -> list[str]:
     """Where in its file and in its plan a doubt stands, as far as that is known."""
-    location, finding = doubt.shown, doubt.found
-    phrases = []
-    if location.line is not None:
-        column = f", column {location.column}" if location.column is not None else ""
-        phrases.append(f"line {location.line}{column}")
-    if finding.call is not None:
-        about = f" ({location.about})" if location.about else ""
-        phrases.append(f"call {finding.call + 1}{about}")
-    return phrases
+    location, call = doubt.shown, doubt.found.call
+    return location_phrases(
+        location.line, location.column, None if call is None else call + 1, location.about
+    )
 
 
 def _line(doubt: GoldDoubt) -> str:
-    where = ", ".join([format_record_name(doubt.record), *_doubt_locations(doubt)])
-    share = f", share {doubt.found.share:.2f}" if doubt.found.share is not None else ""
-    text = f"{where}: {doubt.found.confidence}: {doubt.found.message} [{doubt.found.code}{share}]"
-    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+    finding = doubt.found
+    share = f", share {finding.share:.2f}" if finding.share is not None else ""
+    where = [format_record_name(doubt.record), *_doubt_locations(doubt)]
+    return finding_line(where, f"{finding.confidence}: {finding.message}", f"{finding.code}{share}")
 
 
 def _head_lines(check: DatasetCheck) -> list[str]:
@@ -210,24 +189,28 @@ def _findings_text(checked: CheckResult, style: Style) -> str:
     return f"{style.table(rows, width=90)}\n\n{style.escape(lines)}".rstrip()
 
 
-def _replay_lines(replayed: ReplayResult, examples: int) -> list[str]:
+def _replay_lines(replayed: ReplayResult) -> list[str]:
     report = replayed.report
     right = len(report.rows) - len(replayed.imperfect)
     head = f"gold against gold, {report.variant}: {right:,} of {len(report.rows):,} perfect"
     if replayed.skipped:
         head += f"; {replayed.skipped:,} skipped, which have no single right answer to compare with itself"
     lines = [head]
-    lines += [f"  {row.id}: {_imperfection_reason(row)}" for row in replayed.imperfect[:examples]]
-    if len(replayed.imperfect) > examples:
-        lines.append(f"  … and {len(replayed.imperfect) - examples:,} more")
+    lines += [f"  {row.id}: {_imperfection_reason(row)}" for row in replayed.imperfect[:_MAX_EXAMPLES]]
+    if (more := len(replayed.imperfect) - _MAX_EXAMPLES) > 0:
+        lines.append(f"  … and {more:,} more")
     errors: dict[str, list[str]] = {}
     for figure in report.figures:
         if figure.error:
             errors.setdefault(figure.error, []).append(figure.name)
     for error, names in errors.items():
-        more = f" and {len(names) - 4} more figures" if len(names) > 4 else ""
-        lines.append(f"  the published code raises {error} instead of giving {', '.join(names[:4])}{more}")
+        rest = f" and {len(names) - 4} more figures" if len(names) > 4 else ""
+        lines.append(f"  the published code raises {error} instead of giving {', '.join(names[:4])}{rest}")
     return lines
+
+
+_MAX_EXAMPLES = 3
+"""Records of each kind that are named."""
 
 
 def _imperfection_reason(row: SampleScore) -> str:
@@ -249,8 +232,7 @@ def _replay_data(replayed: ReplayResult) -> JsonObject:
 
 # ----------------------------------------------------------------------
 # planeval data check: what is irregular in gold plans, and which of them may be wrong.
-@click.command("check", cls=Command)
-@argument("name", "FILE|DATASET")
+@as_command("check", name="FILE|DATASET")
 @catalog_options(RECORD_TOOLS)
 @option(
     "--tools SPEC",
@@ -260,8 +242,8 @@ def _replay_data(replayed: ReplayResult) -> JsonObject:
 )
 @isolation_options
 @binding_option
-@option("--allow-read PATH...", "A file or folder that tools may read.")
-@option("--query FIELD", "The field that holds the question or conversation (default: detected).")
+@read_paths_option
+@query_option
 @option("--answer FIELD", "The field that holds the expected result of the plan (default: gold_answer).")
 @option("--select CODE...", "Look only for findings whose code is or begins with CODE; repeatable.")
 @option("--ignore CODE...", "Ignore findings whose code is or begins with CODE; repeatable.")
@@ -284,23 +266,17 @@ def _replay_data(replayed: ReplayResult) -> JsonObject:
     "Write suggested fixes of gold to FILE for review: a patch with reasons per record.",
     type=Target("records"),
 )
-@reading_options
-@dataset_options
-@format_option("document", "data", *FINDING_ASPECTS)
-@output_option
+@input_options
+@output_options("document", "data", *FINDING_ASPECTS)
 def command(
     name: str,
+    source: Input,
     named_tools: CatalogOptions,
     spec: str | None,
-    isolation: str | None,
-    timeout: float,
-    allow_read: tuple[str, ...],
     runs: tuple[str, ...],
     write_baseline: str | None,
     fix: str | None,
-    form: str,
-    output: str | None,
-    dialect: str | None,
+    output: Output,
     **check_options: Any,
 ) -> int:
     """Find gold plans that may be wrong, and irregularities of a data set.
@@ -311,55 +287,49 @@ def command(
     of models (--runs). For a data set, irregularities are counted, and gold is scored against itself.
     Exit code: 0 no findings; 1 findings; 2 usage error; 3 nothing could be read.
     """
-    fields = {key: check_options.pop(key) for key in ("id_field", "text_field", "turn", "cache", "folder")}
     refuse_stdin_twice(name, *runs)
-    source = open_plan_sets([name], fields)[0]
-    executed = spec is not None or (source.dataset is not None and bool(source.dataset.tools))
+    (plans,) = source.open_each(name)
+    executed = spec is not None or (plans.dataset is not None and bool(plans.dataset.tools))
     refuse_idle(
         (
             "isolation timeout binding allow_read",
             executed,
             "with --tools, without which no plan is run",
         ),
-        ("query answer", source.file is not None, "to files: a data set has its own questions"),
+        ("query answer", plans.file is not None, "to files: a data set has its own questions"),
     )
     check = pe.check_dataset(
-        source,
-        reading=pe.Reading(dialect=dialect),
+        plans,
+        reading=pe.Reading(dialect=source.dialect),
         catalog=named_tools.read(),
         tools=pe.tool_source(spec) if spec is not None else None,
-        isolation=isolation, timeout=timeout, allow_read=allow_read, fixes=fix is not None,
-        runs=runs, progress=make_counter("gold plans"), **check_options,
-    )  # fmt: skip
+        fixes=fix is not None,
+        runs=runs,
+        progress=make_counter("gold plans"),
+        **check_options,
+    )
     if write_baseline is not None:
         emit(to_json(check.baseline(), 1), write_baseline, plain=True)
     if fix is not None:
-        emit("\n".join(to_json(patch) for patch in check.fixes), fix, plain=True)
-    if shows(form, *FINDING_ASPECTS):
-        emit_findings([d.shown for d in check.doubts], form, output, _headline(check), "planeval data check")
+        emit("\n".join(map(to_json, check.fixes)), fix, plain=True)
+    if output.shows(*FINDING_ASPECTS):
+        plans_text = format_count(check.checked.plans, "gold plan")
+        output.emit_findings(
+            [d.shown for d in check.doubts], f"{plans_text} of {check.name}: {_summary(check)}"
+        )
     else:
         narrowed = bool(check_options["select"] or check_options["ignore"])
-        view = View(
-            lambda style: [check_text(check, style, examples=3, narrowed=narrowed)],
-            lambda: _check_data(check),
-        )
-        emit(write_view(view, form), output)
+        view = View(lambda style: [_check_text(check, style, narrowed=narrowed)], lambda: _check_data(check))
+        output.emit_view(view)
     _say_omissions(check)
     if not check.checked.plans:
         return 3
     return 0 if check.clean else 1
 
 
-def _headline(check: DatasetCheck) -> str:
-    """What all is about, in one line."""
-    plans = format_count(check.checked.plans, "gold plan")
-    return f"{plans} of {check.name}: {summary(check)}"
-
-
 def _say_omissions(check: DatasetCheck) -> None:
     """Say what stands beside the result: what was left out, and what was not looked at."""
-    for message in check.notes:
-        note(message)
+    note(*check.notes)
     ran = check.ran
     if ran.lacking:
         note(

@@ -13,20 +13,18 @@ import planner_eval as pe
 from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.text import format_count, one_line, to_json
-from planner_eval.base.text import format_count as said_of
-from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     COUNT,
     WHOLE,
+    as_command,
     bundle_options,
-    emit,
     is_option_passed,
     note,
     option,
-    output_options,
     refuse_idle,
 )
-from planner_eval.cli.predict import PredictProgress, parse_setting
+from planner_eval.cli.output import emit, file_option
+from planner_eval.cli.predict import PredictProgress, amount_text, parse_setting, resumable
 from planner_eval.cli.sources import CatalogOptions, catalog_options, isolation_options, request_options
 from planner_eval.cli.terminal import Target, make_counter
 from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN_LAYOUT, PRESETS
@@ -34,9 +32,10 @@ from planner_eval.curation.make.skeletons import JSON_LIST_LAYOUTS, LAYOUTS, OWN
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from planner_eval.curation.make.ask_questions import NoQuestion, QuestionSettings
+    from planner_eval.curation.make.ask_questions import NoQuestion
     from planner_eval.curation.make.make import MadePlans
     from planner_eval.curation.make.record import Made
+    from planner_eval.models.judges import Endpoint
 
 
 # ----------------------------------------------------------------------
@@ -51,19 +50,13 @@ class QuestionOptions(NamedTuple):
     question: str | None
     model: str | None
     judge: str | None
-    url: str | None
     language: str | None
     quality: int | None
     attempts: int | None
     prompts: str | None
     settings: tuple[str, ...]
     concurrency: int
-    server_timeout: float
-    deadline: float
-    retries: int
-    cache: str | None
-    replay: bool
-    prices: str | None
+    endpoint: Endpoint
 
     def refuse(self) -> None:
         """Refuse options that have no effect, and a model whose answers nobody would keep.
@@ -71,11 +64,12 @@ class QuestionOptions(NamedTuple):
         Raises:
             UsageError: says which, and when they apply.
         """
-        names = tuple(name for name in self._fields if name not in ("question", "model"))
+        names = "judge url language quality attempts prompts settings concurrency"
+        names += " silence deadline retries cache replay prices"
         refuse_idle((names, self.model is not None, "with --model NAME, which writes the questions"))
         if self.question is not None and self.model is not None:
             raise click.UsageError("--question template asks no model: drop it or --model")
-        if self.model is not None and self.cache is None:
+        if self.model is not None and self.endpoint.cache is None:
             reason = "which stores every answer, so that the same command can resume after a stop"
             raise click.UsageError(f"--model needs --cache FILE, {reason}")
 
@@ -85,54 +79,46 @@ class QuestionOptions(NamedTuple):
         Args:
             records: The records; they come back as they are where no questions are asked for.
         """
-        from planner_eval.curation.make.ask_questions import template_for
-
-        if self.model is not None:
-            return self._asked(self.model, records)
-        if self.question is None:
-            return [*records]
-        results = template_for(records)
-        _say_questions(results, "")
-        return results
-
-    def _asked(self, model: str, records: Iterable[Made]) -> list[Made | NoQuestion]:
-        from planner_eval.curation.make.ask_questions import ask_for
-        from planner_eval.models.judges import Endpoint
-
-        endpoint = Endpoint(
-            self.url, self.server_timeout, self.deadline, self.retries, self.cache, self.replay, self.prices
+        from planner_eval.curation.make.ask_questions import (
+            QuestionSettings,
+            ask_for,
+            read_prompts,
+            template_for,
         )
-        progress = PredictProgress(endpoint.rates(model, self.judge), "questions")
-        try:
-            results = ask_for(
-                records,
-                model,
-                judge=self.judge,
-                wanted=self._wanted(),
-                endpoint=endpoint._replace(paused=progress.paused),
-                sampling=dict(map(parse_setting, self.settings)),
-                concurrency=self.concurrency,
-                tell=progress,
-                seen=progress.seen,
-            )
-        except KeyboardInterrupt as stop:
-            stop.add_note(f"; what was answered is kept in {self.cache}: the same command resumes from there")
-            raise
-        finally:
-            progress.counter.clear()
-        _say_questions(results, _usage_text(progress))
-        return results
 
-    def _wanted(self) -> QuestionSettings:
-        from planner_eval.curation.make.ask_questions import QuestionSettings, read_prompts
-
+        if self.model is None:
+            if self.question is None:
+                return [*records]
+            results = template_for(records)
+            _say_questions(results, "")
+            return results
         options: dict[str, Any] = {
             "language": self.language,
             "threshold": self.quality,
             "tries": self.attempts,
             "texts": read_prompts(Path(self.prompts)) if self.prompts else None,
         }
-        return QuestionSettings(**{name: value for name, value in options.items() if value is not None})
+        progress = PredictProgress(self.endpoint.rates(self.model, self.judge), "questions")
+        with resumable(progress, self.endpoint.cache):
+            results = ask_for(
+                records,
+                self.model,
+                judge=self.judge,
+                wanted=QuestionSettings(
+                    **{name: value for name, value in options.items() if value is not None}
+                ),
+                endpoint=self.endpoint._replace(paused=progress.paused),
+                sampling=dict(map(parse_setting, self.settings)),
+                concurrency=self.concurrency,
+                tell=progress,
+                seen=progress.seen,
+            )
+        least = "at least " if progress.uncounted else ""
+        took = [f"{least}{progress.tokens[0]:,} tokens in and {progress.tokens[1]:,} out"]
+        took = took if any(progress.tokens) else []
+        took += [f"cost {least}{amount_text(progress.cost)}"] if progress.rates is not None else []
+        _say_questions(results, "; " * bool(took) + ", ".join(took))
+        return results
 
 
 question_options = bundle_options(
@@ -164,20 +150,6 @@ def exit_code(results: list[Made | NoQuestion]) -> int:
     return 0 if not refused else 3 if refused == len(results) else 1
 
 
-def add_reasons(results: Iterable[Made | NoQuestion], *, keep_refused: bool) -> tuple[Made, ...]:
-    """The records, those without a question with the reason among their notes.
-
-    Args:
-        results: The records.
-        keep_refused: Whether they have a place for the reason; else those are left out.
-    """
-    from planner_eval.curation.make.ask_questions import NoQuestion
-
-    if not keep_refused:
-        return tuple(r for r in results if not isinstance(r, NoQuestion))
-    return tuple(r.marked if isinstance(r, NoQuestion) else r for r in results)
-
-
 def _refusals(results: Iterable[Made | NoQuestion]) -> list[NoQuestion]:
     from planner_eval.curation.make.ask_questions import NoQuestion
 
@@ -191,28 +163,16 @@ def _say_questions(results: list[Made | NoQuestion], took: str) -> None:
     failed = "".join(f", {count:,} {code}" for code, count in sorted(codes.items()))
     written = len(results) - len(refused)
     note(f"{format_count(len(results), 'question')} asked for: {written:,} written{failed}{took}")
-    reported: set[str] = set()
-    for refusal in refused:
-        if refusal.code not in reported:
-            note(f"{refusal.code}: {one_line(refusal.made.id, 60)}: {refusal.message}")
-            reported.add(refusal.code)
+    first = {refusal.code: refusal for refusal in reversed(refused)}
+    for code in dict.fromkeys(refusal.code for refusal in refused):
+        note(f"{code}: {one_line(first[code].made.id, 60)}: {first[code].message}")
     if retried := sum(codes[code] for code in _FAILURE_CODES):
         note(f"the same command asks for {format_count(retried, 'question')} again")
 
 
-def _usage_text(progress: PredictProgress) -> str:
-    least = "at least " if progress.uncounted else ""
-    tokens_in, tokens_out = progress.tokens
-    usage = f"; {least}{tokens_in:,} tokens in and {tokens_out:,} out" if tokens_in or tokens_out else ""
-    if progress.rates is None:
-        return usage
-    amount = f"{progress.cost:,.6f}".rstrip("0").rstrip(".")
-    return f"{usage or ';'}{',' if usage else ''} cost {least}{amount}"
-
-
 # ----------------------------------------------------------------------
 # planeval data make: new gold plans of wanted structure.
-@click.command("make", cls=Command)
+@as_command("make")
 @catalog_options()
 @option("--tools SPEC", "Run the plans with these tools: nestful, world:NAME, tools.py, package.module.")
 @option("--preset", "Make plans like those of a published benchmark.", type=click.Choice([*PRESETS]))
@@ -257,7 +217,7 @@ def _usage_text(progress: PredictProgress) -> str:
     type=Target("document", "data"),
 )
 @question_options
-@output_options("data", "records")
+@file_option("data", "records")
 def command(
     named_tools: CatalogOptions,
     n: int,
@@ -290,8 +250,9 @@ def command(
             "without --like, whose plans set the structure",
         ),
     )
+    from planner_eval.curation.make.ask_questions import NoQuestion
+
     questions.refuse()
-    progress = make_counter("plans")
     messages: list[str] = []
 
     def tell(message: str) -> None:
@@ -303,26 +264,31 @@ def command(
         catalog=_catalog(named_tools),
         like=like,
         single=single or None,
-        progress=progress,
+        progress=make_counter("plans"),
         tell=tell,
         **make_options,
     )
     asked_for = questions.to(made_plans.made)
-    keep_refused = made_plans.form == OWN_LAYOUT and questions.model is not None
-    made_plans = replace(made_plans, made=add_reasons(asked_for, keep_refused=keep_refused))
+    own_layout = made_plans.form == OWN_LAYOUT
+    made = [result for result in asked_for if not isinstance(result, NoQuestion)]
+    if own_layout and questions.model is not None:  # records with a place for the reason why there is none
+        made = [r.marked if isinstance(r, NoQuestion) else r for r in asked_for]
+    made_plans = replace(made_plans, made=tuple(made))
     if made_plans.made:
         emit(_format_records(made_plans, output), output, plain=True)
     if left := len(asked_for) - len(made_plans.made):
-        message = f"{said_of(left, 'plan')} without a query: left out"
-        if made_plans.form != OWN_LAYOUT:
+        message = f"{format_count(left, 'plan')} without a query: left out"
+        if not own_layout:
             message += f", because records of {made_plans.form} have no field for the reason"
         note(message)
     if card is not None:
-        emit(_format_card(made_plans, card), card)
-    for message in made_plans.notes:
-        if message not in messages:
-            note(message)
-    note(made_plans.said or f"{said_of(len(asked_for), 'plan')} made, {made_plans.card.attempts:,} drawn")
+        form = format_of_suffix(card, formats_of("document", "data")) or DEFAULT
+        report = made_plans.card
+        emit(dump_indented(report.to_dict()) if shows(form, "data") else report.written(form), card)
+    note(*(message for message in made_plans.notes if message not in messages))
+    note(
+        made_plans.said or f"{format_count(len(asked_for), 'plan')} made, {made_plans.card.attempts:,} drawn"
+    )
     return 3 if not asked_for else max(int(bool(made_plans.said)), exit_code(asked_for))
 
 
@@ -339,9 +305,3 @@ def _format_records(made_plans: MadePlans, output: str | None) -> list[str]:
     if shows(form, "data") if form is not None else made_plans.form in JSON_LIST_LAYOUTS:
         return [dump_indented(records) + "\n"]
     return [to_json(record) + "\n" for record in records]
-
-
-def _format_card(made_plans: MadePlans, file: str) -> str:
-    form = format_of_suffix(file, formats_of("document", "data")) or DEFAULT
-    card = made_plans.card
-    return dump_indented(card.to_dict()) if shows(form, "data") else card.written(form)

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import View, write_view
+from planner_eval.base.formats import View
 from planner_eval.base.tables import Rows, Style, md_cell
 from planner_eval.base.text import JsonObject, format_count, one_line, to_json
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    WHOLE,
-    argument,
-    emit,
-    format_option,
-    note,
-    option,
-    output_option,
-    reading_options,
-    refuse_idle,
-)
-from planner_eval.cli.sources import CatalogOptions, catalog_options, dataset_options, open_plan_sets
+from planner_eval.cli.options import WHOLE, as_command, note, option, query_option, refuse_idle
+from planner_eval.cli.output import Output, emit, output_options
+from planner_eval.cli.sources import CatalogOptions, Input, catalog_options, input_options
 from planner_eval.cli.terminal import Target, make_counter
 
 if TYPE_CHECKING:
     from planner_eval.curation.coverage import Aspect, Coverage
     from planner_eval.curation.duplicates import AlikeCounts, AlikeRecords, Duplicates
-    from planner_eval.reading.files.record import Record
 
 
 # ----------------------------------------------------------------------
@@ -38,28 +27,23 @@ if TYPE_CHECKING:
 _MAX_WIDTH = 100
 
 
-@click.command("coverage", cls=Command)
-@argument("data", "FILE|DATASET")
+@as_command("coverage", data="FILE|DATASET")
 @catalog_options()
 @option("--against FILE|DATASET", "Another set of plans to compare the coverage with.")
 @option("--examples", "How many examples to show of each.", type=WHOLE, default=5)
 @option(
     "--to-make FILE", "Write what no plan uses to FILE, as JSON for data make --fill.", type=Target("data")
 )
-@reading_options
-@dataset_options
-@format_option("document", "data")
-@output_option
+@input_options
+@output_options("document", "data")
 def coverage_command(
     data: str,
     named_tools: CatalogOptions,
     against: str | None,
     examples: int,
     to_make: str | None,
-    form: str,
-    output: str | None,
-    dialect: str | None,
-    **fields: Any,
+    source: Input,
+    output: Output,
 ) -> int:
     """Show which tools, pairs of tools, edges, shapes, depths and kinds of arguments plans use or never use.
 
@@ -69,25 +53,21 @@ def coverage_command(
     Exit code: 0 all plans read, 1 some unreadable, 2 usage error, 3 none readable.
     """
     catalog = named_tools.read()
-    sources = open_plan_sets([name for name in (data, against) if name is not None], fields)
+    sources = source.open_each(data, against)
     coverage = pe.coverage(
         sources[0], catalog, against=sources[1] if against is not None else None, examples=examples,
-        reading=pe.Reading(dialect=dialect), progress=make_counter("plans"),
+        reading=pe.Reading(dialect=source.dialect), progress=make_counter("plans"),
     )  # fmt: skip
     if to_make is not None:
         emit(to_json(coverage.to_make(), 1), to_make, plain=True)
-    view = View(lambda style: [_coverage_text(coverage, style, examples)], lambda: _coverage_data(coverage))
-    emit(write_view(view, form), output)
-    for doubt in coverage.notes:
-        note(doubt)
+    output.emit_view(
+        View(lambda style: [_coverage_text(coverage, style, examples)], lambda: _coverage_data(coverage))
+    )
+    note(*coverage.notes)
     _say_unread(coverage.sets)
     if catalog is not None and coverage.aspect("edges").never is None:
         note("too many outputs have a parameter's name: unused pairs and edges are not listed")
-    if coverage.unproved:
-        note(
-            f"{format_count(coverage.unproved, 'plan')} counted as equal without proof: the search "
-            "took too long"
-        )
+    _say_unproved(coverage.unproved)
     if not all(s.plans for s in coverage.sets):
         return 3
     return int(any(s.unread for s in coverage.sets))
@@ -181,15 +161,13 @@ _MAX_NAMES = 6
 """Records of a group that are named."""
 
 
-@click.command("duplicates", cls=Command)
-@argument("first", "FILE|DATASET")
-@argument("second", "[FILE|DATASET]", required=False)
+@as_command("duplicates", first="FILE|DATASET", second="[FILE|DATASET]?")
 @option(
     "--by",
     "What duplicates share (default: template; plan for records without a question).",
     type=click.Choice(CRITERIA),
 )
-@option("--query FIELD", "The field that holds the question or conversation (default: detected).")
+@query_option
 @option("--across FIELD", "Count groups that span several values of FIELD, e.g. split.")
 @option("--examples", "How many groups to show.", type=WHOLE, default=3)
 @option(
@@ -197,10 +175,8 @@ _MAX_NAMES = 6
     "Write the records to FILE as JSON lines, with a field for score --cluster group.",
     type=Target("data", "records"),
 )
-@reading_options
-@dataset_options
-@format_option("document", "data")
-@output_option
+@input_options
+@output_options("document", "data")
 def duplicates_command(
     first: str,
     second: str | None,
@@ -209,10 +185,8 @@ def duplicates_command(
     across: str | None,
     examples: int,
     clusters: str | None,
-    form: str,
-    output: str | None,
-    dialect: str | None,
-    **fields: Any,
+    source: Input,
+    output: Output,
 ) -> int:
     """Find records with the same question, the same plan or both, word for word or up to values.
 
@@ -224,49 +198,44 @@ def duplicates_command(
     compare.
     """
     refuse_idle(("across clusters", second is None, "to one set, but two are named"))
-    sources = open_plan_sets([name for name in (first, second) if name is not None], fields)
-    files = any(source.file is not None for source in sources)
+    sources = source.open_each(first, second)
+    files = any(plans.file is not None for plans in sources)
     refuse_idle(("query", files, "to files: a data set has its own questions"))
     duplicates = pe.duplicates(
         *sources, way=by, query=query, across=across, examples=examples,
-        reading=pe.Reading(dialect=dialect),
-        progress=make_counter("plans"),
+        reading=pe.Reading(dialect=source.dialect), progress=make_counter("plans"),
     )  # fmt: skip
     if clusters is not None:
-        lines = (to_json(record) + "\n" for record in duplicates.clustered())
-        emit(lines, clusters, plain=True)
-    view = View(lambda style: [_duplicates_text(duplicates, style)], lambda: _duplicates_data(duplicates))
-    emit(write_view(view, form), output)
-    for message in duplicates.notes:
-        note(message)
-    if clusters is not None:
-        _say_skipped(duplicates.lost, clusters)
-    _say_unread(duplicates.sets)
-    if duplicates.unproved:
+        emit((to_json(record) + "\n" for record in duplicates.clustered()), clusters, plain=True)
+    output.emit_view(
+        View(lambda style: [_duplicates_text(duplicates, style)], lambda: _duplicates_data(duplicates))
+    )
+    note(*duplicates.notes)
+    if clusters is not None and (lost := duplicates.lost):
+        verb = "is not a record" if len(lost) == 1 else "are not records"
         note(
-            f"{format_count(duplicates.unproved, 'plan')} counted as equal without proof: the search "
-            "took too long"
+            f"{format_count(len(lost), 'line')} {verb}; {clusters} lists them without their text; "
+            f"the first: {lost[0].where}"
         )
+    _say_unread(duplicates.sets)
+    _say_unproved(duplicates.unproved)
     if not duplicates.compared:
         note(f"no record has anything to compare: {duplicates.chosen.meaning}")
         return 3
     return int(bool(duplicates.chosen.records) or any(s.unread for s in duplicates.sets))
 
 
-def _say_skipped(skipped: Sequence[Record], clusters: str) -> None:
-    if skipped:
-        verb = "is not a record" if len(skipped) == 1 else "are not records"
-        note(
-            f"{format_count(len(skipped), 'line')} {verb}; {clusters} lists them without their text; "
-            f"the first: {skipped[0].where}"
-        )
+def _say_unproved(count: int) -> None:
+    """Say how many plans are taken for equal though nobody knows."""
+    if count:
+        plans = format_count(count, "plan")
+        note(f"{plans} counted as equal without proof: the search took too long")
 
 
 def _say_unread(sets: Iterable[Any]) -> None:
     """Say which plans of each set cannot be read."""
     for plans in sets:
-        for reason in plans.reasons:
-            note(reason)
+        note(*plans.reasons)
         if (unnamed := plans.unread - len(plans.reasons)) > 0:
             note(f"… and {unnamed:,} more plans of {plans.name} that cannot be read")
 
@@ -312,9 +281,9 @@ def _rows(duplicates: Duplicates) -> Rows:
                 "alike in": likeness.meaning,
                 "groups": likeness.groups,
                 "records": likeness.records,
+                "largest": likeness.largest,
+                **({} if likeness.across is None else {"across": likeness.across}),
             }
-            | {"largest": likeness.largest}
-            | ({} if likeness.across is None else {"across": likeness.across})
             for likeness in duplicates.ways
         ]
     first, second = (s.name for s in duplicates.sets)

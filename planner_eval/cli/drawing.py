@@ -12,21 +12,11 @@ from planner_eval.base.errors import InputError, RenderError
 from planner_eval.base.formats import DEFAULT, suffixes_of
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
-from planner_eval.cli.options import (
-    Scope,
-    Seconds,
-    bundle_options,
-    emit,
-    note,
-    option,
-    picture_format,
-    picture_option,
-)
+from planner_eval.cli.options import Scope, Seconds, bundle_options, note, option
+from planner_eval.cli.output import emit, picture_format, picture_option
 from planner_eval.cli.terminal import count_items, is_colored
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from planner_eval.results.drawing.charts import Chart
     from planner_eval.results.drawing.layout import Drawing
 
@@ -51,16 +41,11 @@ drawing_options = bundle_options(
     "look",
     DrawingOptions,
     DrawingOptions._fields,
-    option("--theme NAME|FILE", "The theme of drawings: a name, or a .toml file.", default="default"),
-    option("--deadline SECONDS", "Time limit for the layout of one drawing.", type=Seconds(), default=10.0),
-    option("--force", "Draw every call or tool, however many there are."),
+    option("--theme NAME|FILE", default="default"),
+    option("--deadline SECONDS", type=Seconds(), default=10.0),
+    option("--force"),
 )
 """Add ``--theme``, ``--deadline`` and ``--force``; the command takes them as ``look``."""
-
-
-def is_folder(output: str | None) -> bool:
-    """Whether ``-o`` names a folder: one that is there, or a name with a slash at its end."""
-    return output is not None and (output.endswith(("/", os.sep)) or os.path.isdir(output))
 
 
 def draw_one(thing: Any, form: str, look: DrawingOptions, output: str | None) -> bytes:
@@ -76,9 +61,7 @@ def draw_one(thing: Any, form: str, look: DrawingOptions, output: str | None) ->
         RenderError: it cannot be drawn.
     """
     drawing = next(pe.render_many([thing], format=form, color=is_colored(output), **look._asdict()))
-    for diagnostic in drawing.diagnostics:
-        if diagnostic.severity != "info":
-            note(diagnostic.message)
+    note(*_warnings(drawing))
     if drawing.error:
         raise RenderError(drawing.error)
     return drawing.data
@@ -98,18 +81,20 @@ class NamedDrawing(NamedTuple):
     drawing: Drawing
 
 
+def _warnings(drawing: Drawing) -> list[str]:
+    """What a drawing is not as it should be in."""
+    return [diagnostic.message for diagnostic in drawing.diagnostics if diagnostic.severity != "info"]
+
+
 def say_drawing(named: NamedDrawing) -> None:
     """Errors and warnings of one drawing, on standard error."""
-    if named.drawing.error:
-        note(f"{named.where}: {named.drawing.error}")
-    for diagnostic in named.drawing.diagnostics:
-        if diagnostic.severity != "info":
-            note(f"{named.where}: {diagnostic.message}")
+    problems = [named.drawing.error, *_warnings(named.drawing)]
+    note(*(f"{named.where}: {problem}" for problem in problems if problem))
 
 
 def write_folder(
     drawn: Iterable[NamedDrawing],
-    folder: Path,
+    output: str,
     form: str,
     count: int,
     what: str = "plans",
@@ -120,7 +105,7 @@ def write_folder(
 
     Args:
         drawn: The drawings.
-        folder: Where; it is made where it is not there.
+        output: The folder; it is made where it is not there.
         form: Their format.
         count: How many there are.
         what: What they are drawings of, in the plural.
@@ -132,6 +117,9 @@ def write_folder(
     Raises:
         InputError: a drawing would take the place of an input.
     """
+    from pathlib import Path
+
+    folder = Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     suffix = next(iter(suffixes_of(form) or suffixes_of(DEFAULT)))
     used: set[str] = set()
@@ -141,7 +129,11 @@ def write_folder(
         if named.drawing.error:
             failed += 1
             continue
-        plain, name = _file_name(named.id, used)
+        safe = re.sub(r"[^\w.-]+", "_", named.id, flags=re.ASCII).strip("._")[:100]
+        plain = name = safe or f"plan-{len(used) + 1}"
+        while name.lower() in used:  # as file systems see it that do not tell A from a
+            name = f"{name}-{len(used) + 1}"
+        used.add(name.lower())
         if plain != name:
             note(f"{named.where}: drawn into {name}.{suffix}, for {plain}.{suffix} belongs to another record")
         file = folder / f"{name}.{suffix}"
@@ -150,16 +142,6 @@ def write_folder(
         write(file, named.drawing.data, follow=False)  # a link in the folder may lead anywhere
     note(f"{len(used):,} of {count:,} {what} drawn into {folder}")
     return failed
-
-
-def _file_name(id: str, used: set[str]) -> tuple[str, str]:
-    """An id as a file name, a number where there is none; and the same with a number where it is taken."""
-    safe = re.sub(r"[^\w.-]+", "_", id, flags=re.ASCII).strip("._")[:100]
-    plain = name = safe or f"plan-{len(used) + 1}"
-    while name.lower() in used:  # as file systems see it that do not tell A from a
-        name = f"{name}-{len(used) + 1}"
-    used.add(name.lower())
-    return plain, name
 
 
 # ----------------------------------------------------------------------

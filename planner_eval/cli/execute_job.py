@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.execution.trace import Trace
     from planner_eval.reading.files.files import PlanFile
-    from planner_eval.reading.files.record import Record
     from planner_eval.reading.files.states import StateSource
     from planner_eval.results.runs.pairs import Pair
 
@@ -117,6 +116,14 @@ class ExecuteSettings(NamedTuple):
     dialect: str | None
     states: StateSource
 
+    def run(self, plans: PlanFile, record: str | None = None) -> Iterator[RecordRun]:
+        """Run plans; `record` is a file whose outputs are replayed, and that keeps the others."""
+        runs: Iterator[RecordRun] = pe.execute(
+            plans, self.tools, isolation=self.isolation, timeout=self.timeout, options=self.options,
+            allow_read=self.allow_read, record=record, dialect=self.dialect, initial=self.states,
+        )  # fmt: skip
+        return runs
+
 
 class ExecuteJob(NamedTuple):
     """How plans are run, and told.
@@ -182,21 +189,23 @@ class ExecuteJob(NamedTuple):
     def line(self, ran: RecordRun, fold: RunCounts) -> str:
         """What is told of a plan, as a line of JSON; adds it to the sums."""
         fold.add(ran.trace)
-        data = (ran.record, ran.trace, ran.error)
+        record, trace = ran.record, ran.trace
         if self.form == ROWS_FORM:
-            where = {} if ran.error is None else {"where": ran.record.where}
-            return json.dumps({**_data(*data), **where}, ensure_ascii=False, allow_nan=False)
-        message = None if ran.error is None else f"{ran.record.where}: {ran.error}"
+            where = {} if ran.error is None else {"where": record.where}
+            return json.dumps({**_data(ran), **where}, ensure_ascii=False, allow_nan=False)
+        message = None if ran.error is None else f"{record.where}: {ran.error}"
         if shows(self.form, "data", "records"):
             indent = 1 if shows(self.form, "data") else None
-            run = _data(*data)
+            run = _data(ran)
             for call in run.get("calls", ()) if not self.trace else ():
                 call.pop("arguments", None)  # a recording needs them, the reader did not ask
-            text = json.dumps(run, ensure_ascii=False, indent=indent, allow_nan=False)
-            return json.dumps([message, text])
-        rows = _call_rows(*data) if self.trace else _result_rows(*data)
-        states = _state_lines(ran.trace) if ran.trace is not None and shows(self.form, "plain") else []
-        return json.dumps([message, rows, [(ran.record.name, state) for state in states]])
+            return json.dumps([message, json.dumps(run, ensure_ascii=False, indent=indent, allow_nan=False)])
+        states = []
+        if trace is not None and shows(self.form, "plain"):
+            states = [f"state after turn {turn}: {_value_text(state, 1000)}" for turn, state in trace.turns]
+            states += [f"state: {_value_text(trace.state, 1000)}"] * (trace.state is not None)
+        rows = [{"record": record.name, **row} for row in _rows(ran, in_full=self.trace)]
+        return json.dumps([message, rows, [(record.name, state) for state in states]])
 
 
 def unread_lines(lines: Iterable[str], form: str) -> Iterator[str]:
@@ -225,75 +234,70 @@ def format_runs(
     if shows(form, "data", "records"):
         texts = (text for _, text in map(json.loads, lines))
         return json_array(texts) if shows(form, "data") and many else join_pieces(texts)
-    left_out = {*["printed"] * (not (trace and runs.printed)), *["record"] * (not many)}
-    rows = Reiterable(lambda: (_drop_columns(row, left_out) for line in lines for row in json.loads(line)[1]))
+    left_out = {*([] if trace else ["arguments", "ms"]), *["record"] * (not many)}
+    left_out.update(["printed"] * (not (trace and runs.printed)))
+    rows = Reiterable(
+        lambda: (
+            {key: value for key, value in row.items() if key not in left_out}
+            for line in lines
+            for row in json.loads(line)[1]
+        )
+    )
     named = (pair for line in lines for pair in json.loads(line)[2])
     states = (f"\n{one_line(name, 100) + ': ' if many else ''}{state}" for name, state in named)
     return chain(table_pieces(rows, form), states)
 
 
-def _drop_columns(row: dict[str, Any], left_out: Collection[str]) -> dict[str, Any]:
-    """A row without some columns; "" of what was printed is nothing."""
-    retained = {key: item for key, item in row.items() if key not in left_out}
-    return {**retained, "printed": retained["printed"] or None} if "printed" in retained else retained
-
-
 # ---------------------------------------------------------------- one plan
-def _data(record: Record, trace: Trace | None, error: str | None) -> JsonObject:
-    head = {"record": record.name}
-    return {**head, "ok": False, "error": error} if trace is None else {**head, **trace.to_dict()}
+def _data(ran: RecordRun) -> JsonObject:
+    told = {"ok": False, "error": ran.error} if ran.trace is None else ran.trace.to_dict()
+    return {"record": ran.record.name, **told}
 
 
-def _call_rows(record: Record, trace: Trace | None, error: str | None) -> Rows:
-    """A row a call, in full."""
+def _rows(ran: RecordRun, *, in_full: bool) -> Rows:
+    """A row a call; or what a plan came to: its answer or its last value, and the calls that failed."""
+    trace = ran.trace
     if trace is None:
-        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0], arguments="–", ms=None)]
-    return [
-        _row(
-            record,
-            call.id,
-            call.tool,
-            call.status,
-            _value_text(call.value) if call.error is None else str(call.error),
-            arguments=", ".join(f"{name}={_value_text(value, 30)}" for name, value in call.arguments or ()),
-            ms=round(1000 * call.seconds, 3),
-            printed=one_line(call.printed.rstrip("\n"), 100),
-        )
-        for call in trace.calls
-    ] + _ending_rows(record, trace, arguments="–", ms=None)
+        return [_row("–", "–", "unreadable", (ran.error or "").split("\n")[0])]
+    if in_full:
+        rows = [
+            _row(
+                call.id,
+                call.tool,
+                call.status,
+                _value_text(call.value) if call.error is None else str(call.error),
+                arguments=", ".join(
+                    f"{name}={_value_text(value, 30)}" for name, value in call.arguments or ()
+                ),
+                ms=round(1000 * call.seconds, 3),
+                printed=one_line(call.printed.rstrip("\n"), 100) or None,
+            )
+            for call in trace.calls
+        ]
+    else:
+        rows = [_row(call.id, call.tool, "failed", str(call.error)) for call in trace.failed]
+        if trace.answer is not None:
+            rows += [_row(name, "(answer)", "ok", _value_text(value)) for name, value in trace.answer]
+        elif trace.calls and trace.calls[-1].status == "ok":
+            last = trace.calls[-1]
+            rows.append(_row(last.id, last.tool, last.status, _value_text(last.value)))
+    if trace.ended is not None and all(call.error != trace.ended for call in trace.calls):
+        rows.append(_row("–", "–", "failed", str(trace.ended)))
+    return rows or ([] if in_full else [_row("–", "–", "ok", "no calls")])
 
 
-def _result_rows(record: Record, trace: Trace | None, error: str | None) -> Rows:
-    """What a plan came to: its answer or the value of its last call, and each call that failed."""
-    if trace is None:
-        return [_row(record, "–", "–", "unreadable", (error or "").split("\n")[0])]
-    rows = [_row(record, call.id, call.tool, "failed", str(call.error)) for call in trace.failed]
-    if trace.answer is not None:
-        rows += [_row(record, name, "(answer)", "ok", _value_text(value)) for name, value in trace.answer]
-    elif trace.calls and trace.calls[-1].status == "ok":
-        last = trace.calls[-1]
-        rows.append(_row(record, last.id, last.tool, last.status, _value_text(last.value)))
-    return rows + _ending_rows(record, trace) or [_row(record, "–", "–", "ok", "no calls")]
-
-
-def _ending_rows(record: Record, trace: Trace, **more: Any) -> Rows:
-    """Why a run was cut short where no call of it says so."""
-    already_shown = trace.ended is None or any(call.error == trace.ended for call in trace.calls)
-    return [] if already_shown else [_row(record, "–", "–", "failed", str(trace.ended), **more)]
-
-
-def _row(record: Record, call: str, tool: str, status: str, value: str, **more: Any) -> dict[str, Any]:
-    head = {"record": record.name, "call": call, "tool": tool}
-    arguments = {"arguments": more["arguments"]} if "arguments" in more else {}
-    time = {"ms": more["ms"]} if "ms" in more else {}
-    printed = {"printed": more.get("printed", "")}
-    return {**head, **arguments, "status": status, "value": value, **time, **printed}
-
-
-def _state_lines(trace: Trace) -> list[str]:
-    """What the tools say of their state, after each turn and at the end."""
-    lines = [f"state after turn {turn}: {_value_text(state, 1000)}" for turn, state in trace.turns]
-    return lines + [f"state: {_value_text(trace.state, 1000)}"] * (trace.state is not None)
+def _row(
+    call: str,
+    tool: str,
+    status: str,
+    value: str,
+    *,
+    arguments: str = "–",
+    ms: float | None = None,
+    printed: str | None = None,
+) -> dict[str, Any]:
+    head = {"call": call, "tool": tool, "arguments": arguments}
+    return {**head, "status": status, "value": value, "ms": ms, "printed": printed}
 
 
 def _value_text(value: Any, width: int = 60) -> str:
@@ -340,31 +344,13 @@ class SeedCounts:
 
 
 def judge_seeds(
-    source: PlanFile,
-    spec: str,
-    *,
-    seeds: int,
-    facts: str | None,
-    isolation: str | None,
-    timeout: float,
-    options: Options,
-    dialect: str | None,
-    initial: Any,
+    plans: PlanFile, spec: str, seeds: int, facts: str | None, how: ExecuteSettings
 ) -> list[SeedCounts]:
     """Run each plan in the worlds of the seeds 0, 1 … and count."""
-    judgements = [SeedCounts(record.name, seeds) for record in source.records]
+    judgements = [SeedCounts(record.name, seeds) for record in plans.records]
     for seed in range(seeds):
         tools = pe.tool_source(spec, seed=str(seed), facts=facts)
-        runs = pe.execute(
-            source,
-            tools,
-            isolation=isolation,
-            timeout=timeout,
-            options=options,
-            dialect=dialect,
-            initial=initial,
-        )
-        for judgement, ran in zip(judgements, runs, strict=True):
+        for judgement, ran in zip(judgements, how._replace(tools=tools).run(plans), strict=True):
             if ran.trace is None:
                 judgement.error = ran.error or "no plan"
             else:
@@ -372,15 +358,13 @@ def judge_seeds(
     return judgements
 
 
-def format_seeds(judgements: list[SeedCounts], form: str) -> Iterator[str]:
+def format_seeds(judgements: Sequence[SeedCounts], form: str) -> Iterator[str]:
     """The rows in a form, in pieces."""
     rows = [j.row() for j in judgements]
-    if shows(form, "data"):
-        return json_array(to_json(row) for row in rows)
-    return table_pieces(rows, form)
+    return json_array(map(to_json, rows)) if shows(form, "data") else table_pieces(rows, form)
 
 
-def exit_code(judgements: list[SeedCounts]) -> int:
+def exit_code(judgements: Sequence[SeedCounts]) -> int:
     """The command's exit code: 0 where every plan is carried out at every seed."""
     if all(j.error is not None for j in judgements):
         return 3

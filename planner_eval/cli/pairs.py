@@ -17,21 +17,20 @@ from planner_eval.cli.options import (
     Decorator,
     bundle_options,
     cluster_option,
+    compute_option,
     dialect_option,
     infer_option,
+    missing_argument,
     note,
     option,
-    reading_options,
-    repair_options,
-    strict_options,
 )
 from planner_eval.cli.sources import (
-    dataset_options,
     is_run,
     peek_run,
+    reading_options,
     refuse_absent,
     refuse_idle_fields,
-    refuse_idle_places_of,
+    refuse_idle_places,
     refuse_incomplete_run,
     refuse_runs,
     refuse_stdin_twice,
@@ -39,9 +38,8 @@ from planner_eval.cli.sources import (
 from planner_eval.cli.terminal import make_counter, say_reading
 
 if TYPE_CHECKING:
-    from planner_eval.cli.workers import WorkOptions
+    from planner_eval.cli.workers import Work
     from planner_eval.comparison.evaluate import PairedFiles
-    from planner_eval.comparison.policy.policy import Policy
     from planner_eval.models.predict.folder import PredictedRun
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.results.totals import Totals
@@ -58,7 +56,7 @@ policy_option = option(
 """Add ``--policy``; without it the project's settings say, see :mod:`planner_eval.cli.settings`."""
 
 
-def chosen_policy(name: str | None) -> Policy:
+def chosen_policy(name: str | None) -> pe.Policy:
     """The policy that the option or the project's settings name, or the default."""
     from planner_eval.comparison.policy.policy import DEFAULT_POLICY
 
@@ -134,15 +132,14 @@ READING_OPTIONS = (
 """Options that say how files of plans are read and paired."""
 
 
-def _make_pair_options(faults: Decorator, *more: Decorator) -> Decorator:
+def _make_pair_options(*more: Decorator, infer: bool = True) -> Decorator:
     return bundle_options(
         "how",
         lambda **fields: pe.Reading(**fields),
-        [name for name in READING_OPTIONS if more or name != "infer"],
+        [name for name in READING_OPTIONS if infer or name != "infer"],
         reading_options,
-        dataset_options,
         *more,
-        faults,
+        compute_option,
         dialect_option("--gold-from", "The gold plans' notation, if different.", "gold_dialect"),
         option("--gold-text-field NAME", "The field of a gold record that holds its plan."),
         option("--gold-id-field NAME", "The gold records' id field, if different."),
@@ -155,42 +152,43 @@ def _make_pair_options(faults: Decorator, *more: Decorator) -> Decorator:
     )
 
 
-pair_options = _make_pair_options(repair_options, infer_option)
+_repair_option = option("--repair", "Repair small syntax errors in predictions that cannot be read strictly.")
+
+pair_options = _make_pair_options(infer_option, _repair_option)
 """Add the options that say how predictions and gold are read, paired and compared.
 
 The command takes ``how``, a :class:`planner_eval.Reading`, and ``policy``, see ``chosen_policy``.
 """
 
-written_pair_options = _make_pair_options(repair_options)
+written_pair_options = _make_pair_options(_repair_option, infer=False)
 """As :data:`pair_options`, for commands that show nothing that is inferred."""
 
-scored_pair_options = _make_pair_options(strict_options, infer_option)
+scored_pair_options = _make_pair_options(
+    infer_option,
+    option(
+        "--strict",
+        "Read predictions strictly: a syntax error counts as wrong.",
+        "repair",
+        flag_value=False,
+        default=True,
+    ),
+)
 """As :data:`pair_options`, for commands that repair predictions unless told to read strictly."""
 
 
-def work_settings(
-    work: WorkOptions, paired: PairedFiles, folder: str | None = None, store: str | None = None
-) -> dict[str, Any]:
+def work_settings(work: Work, paired: PairedFiles, folder: str | None = None) -> dict[str, Any]:
     """How pairs are worked on: in this process, or in parts by several.
 
     Args:
         work: What the user says of it.
         paired: The pairs.
         folder: Where the run is kept.
-        store: In what that keeps the rows.
     """
     from planner_eval.results.runs.pairs import is_large
 
     if work.wanted or folder or is_large(paired.pred, paired.gold):
-        return {"running": work.running(folder, store), "progress": work.progress()}
+        return {"running": work.running(folder), "progress": work.progress()}
     return {} if work.quiet else {"progress": make_counter()}
-
-
-def missing_argument(name: str) -> click.UsageError:
-    """That an argument is missing, as click says it."""
-    context = click.get_current_context()
-    parameter = next(p for p in context.command.params if p.name == name)
-    return click.MissingParameter(ctx=context, param=parameter)
 
 
 def say_unjudged(totals: Totals) -> None:
@@ -266,48 +264,39 @@ class Systems(NamedTuple):
         for path in self.paths:
             say_reading(path)
             files.append(self.how.answers(path))
-        if self.predicted:
-            files = self._read_asked(files)
         say_reading(self.gold)
         if self.predicted:
-            from planner_eval.models.predict.folder import read_run_golds
+            from planner_eval.models.predict.folder import (
+                read_run_answers,
+                read_run_golds,
+                select_asked_golds,
+            )
 
+            how: dict[str, Any] = {"dialect": self.how.dialect, "strict": self.how.repair is False}
+            asked = zip(files, self.predicted, strict=True)
+            files = [read_run_answers(file, run, **how, trials=True) for file, run in asked]
             golds = read_run_golds(self.predicted[0], self.gold, self.how)
         else:
             golds = self.how.golds(self.gold)
-        for message in self.how.notes_of(files, golds):
-            note(message)
-        if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
-            for role, file in [*(("pred", file) for file in files), ("gold", golds)]:
-                if count := file.several:
-                    note(f"{role}: {count:,} with several choices or candidates; the first was read")
+        note(*self.how.notes_of(files, golds))
         all_files = (*files, golds)
+        if click.get_current_context().info_name != "diff":  # which says it of the plans that it read
+            for file in all_files:
+                if count := file.several:
+                    role = "gold" if file is golds else "pred"
+                    note(f"{role}: {count:,} with several choices or candidates; the first was read")
         named = golds.published and not os.path.exists(self.gold)
-        refuse_idle_places_of(
+        refuse_idle_places(
             any(not file.published for file in all_files), named or any(f.published for f in files)
         )
         refuse_idle_fields(("id_field", "text_field"), all_files)
         refuse_idle_fields(("gold_id_field", "gold_text_field"), [golds])
-        return files, self._select_asked(golds) if self.predicted else golds
-
-    def _read_asked(self, files: list[PlanFile]) -> list[PlanFile]:
-        """Answers that models gave, with what is known of how they were asked."""
-        from planner_eval.models.predict.folder import read_run_answers
-
-        how: dict[str, Any] = {"dialect": self.how.dialect, "strict": self.how.repair is False}
-        return [
-            read_run_answers(file, run, **how, trials=True)
-            for file, run in zip(files, self.predicted, strict=True)
-        ]
-
-    def _select_asked(self, golds: PlanFile) -> PlanFile:
-        """The gold plans that were asked for; says how many others do not count."""
-        from planner_eval.models.predict.folder import select_asked_golds
-
-        chosen, total = select_asked_golds(golds, self.predicted[0]), len(golds.records)
-        if len(chosen.records) != total:
-            note(f"{len(chosen.records):,} of {total:,} gold plans were asked for; the others do not count")
-        return chosen
+        if self.predicted:
+            total = len(golds.records)
+            golds = select_asked_golds(golds, self.predicted[0])
+            if (count := len(golds.records)) != total:
+                note(f"{count:,} of {total:,} gold plans were asked for; the others do not count")
+        return files, golds
 
     def pair(self) -> list[PairedFiles]:
         """The pairs of each system, of one set of gold plans."""
@@ -344,7 +333,9 @@ def open_systems(
     Raises:
         InputError: some are runs that asked a model, and others not; or the runs were asked other samples.
     """
-    predicted = tuple(_read_predicted(path, repeated=repeated) for path in named if is_predicted(path))
+    predicted = tuple(
+        _read_predicted(path, repeated=repeated) for path in named if peek_run(path).get("kind") == "predict"
+    )
     if predicted and len(predicted) < len(named):
         raise InputError(
             f"{predicted[0].folder} is a run of predict, but others are not: pass its answers, "
@@ -375,11 +366,6 @@ def read_sides(answers: str, gold: str, how: pe.Reading) -> tuple[PlanFile, Plan
     """Read predictions and gold plans, and say what the user should know of them."""
     files, golds = Systems((answers,), (answers,), gold, how).read()
     return files[0], golds
-
-
-def is_predicted(path: str) -> bool:
-    """Whether a path is the folder of a run that asked a model."""
-    return peek_run(path).get("kind") == "predict"
 
 
 def _read_predicted(path: str, *, repeated: bool) -> PredictedRun:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,26 +14,25 @@ import click
 import planner_eval as pe
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count, to_json
-from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     COUNT,
     WHOLE,
-    argument,
+    as_command,
     bundle_options,
     dialect_option,
-    emit,
     note,
     option,
     refuse_idle,
 )
+from planner_eval.cli.output import emit
 from planner_eval.cli.sources import request_options
 from planner_eval.cli.terminal import make_counter, refuse_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from planner_eval.cli.terminal import Counter
     from planner_eval.models.client import Pause
+    from planner_eval.models.judges import Endpoint
     from planner_eval.models.pipelines.setup import Setup
     from planner_eval.models.predict.folder import Rates
 
@@ -54,7 +54,7 @@ class PredictProgress:
 
     def __init__(self, rates: Rates | None, what: str = "samples") -> None:
         self.rates, self.what = rates, what
-        self.counter: Counter = make_counter(what)
+        self.counter = make_counter(what)
         self.begun = self.said = time.monotonic()
         self.tokens, self.uncounted, self.cost = (0, 0), 0, 0.0
         self.limited = 0
@@ -112,6 +112,23 @@ def _tokens_text(tokens: tuple[int, int], least: str) -> str:
     return f", {least}{tokens[0]:,} tokens in and {tokens[1]:,} out" if any(tokens) else ""
 
 
+def amount_text(amount: float) -> str:
+    """An amount of money, without zeros at its end."""
+    return f"{amount:,.6f}".rstrip("0").rstrip(".")
+
+
+@contextmanager
+def resumable(progress: PredictProgress, home: Any) -> Iterator[None]:
+    """Have an interrupt say where the answers so far are kept, and the line of the progress taken away."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        stop.add_note(f"; what was answered is kept in {home}: the same command resumes from there")
+        raise
+    finally:
+        progress.counter.clear()
+
+
 def say_run(
     rows: Iterable[Mapping[str, Any]],
     folder: str,
@@ -136,20 +153,15 @@ def say_run(
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"
     message += "".join(f", {count:,} {code}" for code, count in totals.failed.items())
     least = "at least " if totals.uncounted else ""
-    tokens = _tokens_text(totals.tokens, least)
-    amount = f"{totals.cost or 0:,.6f}".rstrip("0").rstrip(".")
-    tokens += f", cost {least}{amount}" if totals.cost is not None else ""
-    emit(
-        f"{message}; {format_count(totals.requests, 'request')}{tokens}\n{os.path.join(folder, ROWS_FILE)}\n",
-        None,
-    )
+    message += f"; {format_count(totals.requests, 'request')}{_tokens_text(totals.tokens, least)}"
+    message += f", cost {least}{amount_text(totals.cost)}" if totals.cost is not None else ""
+    emit(f"{message}\n{os.path.join(folder, ROWS_FILE)}\n", None)
     if before := totals.samples - requested:
         note(
             f"{format_count(before, 'sample')} of these {'was' if before == 1 else 'were'} asked in an "
             "earlier run"
         )
-    for code, reason in totals.reasons.items():
-        note(f"{code}: {reason}")
+    note(*(f"{code}: {reason}" for code, reason in totals.reasons.items()))
     if totals.cost is not None and totals.uncounted:
         requests = format_count(totals.uncounted, "request")
         note(f"the server did not report all the tokens of {requests}, so the cost is higher")
@@ -177,18 +189,25 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return name.strip(), value
 
 
-def prompt_settings(how: Mapping[str, Any]) -> dict[str, Any]:
-    """Which demonstrations are shown, and which tools are on offer.
-
-    Args:
-        how: The values of :data:`_PROMPT_OPTIONS`.
-    """
-    options: dict[str, Any] = {}
-    shots, demos, by, near, distractors, closeness, budget, seed = (how[name] for name in _PROMPT_OPTIONS)
+def _prepare_options(
+    *,
+    data_cache: str | None,
+    shots: int | None,
+    demos: str | None,
+    demo_by: str | None,
+    near: bool,
+    distractors: int | None,
+    closeness: str | None,
+    budget: int | None,
+    seed: int | None,
+    **options: Any,
+) -> dict[str, Any]:
+    """What is prepared, as the library takes it: samples, demonstrations, and the tools on offer."""
+    options["cache"] = data_cache  # that of requests is another
     if shots is not None:
         from planner_eval.models.pipelines.demonstrations import ShotOptions
 
-        options["shots"] = ShotOptions(shots, by or "query", demos, seed or 0, near)
+        options["shots"] = ShotOptions(shots, demo_by or "query", demos, seed or 0, near)
     if distractors is not None or budget is not None:
         from planner_eval.models.pipelines.candidates import ToolChoice
 
@@ -196,46 +215,35 @@ def prompt_settings(how: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def constraint_settings(by: str | None, server: str | None, max_calls: int | None) -> dict[str, Any]:
-    """What holds the answers."""
-    if by is None:
-        return {}
-    from planner_eval.models.pipelines.setup import Constraint
-
-    return {"constrain": Constraint(by, server or "vllm", max_calls or 8)}
-
-
-def make_setup(options: Mapping[str, Any], model: str | None, *, makes_calls: bool) -> Setup:
+def _make_setup(
+    model: str | None,
+    prompts: str | None,
+    prompts_for: str | None,
+    constrain: str | None,
+    server: str | None,
+    max_calls: int | None,
+    **options: Any,
+) -> Setup:
     """What the pipeline is told."""
-    from planner_eval.models.pipelines.setup import Setup, our_prompts, read_prompts
+    from planner_eval.models.pipelines.setup import Constraint, Setup, our_prompts, read_prompts
 
-    setup_fields = {
-        name: value for name, value in options.items() if "prompts" not in name and value is not None
-    }
-    folder, whose = options["prompts"], options["prompts_for"] or model
-    prompts = read_prompts(Path(folder), whose) if folder else our_prompts()
-    return Setup(prompts, **setup_fields, makes_calls=makes_calls)
+    if constrain is not None:
+        options["constrain"] = Constraint(constrain, server or "vllm", max_calls or 8)
+    texts = read_prompts(Path(prompts), prompts_for or model) if prompts else our_prompts()
+    return Setup(texts, **{name: value for name, value in options.items() if value is not None})
 
 
 # ----------------------------------------------------------------------
 # planeval predict: ask a model for the plans of samples.
-_PREPARING_OPTIONS = ("pipeline", "benchmark", "catalog", "ids", "limit", "categories", "data_cache")
-_PROMPT_OPTIONS = ("shots", "demos", "demo_by", "near", "distractors", "closeness", "budget", "seed")
-_ENDPOINT_OPTIONS = ("url", "timeout", "deadline", "retries", "cache", "replay", "prices")
+_PREPARING_OPTIONS = (
+    "pipeline", "benchmark", "catalog", "ids", "limit", "categories", "data_cache", "shots", "demos",
+    "demo_by", "near", "distractors", "closeness", "budget", "seed",
+)  # fmt: skip
 _ASKING_OPTIONS = ("router", "repeat", "concurrency", "tools", "isolation")
-"""Options by what takes them: the samples, their prompts, the server, and the asking."""
 
 
-def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, Any]:
-    """What is prepared, as the library calls it; the cache of requests is another."""
-    return {"cache": data_cache, **options}
-
-
-@click.command("predict", cls=Command)
-@argument("samples", "DATASET|TASKS")
-@bundle_options("prepared", _preparing_options, _PREPARING_OPTIONS)
-@bundle_options("prompting", dict, _PROMPT_OPTIONS)
-@bundle_options("reached", dict, _ENDPOINT_OPTIONS)
+@as_command("predict", samples="DATASET|TASKS")
+@bundle_options("prepared", _prepare_options, _PREPARING_OPTIONS)
 @bundle_options("asked", dict, _ASKING_OPTIONS)
 @option("--model NAME", "The model's name on its server.")
 @option("--url URL", "The model's OpenAI-compatible server (default: OPENAI_BASE_URL).")
@@ -247,7 +255,7 @@ def _preparing_options(*, data_cache: str | None, **options: Any) -> dict[str, A
 @option(
     "--max-steps N", "The most rounds of calls per sample (default: 10; stepwise: 200).", "steps", type=COUNT
 )
-@option("--isolation LEVEL", "Isolation of tools: strict, process or inline.")
+@option("--isolation LEVEL")
 @dialect_option("--dialect", "With flat, the notation to ask for, for tasks of your own: json …")
 @option("--constrain [schema|grammar]", "Have the server constrain answers to plans of the offered tools.")
 @option("--server NAME", "The engine that takes the grammar: vllm (default), llama.cpp, sglang …")
@@ -291,12 +299,8 @@ def command(
     samples: str,
     model: str | None,
     prepared: dict[str, Any],
-    prompting: dict[str, Any],
-    reached: dict[str, Any],
     asked: dict[str, Any],
-    constrain: str | None,
-    server: str | None,
-    max_calls: int | None,
+    endpoint: Endpoint,
     settings: tuple[str, ...],
     no_messages: bool,
     dry_run: bool,
@@ -311,48 +315,38 @@ def command(
     the same command resumes it. Prompts never depend on gold.
     Exit code: 0 all samples answered; 1 some not answered; 2 usage error; 3 none answered.
     """
-    from planner_eval.models.judges import Endpoint
     from planner_eval.models.predict import predict
     from planner_eval.models.predict.prepare import prepare_run
 
-    tools, isolation = asked["tools"], asked["isolation"]
-    offering = prompting["distractors"] is not None or prompting["budget"] is not None
-    shooting = prompting["shots"] is not None
+    tools, isolation, constrain = asked["tools"], asked["isolation"], setup_options["constrain"]
+    offering, shooting = "choice" in prepared, "shots" in prepared
+    ran = isolation is None or tools is not None or _can_run_answers(prepared["benchmark"] or samples)
     refuse_idle(
-        ("replay", reached["cache"] is not None, "with --cache"),
+        ("replay", endpoint.cache is not None, "with --cache"),
         ("server", constrain == "grammar", "with --constrain grammar"),
         ("max_calls", constrain is not None, "with --constrain"),
         ("demos demo_by near", shooting, "with --shots K"),
         ("prompts_for", setup_options["prompts"] is not None, "with --run prompts=DIR"),
         ("closeness", offering, "with --run distractors=N"),
         ("seed", shooting or offering, "with --shots, --run distractors or --run budget"),
-        (
-            "isolation",
-            isolation is None or tools is not None or _can_run_answers(prepared["benchmark"] or samples),
-            "with --tools",
-        ),
+        ("isolation", ran, "with --tools"),
         ("router cache prices concurrency repeat output", not dry_run, "without --dry-run"),
     )
     refuse_targets(click.get_current_context())
     sampling = dict(map(parse_setting, settings))
-    setup = make_setup(
-        setup_options | constraint_settings(constrain, server, max_calls),
-        model,
-        makes_calls=tools is not None,
-    )
-    ready = prepare_run(samples, setup=setup, **prepared, **prompt_settings(prompting))
-    for told_before in ready.notes:
-        note(told_before)
+    setup = _make_setup(model, **setup_options, makes_calls=tools is not None)
+    ready = prepare_run(samples, setup=setup, **prepared)
+    note(*ready.notes)
     if dry_run:
-        return _print_requests(
-            predict.first_requests(ready, sampling=sampling, tools=tools, isolation=isolation, say=note)
+        requests = predict.first_requests(
+            ready, sampling=sampling, tools=tools, isolation=isolation, say=note
         )
+        return _print_requests(list(requests))
     if model is None or output is None:
         lacking = "--model NAME" if model is None else "-o DIR, the folder of the run"
         raise click.UsageError(f"asking a model needs {lacking}; --dry-run shows what would be asked")
-    endpoint = Endpoint(**reached)
     progress = PredictProgress(endpoint.rates(model, asked["router"]))
-    try:
+    with resumable(progress, output):
         rows = pe.predict(
             ready,
             model,
@@ -365,14 +359,8 @@ def command(
             seen=progress.seen,
             tell=note,
         )
-    except KeyboardInterrupt as stop:
-        stop.add_note(f"; what was answered is kept in {output}: the same command resumes from there")
-        raise
-    finally:
-        progress.counter.clear()
-    return say_run(
-        rows, output, ready.pipeline.name, progress, requested=len(ready.samples) * asked["repeat"]
-    )
+    requested = len(ready.samples) * asked["repeat"]
+    return say_run(rows, output, ready.pipeline.name, progress, requested=requested)
 
 
 def _can_run_answers(name: str) -> bool:
@@ -382,12 +370,9 @@ def _can_run_answers(name: str) -> bool:
     return any(key in name for key, b in BENCHMARKS.items() if b.executed)
 
 
-def _print_requests(requests: Iterable[Mapping[str, Any]]) -> int:
-    all_requests = list(requests)
-    emit("".join(f"{to_json(r)}\n" for r in all_requests), None)
-    size = sum(r.get("characters", 0) for r in all_requests)
-    note(
-        f"{format_count(len(all_requests), 'sample')}, {size:,} characters in first requests; "
-        "nothing was sent"
-    )
-    return int(any("error" in r for r in all_requests))
+def _print_requests(requests: list[Mapping[str, Any]]) -> int:
+    emit("".join(f"{to_json(r)}\n" for r in requests), None)
+    size = sum(r.get("characters", 0) for r in requests)
+    count = format_count(len(requests), "sample")
+    note(f"{count}, {size:,} characters in first requests; nothing was sent")
+    return int(any("error" in r for r in requests))

@@ -9,21 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 import planner_eval as pe
-from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of, shows
+from planner_eval.base.formats import DEFAULT, format_of_suffix, formats_of
 from planner_eval.base.tables import table
 from planner_eval.base.text import to_json
 from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    LIST_ASPECTS,
-    Seconds,
-    argument,
-    emit,
-    format_option,
-    option,
-    output_option,
-    output_options,
-    refuse_idle,
-)
+from planner_eval.cli.options import Seconds, as_command, option, refuse_idle
+from planner_eval.cli.output import LIST_ASPECTS, Output, emit, file_option, output_options
 from planner_eval.cli.pairs import chosen_policy, policy_option
 from planner_eval.integrations.schemas import SCHEMAS
 from planner_eval.results.codes import code_entries, explain_code, find_codes, term_entries
@@ -37,8 +28,8 @@ if TYPE_CHECKING:
 # ----------------------------------------------------------------------
 # planeval schema: JSON Schema of what people write by hand, and of reports.
 @click.command("schema", cls=Command)
-@argument("name", "[NAME]", required=False, type=click.Choice(list(SCHEMAS)))
-@output_options("data", "plain")
+@click.argument("name", metavar="[NAME]", required=False, type=click.Choice(list(SCHEMAS)))
+@file_option("data", "plain")
 def schema_command(name: str | None, output: str | None) -> int:
     """Print the JSON Schema (draft 2020-12) of an input file or a report; without NAME, list them.
 
@@ -55,10 +46,9 @@ def schema_command(name: str | None, output: str | None) -> int:
 
 # ----------------------------------------------------------------------
 # planeval doctor: what this installation and this machine can do.
-@click.command("doctor", cls=Command)
-@format_option(*LIST_ASPECTS)
-@output_option
-def doctor_command(form: str, output: str | None) -> int:
+@as_command("doctor")
+@output_options(*LIST_ASPECTS)
+def doctor_command(output: Output) -> int:
     """Check what works on this machine: isolation, layer by layer, and optional packages.
 
     Exit code: 0 untrusted plans can run here with --isolation strict; 1 they cannot.
@@ -73,13 +63,13 @@ def doctor_command(form: str, output: str | None) -> int:
             "found": "standard output is a terminal: colours and progress",
         }
     )
-    emit(table(rows, form, width=100), output)
+    output.emit(table(rows, output.form, width=100))
     return 0 if any(c.what == "isolation strict" and c.there for c in checks) else 1
 
 
 # ----------------------------------------------------------------------
 # planeval selftest: put a scorer to the 38 pairs.
-@click.command("selftest", cls=Command)
+@as_command("selftest")
 @option(
     "--command COMMAND",
     "Another scorer: a command with {pred} and {gold} for the file "
@@ -88,11 +78,8 @@ def doctor_command(form: str, output: str | None) -> int:
 )
 @option("--timeout SECONDS", "Time limit for one pair, in seconds.", type=Seconds(), default=60.0)
 @policy_option
-@format_option(*LIST_ASPECTS, "records")
-@output_option
-def selftest_command(
-    scorer: str | None, timeout: float, policy: str | None, form: str, output: str | None
-) -> int:
+@output_options(*LIST_ASPECTS, "records")
+def selftest_command(scorer: str | None, timeout: float, policy: str | None, output: Output) -> int:
     """Test the comparison, or any other scorer, on 38 pairs of plans with known verdicts.
 
     30 are undisputed; 8 depend on how values are compared.
@@ -106,46 +93,43 @@ def selftest_command(
         answers = pe.selftest(policy=chosen_policy(policy))
     else:
         answers = pe.selftest(shlex.split(scorer), timeout=timeout)
-    emit(_format_answers(answers, form), output)
+    output.emit(_format_answers(answers, output))
     return int(not all(answer.right for answer in answers if not answer.disputed))
 
 
-def _format_answers(answers: Sequence[PairVerdict], form: str) -> str:
+def _format_answers(answers: Sequence[PairVerdict], output: Output) -> str:
+    failed = any(answer.error for answer in answers)
     rows = [
         {
             "id": answer.id,
             "pair": answer.what,
-            "expected": _verdict_word(answer.same) + (" (by policy)" if answer.disputed else ""),
-            "answer": _verdict_word(answer.answer) if answer.answer is not None else "none",
+            "expected": _verdict_word(answer.same) + " (by policy)" * answer.disputed,
+            "answer": _verdict_word(answer.answer),
             "": ""
             if answer.right
             else "policy"
             if answer.disputed and answer.answer is not None
             else "wrong",
-            "error": answer.error or None,
+            **({"error": answer.error or None} if failed else {}),
         }
         for answer in answers
     ]
-    if not any(answer.error for answer in answers):
-        for row in rows:
-            del row["error"]
-    text = table(rows, form)
-    if not shows(form, "plain"):
+    text = table(rows, output.form)
+    if not output.shows("plain"):
         return text
     sure = [answer for answer in answers if not answer.disputed]
     right = sum(answer.right for answer in sure)
     return f"{text}\n\n{right} of {len(sure)} undisputed pairs are judged right"
 
 
-def _verdict_word(same: bool) -> str:
-    return "same" if same else "different"
+def _verdict_word(same: bool | None) -> str:
+    return "none" if same is None else "same" if same else "different"
 
 
 # ----------------------------------------------------------------------
 # planeval explain: what a code or a term means, an example and what to do.
-@click.command("explain", cls=Command)
-@argument("code", "[CODE]", required=False)
-@output_options("plain")
+@as_command("explain", code="[CODE]?")
+@file_option("plain")
 def explain_command(code: str | None, output: str | None) -> int:
     """Explain a word of an output: a code, an outcome, a metric or a label of a table or page.
 

@@ -10,17 +10,16 @@ import click
 
 import planner_eval as pe
 from planner_eval.cli.benchmark_options import OVERRIDDEN_OPTIONS
-from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
     COUNT,
-    argument,
+    as_command,
     bundle_options,
-    emit,
     note,
     option,
-    output_options,
+    query_option,
     refuse_idle,
 )
+from planner_eval.cli.output import emit, file_option
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
@@ -32,9 +31,9 @@ from planner_eval.cli.pairs import (
     system_names,
     work_settings,
 )
-from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_page_of_results, write_page_of_run
+from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, write_benchmark_page
 from planner_eval.cli.sources import is_benchmark_run
-from planner_eval.cli.workers import DEFAULT_WORK_OPTIONS, WorkOptions, work_options
+from planner_eval.cli.workers import Work, work_options
 
 if TYPE_CHECKING:
     from planner_eval.comparison.evaluate import PairedFiles
@@ -54,7 +53,7 @@ page_options = bundle_options(
     page_settings,
     ("title", "query", "texts", "only", "limit", "page_theme"),
     option("--title TEXT", "The page's heading (default: the names)."),
-    option("--query FIELD", "The field that holds the question or conversation (default: detected)."),
+    query_option,
     option("--no-texts", "Show plans without their original texts.", "texts", flag_value=False, default=True),
     option("--only [failures]", "List only pairs that differ."),
     option("--limit N", "List at most N pairs; scores cover all.", type=COUNT),
@@ -68,8 +67,7 @@ page_options = bundle_options(
 """Add the options that say what a page shows, which the command takes as ``view``."""
 
 
-@click.command("report", cls=Command)
-@argument("systems", "RUN|PRED...")
+@as_command("report", systems="RUN|PRED...")
 @option("--gold GOLD", "The gold plans; not needed with RUN.")
 @scored_pair_options
 @judging_options(
@@ -80,14 +78,14 @@ page_options = bundle_options(
 )
 @page_options
 @work_options
-@output_options("page")
+@file_option("page")
 def command(
     systems: tuple[str, ...],
     gold: str | None,
     how: pe.Reading,
     judging: Judging,
     view: PageSettings,
-    running: WorkOptions,
+    work: Work,
     output: str | None,
 ) -> int:
     """Write an HTML page that shows what is right, what is wrong, and why.
@@ -99,46 +97,37 @@ def command(
     Exit code: 0 written; 2 usage error; 3 nothing could be compared.
     """
     opened = open_systems(systems, gold, how)
-    ruled = any(map(is_benchmark_run, systems))
-    if ruled or (opened.benchmark is not None and not opened.predicted):
-        return _write_benchmark_page(opened, view, output)
+    runs, benchmark = opened.runs, opened.benchmark
+    if any(map(is_benchmark_run, systems)) or (benchmark is not None and not opened.predicted):
+        if len(systems) > 1:
+            raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
+        rules = "without --benchmark, which has its own notation and questions"
+        refuse_idle(
+            ((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
+            ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run stores how it was scored"),
+        )
+        return write_benchmark_page(opened, view, output)
     if len(systems) > 2:
         raise click.UsageError(f"a page shows one system or two, not {len(systems)}")
-    runs = opened.runs
     if runs and (gold is not None or len(runs) < len(systems)):
         raise click.UsageError(
             f"{runs[0]} is a run, which names its own files: pass runs only, without files and --gold"
         )
     refuse_idle((READING_OPTIONS, not runs, "to files of plans: a run stores how it was read"))
     if runs:
-        page = page_of_runs(runs, view, judging, running)
+        page = page_of_runs(runs, view, judging, work)
     else:
         if opened.gold is None:
             opened.refuse_without_gold()
-        page = page_of_systems(opened, opened.pair(), judging, view, running)
+        page = page_of_systems(opened, opened.pair(), judging, view, work)
     return finish_page(page, output)
-
-
-def _write_benchmark_page(systems: Systems, view: PageSettings, output: str | None) -> int:
-    """The page of a benchmark's own results, or of a run that was scored under one: the exit code."""
-    paths, benchmark = systems.paths, systems.benchmark
-    if len(paths) > 1:
-        raise click.UsageError("a benchmark's page shows one system; use planeval compare for several")
-    rules = "without --benchmark, which has its own notation and questions"
-    refuse_idle(
-        ((*OVERRIDDEN_OPTIONS, "query", "folder", *WORK_OPTION_NAMES), False, rules),
-        ((*READING_OPTIONS, "gold"), benchmark is not None, "to answers: a run stores how it was scored"),
-    )
-    if benchmark is not None:
-        return write_page_of_results(paths[0], benchmark, systems.how, view, output)
-    return write_page_of_run(paths[0], view, output)
 
 
 def page_of_runs(
     runs: Sequence[str],
     view: PageSettings,
     judging: Judging,
-    running: WorkOptions = DEFAULT_WORK_OPTIONS,
+    work: Work = Work(),  # noqa: B008
     names: Sequence[str] = (),
 ) -> PageResult:
     """A page of one run of score or diff, or of two.
@@ -148,7 +137,7 @@ def page_of_runs(
         view: What the page shows; the commands that show a pair are added.
         judging: What is counted, broken down and found, as the runs did when left out; the file of their
             policy, where that is no preset.
-        running: How the pairs are worked on.
+        work: How the pairs are worked on.
         names: What the runs are called; as the user named them when empty.
     """
     from planner_eval.models.report_runs import read_page_run, report_run
@@ -161,7 +150,7 @@ def page_of_runs(
     named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
     commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
     how: dict[str, Any] = {
-        **work_settings(running, first.paired),
+        **work_settings(work, first.paired),
         "causes": judging.causes or any(r.causes for r in stored_runs),
         "cluster": judging.cluster or first.cluster,
     }
@@ -179,7 +168,7 @@ def page_of_systems(
     pairings: Sequence[PairedFiles],
     judging: Judging,
     view: PageSettings,
-    running: WorkOptions,
+    work: Work,
     names: Sequence[str] = (),
 ) -> PageResult:
     """A page of the pairs of one system or two.
@@ -189,7 +178,7 @@ def page_of_systems(
         pairings: The pairs of each.
         judging: How they are judged.
         view: What the page shows; the commands that show a pair are added.
-        running: How the pairs are worked on.
+        work: How the pairs are worked on.
         names: What the systems are called; as the user named them when empty.
     """
     dataset = systems.predicted[0].form if systems.predicted else None
@@ -197,7 +186,7 @@ def page_of_systems(
         diff_command(path, systems.gold or "", pairing, judging.policy, dataset=dataset)
         for path, pairing in zip(systems.paths, pairings, strict=True)
     ]
-    how = {**judging.settings(), **work_settings(running, pairings[0])}
+    how = {**judging.settings(), **work_settings(work, pairings[0])}
     return _page(pairings, view, commands, how | {"names": names or system_names(systems.named)})
 
 
@@ -212,8 +201,7 @@ def _page(
 def write_page(page: PageResult, output: str | None) -> Report:
     """Write a page, and say what is to be known of it: the figures of its first system."""
     emit(page.pieces, output, plain=True)
-    for message in page.notes:
-        note(message)
+    note(*page.notes)
     return page.reports[0]
 
 

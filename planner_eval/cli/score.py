@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import shows
 from planner_eval.base.tables import MARKDOWN
 from planner_eval.base.text import format_count
 from planner_eval.cli.benchmark_options import (
@@ -20,41 +19,29 @@ from planner_eval.cli.benchmark_options import (
     benchmark_scopes,
     refuse_tsv,
 )
-from planner_eval.cli.drawing import ChartOptions, chart_options, is_folder
-from planner_eval.cli.help import Command
+from planner_eval.cli.drawing import ChartOptions, chart_options
 from planner_eval.cli.options import (
-    RESULT_ASPECTS,
-    Threshold,
-    argument,
-    emit,
+    as_command,
     format_condition,
-    format_option,
     gold_doubts_option,
+    missing_argument,
     note,
     option,
-    output_options,
     refuse_idle,
 )
-from planner_eval.cli.outcome import Writing, check_limit, emit_cases, say_missed, writing_options
+from planner_eval.cli.output import RESULT_ASPECTS, Output, Threshold, output_options, say_missed
 from planner_eval.cli.pairs import (
     READING_OPTIONS,
     Judging,
     judging_options,
-    missing_argument,
     open_systems,
     say_unjudged,
     scored_pair_options,
     work_settings,
 )
 from planner_eval.cli.score_benchmark import WORK_OPTION_NAMES, score_benchmark, write_stored_run
-from planner_eval.cli.sources import (
-    is_benchmark_run,
-    is_run,
-    original_names,
-    refuse_runs,
-    refuse_stdin_twice,
-)
-from planner_eval.cli.workers import WorkOptions, store_option, work_options
+from planner_eval.cli.sources import is_benchmark_run, is_run, original_names, refuse_runs, refuse_stdin_twice
+from planner_eval.cli.workers import Work, stored_work_options
 
 if TYPE_CHECKING:
     from planner_eval.results.report import Provenance, Report
@@ -62,9 +49,7 @@ if TYPE_CHECKING:
     from planner_eval.results.views.report import FigureView
 
 
-@click.command("score", cls=Command)
-@argument("pred", "PRED|RUN")
-@argument("gold", "GOLD|DATASET", required=False)
+@as_command("score", pred="PRED|RUN", gold="GOLD|DATASET?")
 @scored_pair_options
 @judging_options(
     "Break scores down by calls, depth, pattern or scope (single or multiple apps and calls) of the gold "
@@ -86,17 +71,17 @@ if TYPE_CHECKING:
 @benchmark_options
 @chart_options
 @option("--details", "With --benchmark: show the paper's other tables too.")
-@work_options
-@store_option
-@writing_options("fail_under", "only", "gold_doubts")
-@format_option(
+@stored_work_options
+@output_options(
     *RESULT_ASPECTS,
     "annotations",
     "result_file",
     "page",
     help="Output format; tsv is FunctionChat-Bench's result file and needs --benchmark functionchat.",
+    figures=("fail_under", "only", "gold_doubts"),
+    folder=True,
+    into="store the run in DIR/ and, if it is there already, resume it",
 )
-@output_options(folder=True, into="store the run in DIR/ and, if it is there already, resume it")
 def command(
     pred: str,
     gold: str | None,
@@ -106,9 +91,8 @@ def command(
     published: BenchmarkOptions,
     charted: ChartOptions,
     details: bool,
-    running: WorkOptions,
-    store: str | None,
-    writing: Writing,
+    work: Work,
+    output: Output,
 ) -> int:
     """Score predictions against gold plans: a table of scores with confidence intervals. RUN is a folder
     written with -o DIR/ by planeval predict or score, and needs no GOLD; DATASET is a name from planeval
@@ -125,54 +109,44 @@ def command(
     Exit code: 0 scored; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
     error; 3 nothing scored.
     """  # noqa: D205
-    form, output, limits, only_failures, gold_doubts = writing
-    stability = "task=stability" in published.settings
-    wanted = published.benchmark
-    systems = open_systems([pred], gold, how, published.benchmark, repeated=stability)
+    wanted, (form, file, limits, failures, doubts) = published.benchmark, output
+    repeated = "task=stability" in published.settings
+    systems = open_systems([pred], gold, how, wanted, repeated=repeated)
     published = published._replace(benchmark=systems.benchmark)
     pred, gold = systems.paths[0], systems.gold
-    named, in_folder = systems.benchmark is not None, is_folder(output)
+    named, folder = systems.benchmark is not None, output.folder
     alone = gold is None and not named and os.path.isfile(pred) and not is_run(pred)
     gold = pred if alone else gold
     if gold is None and (named or not is_run(pred)):
         systems.refuse_without_gold()
     if gold is not None:
-        pred, gold = original_names(output, pred, gold)
+        pred, gold = original_names(file, pred, gold)
         refuse_runs(pred, gold)
         systems = systems._replace(paths=(pred,), gold=gold)
     stored_benchmark = gold is None and is_benchmark_run(pred)
+    unruled = "without --benchmark: a benchmark has its own notation and metrics"
+    if wanted is None:
+        unruled = (
+            f"to other answers: these are of {systems.benchmark}, which has its own notation and metrics"
+        )
+    doubts_condition = format_condition(form, "document", "data", more=", and to runs without a benchmark")
     refuse_idle(
         *benchmark_scopes(named, judging.keys),
-        (
-            "plot",
-            named or is_benchmark_run(pred),
-            "with --benchmark NAME, whose paper's plots it draws",
-        ),
+        ("plot", named or is_benchmark_run(pred), "with --benchmark NAME, whose paper's plots it draws"),
         charted.applies,
         ("every", *format_condition(form, "document", more=": the others have every metric")),
         (
             "keys",
-            in_folder or not shows(form, "table", "cases"),
+            bool(folder) or not output.shows("table", "cases"),
             format_condition(form, "document", "data", "records")[1],
         ),
         (
             "only",
-            named or stored_benchmark or not shows(form, "table"),
+            named or stored_benchmark or not output.shows("table"),
             "to other formats: --format csv has scores alone",
         ),
-        (
-            OVERRIDDEN_OPTIONS,
-            not named,
-            "without --benchmark: a benchmark has its own notation and metrics"
-            if wanted is not None
-            else f"to other answers: these are of {published.benchmark}, which has its own notation and "
-            "metrics",
-        ),
-        (
-            "every cluster",
-            not stored_benchmark,
-            "to runs without a benchmark, which has metrics of its own",
-        ),
+        (OVERRIDDEN_OPTIONS, not named, unruled),
+        ("every cluster", not stored_benchmark, "to runs without a benchmark, which has metrics of its own"),
         (
             (*READING_OPTIONS, "policy", "wrappers", "keys", "causes", *WORK_OPTION_NAMES),
             gold is not None,
@@ -180,50 +154,36 @@ def command(
         ),
         (
             "metrics",
-            not stored_benchmark and (gold is not None or shows(form, "document")),
+            not stored_benchmark and (gold is not None or output.shows("document")),
             "to files of plans, and to --format text and md of a run",
         ),
         (
             "causes",
-            in_folder or not shows(form, "cases", "annotations"),
+            bool(folder) or not output.shows("cases", "annotations"),
             "to other formats: JUnit has test cases alone, and github annotations",
         ),
-        (
-            "gold_doubts",
-            shows(form, "document", "data") and not stored_benchmark,
-            format_condition(form, "document", "data", more=", and to runs without a benchmark")[1],
-        ),
-        ("store", in_folder and not named, "with -o DIR/, which stores the run"),
+        ("gold_doubts", doubts_condition[0] and not stored_benchmark, doubts_condition[1]),
+        ("store", bool(folder) and not named, "with -o DIR/, which stores the run"),
         (
             "output",
-            not in_folder or gold is not None,
+            not folder or gold is not None,
             "with the name of a file here: the run has its folder already",
         ),
     )
-    if shows(form, "page") and in_folder:
+    if output.shows("page") and folder:
         raise click.UsageError(
             "a stored run has no page of its own: drop --format html, then make one with planeval report DIR/"
         )
     if named and gold is not None:
         refuse_stdin_twice(pred, gold)
-        code = score_benchmark(
-            pred,
-            gold,
-            systems.how,
-            published._replace(details=details),
-            writing,
-            running,
-            charted,
-            ids=systems.ids,
-            predicted=systems.predicted[0] if systems.predicted else None,
-        )
+        code = score_benchmark(systems, published._replace(details=details), output, work, charted)
         return systems.say_unanswered() or code
     if stored_benchmark:
-        return write_stored_run(pred, writing, charted)
-    refuse_tsv(form, None)
-    view = _choose_figures(judging.metrics, limits, form, every=every)
+        return write_stored_run(pred, output, charted)
+    refuse_tsv(output, None)
+    view = _choose_figures(judging.metrics, output, every=every)
     if gold is None:
-        report = _report_of_run(pred, writing, judging.cluster)
+        report = _report_of_run(pred, output, judging.cluster)
         view = _choose_figures_of_run(view, judging.metrics, pred, [figure.name for figure in report.figures])
     else:
         answers, golds = systems.read()
@@ -231,25 +191,24 @@ def command(
             raise missing_argument("gold")
         paired = pe.pair(answers[0], golds, reading=systems.how)
         # A run keeps what any view may show, and a threshold needs its figure whatever is shown.
-        judging = judging._replace(metrics=judging.metrics or _counted(view, limits, in_folder=in_folder))
-        if shows(form, "page"):
+        judging = judging._replace(metrics=judging.metrics or _counted(() if folder else view.shown, limits))
+        if output.shows("page"):
             from planner_eval.cli.report import page_of_systems, page_settings, write_page
 
-            shown = page_settings(only=only_failures)
-            report = write_page(page_of_systems(systems, [paired], judging, shown, running), output)
+            shown = page_settings(only=failures)
+            report = write_page(page_of_systems(systems, [paired], judging, shown, work), file)
         else:
-            how_worked = work_settings(running, paired, output if in_folder else None, store)
-            report = pe.score(paired, **judging.settings(), **how_worked)
-    if in_folder and gold_doubts is not None:
-        again = f"planeval score {output} --gold-doubts {gold_doubts}"
-        note(f"{output} holds the scores of all records; {again} shows those without doubtful gold again")
-    code = _write_report(report, writing._replace(output=None if in_folder else output), view)
+            report = pe.score(paired, **judging.settings(), **work_settings(work, paired, folder))
+    if folder:
+        if doubts is not None:
+            again = f"planeval score {file} --gold-doubts {doubts}"
+            note(f"{file} holds the scores of all records; {again} shows those without doubtful gold again")
+        output = output._replace(file=None)
+    code = _write_report(report, output, view)
     return systems.say_unanswered() or code
 
 
-def _choose_figures(
-    metrics: Sequence[str], limits: Sequence[Threshold], form: str, *, every: bool
-) -> FigureView:
+def _choose_figures(metrics: Sequence[str], output: Output, *, every: bool) -> FigureView:
     """What is shown: people who name no metrics see the main ones, and those that have a threshold.
 
     Raises:
@@ -258,20 +217,19 @@ def _choose_figures(
     from planner_eval.comparison.metrics import MAIN_METRICS, METRICS, choose_metrics
     from planner_eval.results.views.report import FigureView
 
-    if every or metrics or not shows(form, "plain"):
+    if every or metrics or not output.shows("plain"):
         return FigureView(every=METRICS if every else metrics)
-    wanted = choose_metrics([*MAIN_METRICS, *_limited_metrics(limits)])
+    wanted = choose_metrics([*MAIN_METRICS, *_limited_metrics(output.limits)])
     return FigureView(tuple(name for name in METRICS if name in wanted), brief=True)
 
 
-def _counted(view: FigureView, limits: Sequence[Threshold], *, in_folder: bool) -> tuple[str, ...]:
+def _counted(shown: Collection[str], limits: Sequence[Threshold]) -> tuple[str, ...]:
     """What is counted where no metrics are named; what is usual where that is nothing."""
     from planner_eval.comparison.metrics import DEFAULT_METRICS
 
-    shown: tuple[str, ...] = () if in_folder else tuple(view.shown)
-    names = dict.fromkeys(_limited_metrics(limits))
-    more = [name for name in names if name not in (shown or DEFAULT_METRICS)]
-    return (*(shown or DEFAULT_METRICS), *more) if more else shown
+    usual = tuple(shown or DEFAULT_METRICS)
+    more = dict.fromkeys(name for name in _limited_metrics(limits) if name not in usual)
+    return (*usual, *more) if more else tuple(shown)
 
 
 def _choose_figures_of_run(
@@ -294,69 +252,60 @@ def _choose_figures_of_run(
     return view._replace(shown=wanted)
 
 
-def _report_of_run(run: str, writing: Writing, cluster: str | None) -> Report:
+def _report_of_run(run: str, output: Output, cluster: str | None) -> Report:
     """The figures of a run, which its page is written beside where one is asked for."""
     from pathlib import Path
 
     report: Report = pe.score(Path(run), cluster=cluster)
-    if shows(writing.form, "page"):
+    if output.shows("page"):
         from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
-        shown = page_settings(only=writing.failures)
-        write_page(page_of_runs([run], shown, Judging(cluster=cluster)), writing.output)
-    for message in report.about.notes:
-        note(message)
+        shown = page_settings(only=output.failures)
+        write_page(page_of_runs([run], shown, Judging(cluster=cluster)), output.file)
+    note(*report.about.notes)
     return report
 
 
-def _write_report(report: Report, writing: Writing, view: FigureView) -> int:
+def _write_report(report: Report, output: Output, view: FigureView) -> int:
     """Write a report, and say what else is to be known of it: the command's exit code."""
-    form, output, limits, only, doubts = writing
     from planner_eval.results.views.report import left_out_figures, report_cases, write_report
 
-    checked = [
-        check_limit(limit, report.figure(limit.name), lower=_is_lower_better(limit)) for limit in limits
+    about, failures = report.about, output.failures
+    limits = [
+        limit.check(report.figure(limit.name), about.file, lower=_is_lower_better(limit))
+        for limit in output.limits
     ]
-    about = report.about
-    cases = [c.case(file=about.file) for c in checked]
-    if shows(form, "annotations"):
-        leftovers = _left_out_cases(about)
-        emit_cases(
-            report_cases(report, failures=only, limits=cases, beside=leftovers),
-            output,
-            _state_summary(report),
-            "planeval score",
-            write_report(report, MARKDOWN.form, failures=only, view=view),
+    left_out = _left_out_cases(about)
+    if output.shows("annotations"):
+        states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
+        output.emit_cases(
+            report_cases(report, failures=failures, limits=limits, beside=left_out),
+            f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}",
+            write_report(report, MARKDOWN.form, failures=failures, view=view),
             limited=bool(limits),
         )
-    elif not shows(form, "page"):
-        without = None
-        if doubts is not None:
-            from planner_eval.results.gold_doubts import leave_out_doubts
-
-            without = leave_out_doubts(report, doubts)
-        pieces = write_report(
-            report, form, failures=only, view=view, limits=cases, beside=_left_out_cases(about),
-            without=without,
-        )  # fmt: skip
-        emit(pieces, output)
+    elif not output.shows("page"):
+        without = None if output.doubts is None else pe.leave_out_doubts(report, output.doubts)
+        output.emit(
+            write_report(
+                report,
+                output.form,
+                failures=failures,
+                view=view,
+                limits=limits,
+                beside=left_out,
+                without=without,
+            )
+        )
     note(f"answers: {about.read['answers']}; gold: {about.read['gold']}; paired by {about.pairing}")
     say_unjudged(report.totals)
-    for message in (
-        left_out_figures(report, view) if shows(form, "document") and not shows(form, "plain") else ()
-    ):
-        note(message)
-    missed = say_missed(checked)
+    if output.shows("document") and not output.shows("plain"):
+        note(*left_out_figures(report, view))
+    missed = say_missed(limits)
     if not report.judged:
         note("nothing could be scored: no gold plan could be read")
         return 3
     return int(missed or bool(about.repeated) or report.totals.pairs > report.judged)
-
-
-def _state_summary(report: Report) -> str:
-    """How many pairs are in which state, in one line."""
-    states = ", ".join(f"{count} {state.replace('_', ' ')}" for state, count in report.states().items())
-    return f"{format_count(report.totals.pairs, 'pair')}: {states or 'none'}"
 
 
 def _left_out_cases(about: Provenance) -> list[Case]:
@@ -365,9 +314,7 @@ def _left_out_cases(about: Provenance) -> list[Case]:
 
     message = "left out: an earlier record has the same id"
     return [
-        Case(
-            record.id or "?", "error", "repeated", message, file=record.file, line=record.line, group="score"
-        )
+        Case(record.id or "?", "error", "repeated", message, "", record.file, record.line, "score")
         for record in about.repeated
     ]
 

@@ -9,25 +9,12 @@ import click
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError
-from planner_eval.base.formats import shows
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.output_files import write
 from planner_eval.base.text import format_count, printable
 from planner_eval.cli.benchmark_options import parse_settings
-from planner_eval.cli.drawing import is_folder
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    COUNT,
-    Seconds,
-    argument,
-    emit,
-    format_option,
-    is_option_passed,
-    note,
-    option,
-    output_options,
-    refuse_idle,
-)
+from planner_eval.cli.options import COUNT, Seconds, as_command, is_option_passed, note, option, refuse_idle
+from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.pairs import chosen_policy, read_sides, written_pair_options
 from planner_eval.cli.sources import id_option, refuse_runs, refuse_stdin_twice
 from planner_eval.cli.terminal import make_counter
@@ -45,9 +32,7 @@ _OVERRIDDEN_OPTIONS = (
 """Options that a benchmark's own rules leave without effect."""
 
 
-@click.command("shrink", cls=Command)
-@argument("pred", "PRED")
-@argument("gold", "GOLD|DATASET")
+@as_command("shrink", pred="PRED", gold="GOLD|DATASET")
 @option("--code CODE", "The pair must show an edit with this code.")
 @option(
     "--while COMMAND", "This shell command must exit with 0; {pred} and {gold} are the two files.", "command"
@@ -78,8 +63,9 @@ _OVERRIDDEN_OPTIONS = (
     type=Seconds(),
     default=60.0,
 )
-@format_option("plain", "data")
-@output_options(folder=True, into="both plans in files of their own and shrunk.json into a directory")
+@output_options(
+    "plain", "data", folder=True, into="both plans in files of their own and shrunk.json into a directory"
+)
 def command(
     pred: str,
     gold: str,
@@ -87,8 +73,7 @@ def command(
     how: pe.Reading,
     policy: str | None,
     wanted: tuple[str, ...],
-    form: str,
-    output: str | None,
+    output: Output,
     **shrinking: Any,
 ) -> int:
     """Reduce a pair of plans to the smallest one that still fails.
@@ -104,7 +89,16 @@ def command(
     from planner_eval.results.runs.worker import InterruptOnSignal
 
     scored = shrinking["differs"] is not None
-    _refuse_idle(scored, form, output)
+    refuse_idle(
+        ("benchmark figure settings", scored, "with --differs official:corrected"),
+        (
+            _OVERRIDDEN_OPTIONS,
+            not scored,
+            "without --differs: a benchmark has its own notation and metrics",
+        ),
+        ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
+        ("form", output.folder is None, "to a file or standard output: a directory gets both"),
+    )
     refuse_stdin_twice(pred, gold)
     refuse_runs(pred, gold)
     if sum(shrinking[name] is not None for name in ("code", "command", "differs")) != 1:
@@ -112,11 +106,13 @@ def command(
     if len(wanted) > 1:
         raise click.UsageError("--id names one pair here")
     pair: tuple[Any, Any] = (pred, gold)
+    inputs = [pred, gold]
     if scored:
         shrinking["settings"] = parse_settings(settings)
     else:
         pair = read_sides(pred, gold, how)
-    names = _protected_files(output, pair, (pred, gold))
+        inputs += [name for file in pair for name in file.parts]
+    protected = frozenset(map(os.path.realpath, inputs))  # as they were before
     tell = make_counter("tries")
     with InterruptOnSignal():
         shrunk = pe.shrink(
@@ -127,41 +123,16 @@ def command(
             **shrinking,
             progress=lambda tried, _left: tell(tried, None),
         )
-    if names:
-        _write_folder(output or "", shrunk, names)
+    if output.folder:
+        _write_folder(output.folder, shrunk, protected)
     else:
-        emit(dump_indented(shrunk.to_dict()) if shows(form, "data") else "\n".join(_lines(shrunk)), output)
-    for message in shrunk.notes:
-        note(message)
-    note(f"{shrunk.shows}: {shrunk.said}")
+        data = output.shows("data")
+        output.emit(dump_indented(shrunk.to_dict()) if data else "\n".join(_lines(shrunk)))
+    note(*shrunk.notes, f"{shrunk.shows}: {shrunk.said}")
     return {"smallest": 0, "interrupted": 130}.get(shrunk.ended, 1)
 
 
-def _refuse_idle(scored: bool, form: str, output: str | None) -> None:
-    refuse_idle(
-        ("benchmark figure settings", scored, "with --differs official:corrected"),
-        (
-            _OVERRIDDEN_OPTIONS,
-            not scored,
-            "without --differs: a benchmark has its own notation and metrics",
-        ),
-        ("try_deadline", is_option_passed("command"), "with --while COMMAND"),
-        ("form", not is_folder(output), "to a file or standard output: a directory gets both"),
-    )
-
-
-_RESULT_FILE = "shrunk.json"
-
-
-def _protected_files(output: str | None, pair: tuple[Any, Any], operands: tuple[str, str]) -> frozenset[str]:
-    """The files that are read, where files are written into a folder."""
-    if not is_folder(output):
-        return frozenset()
-    files = [name for source in pair if not isinstance(source, str) for name in source.parts]
-    return frozenset(os.path.realpath(name) for name in (*operands, *files)) | {""}
-
-
-def _write_folder(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
+def _write_folder(folder: str, shrunk: Shrunk, protected: frozenset[str]) -> None:
     """Write both plans, and what was found, into a folder.
 
     Raises:
@@ -171,11 +142,11 @@ def _write_folder(folder: str, shrunk: Shrunk, read: frozenset[str]) -> None:
     files = {
         f"pred{shrunk.pred.suffix}": shrunk.pred.filed,
         f"gold{shrunk.gold.suffix}": shrunk.gold.filed,
-        _RESULT_FILE: dump_indented(shrunk.to_dict()),
+        "shrunk.json": dump_indented(shrunk.to_dict()),
     }
     for name in files:
         file = os.path.join(folder, name)
-        if os.path.realpath(file) in read and not os.path.islink(file):
+        if os.path.realpath(file) in protected and not os.path.islink(file):
             raise InputError(f"{file} is an input of this command: name another folder")
     for name, text in files.items():
         write(os.path.join(folder, name), text, follow=False)

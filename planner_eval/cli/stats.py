@@ -7,33 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
-import click
-
-import planner_eval as pe
 from planner_eval.base.formats import formats_of, shows
-from planner_eval.cli.drawing import DrawingOptions, drawing_options, is_folder
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    LIST_ASPECTS,
-    argument,
-    emit,
-    format_option,
-    infer_option,
-    note,
-    option,
-    output_options,
-    picture_option,
-    reading_options,
-    refuse_idle,
-)
-from planner_eval.cli.sources import (
-    dataset_options,
-    original_names,
-    refuse_idle_places,
-    refuse_runs,
-    refuse_stdin_twice,
-)
+from planner_eval.cli.drawing import DrawingOptions, drawing_options
+from planner_eval.cli.options import as_command, infer_option, note, option, refuse_idle
+from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options, picture_option
+from planner_eval.cli.sources import Input, input_options, original_names
 from planner_eval.cli.stats_views import (
+    PICTURES,
     Pictures,
     StatsJob,
     StatsSums,
@@ -44,24 +24,20 @@ from planner_eval.cli.stats_views import (
     summaries_json,
     summary_blocks,
 )
-from planner_eval.cli.workers import WorkOptions, run_job, storage_options, store_option, work_options
+from planner_eval.cli.workers import Work, run_job, stored_work_options
 from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
-    from planner_eval.reading.files.record import Record
-    from planner_eval.results.runs.folder import Input
+    from planner_eval.results.runs.folder import Input as RunInput
 
 
-@click.command("stats", cls=Command)
-@argument("names", "FILE|DATASET...")
-@reading_options
-@dataset_options
+@as_command("stats", names="FILE|DATASET...")
+@input_options
 @option("--each", "One row per plan instead of the summary.")
 @option("--only [tables|structure]", "For data sets, only the paper's tables, or only the structure.")
 @infer_option
 @option("--explain", "Explain the terms below the tables.")
-@format_option(*LIST_ASPECTS)
 @picture_option(
     "--plot",
     "plot",
@@ -71,26 +47,21 @@ if TYPE_CHECKING:
 @picture_option("--tool-graph", "picture", "Draw which tools use which tools' outputs.")
 @picture_option("--app-graph", "picture", "Draw which apps use which apps' outputs.")
 @drawing_options
-@work_options
-@store_option
-@output_options(folder=True, into="store the run in DIR/ and, if it is there already, resume it")
+@stored_work_options
+@output_options(
+    *LIST_ASPECTS, folder=True, into="store the run in DIR/ and, if it is there already, resume it"
+)
 def command(
     names: tuple[str, ...],
-    dialect: str | None,
+    source: Input,
     each: bool,
     only: str | None,
     explain: bool,
     infer: bool,
-    form: str,
-    output: str | None,
-    plot: str | None,
-    shapes: str | None,
-    tool_graph: str | None,
-    app_graph: str | None,
     look: DrawingOptions,
-    running: WorkOptions,
-    store: str | None,
-    **fields: Any,
+    work: Work,
+    output: Output,
+    **pictures: str | None,
 ) -> int:
     """Show the structure of plans: components, depth, width, fan-in and fan-out, patterns, shapes.
 
@@ -104,96 +75,70 @@ def command(
     Large files are split among several processes. -o DIR/ stores one row per plan; the same command resumes
     it.
     """
-    pictured = {"plot": plot, "shapes": shapes, "tool_graph": tool_graph, "app_graph": app_graph}
-    files = {kind: file for kind, file in pictured.items() if file}
-    refuse_stdin_twice(*names)
-    in_folder = is_folder(output)
-    names = original_names(output, *names)
-    refuse_runs(*names)
-    sources = pe.open_sources(names, **fields, tell=note)
-    refuse_idle_places(sources)
-    published = any(source.dataset is not None for source in sources)
-    people = shows(form, "document") and only != "tables"
+    files = {kind: file for kind in PICTURES if (file := pictures[kind])}
+    names = original_names(output.file, *names)
+    sources = source.open(*names)
+    published = any(s.dataset is not None for s in sources)
     drawn = files.keys() - {"plot"}
     refuse_idle(
         ("only", published and not each, "to data sets, without --each"),
         ("infer", only != "tables", "to the structure of plans"),
-        ("explain", people, "to the structure of plans as --format text or md"),
+        (
+            "explain",
+            output.shows("document") and only != "tables",
+            "to the structure of plans as --format text or md",
+        ),
         ("theme deadline", bool(drawn), "to --plot shapes, tools and apps"),
         ("force", bool(drawn - {"shapes"}), "to --plot tools and apps"),
-        ("store", in_folder, "with -o DIR/, which stores the run"),
+        ("store", output.folder is not None, "with -o DIR/, which stores the run"),
     )
-    pictures = Pictures(files, [source.title for source in sources], look)
+    drawing = Pictures(files, [s.title for s in sources], look)
     rows = each or (len(sources) == 1 and not sources[0].many)
-    options = {"dialect": dialect, "infer": infer, **fields}
-    records = [source.records for source in sources]
-    job = _make_job(sources, records, options, sorted(drawn), with_figures=rows or in_folder)
-    how = _storage_settings(names, sources, output, store, inferred=infer)
-    opened = [source.file for source in sources if source.file is not None]
-    with run_job(job, UnpairedRecords(records), running, large=is_large(*opened), what="plans", **how) as (
-        results,
-        lines,
-    ):
-        sums = results.all()
-        _say_unread(sources, results, lines, job.starts)
-        scenes = pictures.scenes(results.each) if sums.plans else {}
-        text: Iterable[str] = (
-            each_table(lines, _kinds(results), form, many_sources=len(sources) > 1, inferred=infer)
-            if rows
-            else [_summary(sources, results, form, only, inferred=infer)]
-        )
-        if explain:
-            text = chain(text, ["\n\n", glossary_table(sums, form, summary=not rows, inferred=infer)])
-        emit(text, None if in_folder else output)
-    if sums.plans:
-        pictures.write(scenes, [s.figures.summary() for s in results.each])
-    return 0 if sums.plans and not sums.unread else 1 if sums.plans else 3
-
-
-def _make_job(
-    sources: Sequence[Source],
-    records: Sequence[Sequence[Record]],
-    options: dict[str, Any],
-    drawn: Sequence[str],
-    *,
-    with_figures: bool,
-) -> StatsJob:
-    readers = tuple(source.reader(options["dialect"], infer=options["infer"]) for source in sources)
-    starts = tuple(accumulate(map(len, records[:-1]), initial=0))
-    where = {name: value for name, value in options.items() if name not in ("cache", "folder")}
-    return StatsJob(
-        readers, tuple(source.title for source in sources), starts, tuple(drawn), where, with_figures
+    records = [s.records for s in sources]
+    job = StatsJob(
+        tuple(s.reader(source.dialect, infer=infer) for s in sources),
+        tuple(s.title for s in sources),
+        tuple(accumulate(map(len, records[:-1]), initial=0)),
+        tuple(sorted(drawn)),
+        {**source.decisive, "infer": infer},
+        rows or output.folder is not None,
     )
+    opened = [s.file for s in sources if s.file is not None]
 
-
-def _storage_settings(
-    names: Sequence[str], sources: Sequence[Source], output: str | None, store: str | None, *, inferred: bool
-) -> dict[str, Any]:
-    """How a run is kept: in a folder with what tells its files from others, or nowhere."""
-
-    def inputs() -> list[Input]:
+    def inputs() -> list[RunInput]:
         from planner_eval.results.runs.folder import data_input, inputs_of
 
         return [
             entry
-            for source in sources
+            for s in sources
             for entry in (
-                inputs_of("plans", source.file)
-                if source.file is not None
-                else [data_input("plans", source.name, source.samples)]
+                inputs_of("plans", s.file) if s.file is not None else [data_input("plans", s.name, s.samples)]
             )
         ]
 
-    files = [source.file for source in sources if source.file is not None]
-    return storage_options(
-        output if is_folder(output) else None, store, *files, given=names, inputs=inputs,
-        report=lambda results: _summary(sources, results, formats_of("data")[0], None, inferred=inferred),
-    )  # fmt: skip
+    def report(results: StatsSums) -> str:
+        return _summary(sources, results, formats_of("data")[0], None, inferred=infer)
 
-
-def _kinds(results: StatsSums) -> list[str]:
-    """The kinds of rows of all sources, first come first."""
-    return list(dict.fromkeys(kind for s in results.each for kind in s.kinds))
+    with run_job(
+        job, UnpairedRecords(records), work, *opened, large=is_large(*opened), what="plans",
+        folder=output.folder, given=names, inputs=inputs, report=report,
+    ) as (results, lines):  # fmt: skip
+        sums = results.all()
+        _say_unread(sources, results, lines, job.starts)
+        scenes = drawing.scenes(results.each) if sums.plans else {}
+        text: Iterable[str]
+        if rows:
+            kinds = list(dict.fromkeys(kind for s in results.each for kind in s.kinds))
+            text = each_table(lines, kinds, output.form, many_sources=len(sources) > 1, inferred=infer)
+        else:
+            text = [_summary(sources, results, output.form, only, inferred=infer)]
+        if explain:
+            glossary = glossary_table(sums, output.form, summary=not rows, inferred=infer)
+            text = chain(text, ["\n\n", glossary])
+        emit(text, None if output.folder else output.file)
+    if sums.plans:
+        drawing.write(scenes, [s.figures.summary() for s in results.each])
+    return 0 if sums.plans and not sums.unread else 1 if sums.plans else 3
 
 
 def _say_unread(

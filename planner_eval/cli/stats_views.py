@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from itertools import islice
+from functools import cache
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import planner_eval as pe
@@ -15,15 +17,15 @@ from planner_eval.base.errors import RenderError
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.tables import Rows, table, table_pieces
 from planner_eval.base.text import JsonObject, to_json
-from planner_eval.cli.options import emit, note, picture_format
+from planner_eval.cli.options import note
+from planner_eval.cli.output import emit, picture_format
 from planner_eval.cli.workers import Reiterable
-from planner_eval.plan.statistics import Sums, plain_figure, plain_scope
+from planner_eval.plan.statistics import FIGURES, Sums, plain_figure, plain_scope
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import PlanReader, Source
     from planner_eval.benchmarks.report import Cell
     from planner_eval.cli.drawing import DrawingOptions
-    from planner_eval.plan.model import Plan
     from planner_eval.plan.statistics import Stats, Summary
     from planner_eval.results.drawing.charts import Panel
     from planner_eval.results.drawing.graphs import Shapes, ToolGraph
@@ -33,14 +35,20 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The structure of many plans as a job: a row a plan, and what they come to.
-GRAPHS = {"tool_graph": "tool", "app_graph": "app"}
-"""Options that draw a graph, and of what."""
+PICTURES = ("plot", "shapes", "tool_graph", "app_graph")
+"""Options that name a file to draw into."""
 
 UNREADABLE, NO_PLAN = "unreadable", "no plan"
 """States of a record beside ``"read"``."""
 
-_STATE_LINES = {state: json.dumps({"state": state}) for state in ("read", NO_PLAN)}
-"""The rows where nobody looks at them."""
+
+def _count_for(picture: str, data: Mapping[str, Any] | None) -> Shapes | ToolGraph:
+    """What a picture is drawn of: nothing yet, or what was kept as data."""
+    from planner_eval.results.drawing.graphs import Shapes, ToolGraph
+
+    if picture == "shapes":
+        return Shapes.of(data) if data else Shapes()
+    return ToolGraph.of(data) if data else ToolGraph(picture.removesuffix("_graph"))
 
 
 class SourceSums(Counts):
@@ -58,26 +66,14 @@ class SourceSums(Counts):
         super().__init__(data)
         stored: Mapping[str, Any] = data or {}
         self.figures = Sums(stored.get("figures"))
-        self.shapes: Shapes | None = None
-        self.graphs: dict[str, ToolGraph] = {}
-        if drawn:
-            from planner_eval.results.drawing.graphs import Shapes, ToolGraph
+        self.drawn: dict[str, Any] = {name: _count_for(name, stored.get(name)) for name in drawn}
 
-            if "shapes" in drawn:
-                self.shapes = Shapes.of(stored["shapes"]) if data else Shapes()
-            graphs = stored.get("graphs", {})
-            for name, nodes in GRAPHS.items():
-                if name in drawn:
-                    self.graphs[name] = ToolGraph.of(graphs[name]) if data else ToolGraph(nodes)
-
-    def add(self, plan: Plan, stats: Stats) -> None:
+    def add(self, plan: pe.Plan, stats: Stats) -> None:
         """Add a plan and its figures."""
         self.figures.add(stats)
         self.saw("scoped" if stats.scope is not None else "plain")
-        if self.shapes is not None:
-            self.shapes.add(plan)
-        for graph in self.graphs.values():
-            graph.add(plan)
+        for counts in self.drawn.values():
+            counts.add(plan)
 
     def saw(self, kind: str) -> None:
         """Take note of the keys that a row has: those of a kind are alike."""
@@ -88,19 +84,13 @@ class SourceSums(Counts):
         """Add those of the plans that come next."""
         super().extend(other)
         self.figures.extend(other.figures)
-        if self.shapes is not None and other.shapes is not None:
-            self.shapes.extend(other.shapes)
-        for name, graph in self.graphs.items():
-            graph.extend(other.graphs[name])
+        for name, counts in self.drawn.items():
+            counts.extend(other.drawn[name])
 
     def data(self) -> JsonObject:
         """The same as JSON data."""
-        return {
-            **super().data(),
-            "figures": self.figures.data(),
-            "shapes": self.shapes and self.shapes.data(),
-            "graphs": {name: graph.data() for name, graph in self.graphs.items()},
-        }
+        drawn = {name: counts.data() for name, counts in self.drawn.items()}
+        return {**super().data(), "figures": self.figures.data(), **drawn}
 
 
 class StatsSums:
@@ -185,33 +175,26 @@ class StatsJob(NamedTuple):
                 they are.
             fold: The sums.
         """
-        number = getattr(pairs, "first", 0)
-        for record, _ in pairs:
+        for number, (record, _) in enumerate(pairs, getattr(pairs, "first", 0)):
             assert record is not None
             source = bisect_right(self.starts, number) - 1
-            number += 1
             read, sums = self.readers[source].read(record), fold.each[source]
-            named = {"file": self.titles[source]} if len(self.titles) > 1 else {}
-            head = {**named, "id": record.id, "number": record.position + 1}
+            row: dict[str, Any] = {"file": self.titles[source]} if len(self.titles) > 1 else {}
+            row |= {"id": record.id, "number": record.position + 1}
             if read.plan is not None:
                 stats = pe.stats(read.plan)
                 sums.add(read.plan, stats)
-                yield _line("read", head, _data(stats)) if self.told else _STATE_LINES["read"]
+                state = "read"
+                row |= {name: getattr(stats, name) for name in stats.__dataclass_fields__}
             elif read.error is None:
                 sums.without += 1
-                yield _line(NO_PLAN, head, {}) if self.told else _STATE_LINES[NO_PLAN]
+                state = NO_PLAN
             else:
                 sums.figures.unread += 1
                 sums.saw(UNREADABLE)
-                yield _line(UNREADABLE, head, {"error": read.error, "where": read.where})
-
-
-def _data(stats: Stats) -> JsonObject:
-    return {name: getattr(stats, name) for name in stats.__dataclass_fields__}
-
-
-def _line(state: str, head: Mapping[str, Any], more: Mapping[str, Any]) -> str:
-    return to_json({"state": state, **head, **more})
+                state = UNREADABLE
+                row |= {"error": read.error, "where": read.where}
+            yield to_json({"state": state, **(row if self.told or state == UNREADABLE else {})})
 
 
 def is_unread(line: str) -> bool:
@@ -223,6 +206,7 @@ def is_unread(line: str) -> bool:
 # How planeval stats writes its figures: plans, summaries side by side, the papers' tables.
 _LONG_FIGURES = ("critical_path", "fan_in", "fan_out", "argument_kinds", "patterns", "shape")
 _COUNT_KINDS = ("argument_kinds", "patterns", "shapes", "scopes")
+_MAX_COUNTED = 12
 LEGEND = "recomputed (as printed in the paper); ≠ where all records are available and the two differ"
 
 
@@ -238,8 +222,7 @@ def each_table(
         many_sources: Whether there are several sources, which rows name.
         inferred: Whether edges were inferred, and it is said how many.
     """
-    rows = Reiterable(lambda: _rows(lines, form, inferred=inferred))
-    alone = list(islice(_rows(lines, formats_of("data")[0], inferred=inferred), 2))
+    alone = list(islice(_rows(lines, formats_of("data")[0], inferred), 2))
     if len(alone) == 1 and shows(form, "document") and alone[0]["error"] is None:
         figures = {key: value for key, value in alone[0].items() if key not in ("file", "record", "error")}
         if "scope" in figures:
@@ -248,40 +231,35 @@ def each_table(
             {"figure": plain_figure(k.replace("_", " ")), "value": _value_text(v)} for k, v in figures.items()
         ]
         return table_pieces(listed, form, width=100)
-    keys = list(dict.fromkeys(key for kind in kinds for key in _keys(kind, form, many_sources, inferred)))
-    return table_pieces(Reiterable(lambda: ({key: row.get(key) for key in keys} for row in rows)), form)
+    keys = dict.fromkeys(key for kind in kinds for key in _row_keys(kind, form, many_sources, inferred))
+    rows = Reiterable(lambda: ({key: row.get(key) for key in keys} for row in _rows(lines, form, inferred)))
+    return table_pieces(rows, form)
 
 
-def _rows(lines: Iterable[str], form: str, *, inferred: bool) -> Iterator[dict[str, Any]]:
+def _rows(lines: Iterable[str], form: str, inferred: bool) -> Iterator[dict[str, Any]]:
     """The rows of a table of plans."""
     for line in lines:
         data = json.loads(line)
         if data["state"] == NO_PLAN:
             continue
-        row: dict[str, Any] = {"file": data["file"]} if "file" in data else {}
-        row["record"] = data["number"] if data.get("id") is None else data["id"]
         kind = UNREADABLE if "error" in data else "plain" if data.get("scope") is None else "scoped"
-        row |= {name: data[name] for name in _figure_keys(kind, form, inferred)}
-        row["error"] = data["error"].split("\n")[0] if "error" in data else None
-        yield row
+        data["record"] = data["number"] if data.get("id") is None else data["id"]
+        data["error"] = data["error"].split("\n")[0] if "error" in data else None
+        yield {key: data[key] for key in _row_keys(kind, form, "file" in data, inferred)}
 
 
-def _keys(kind: str, form: str, many_sources: bool, inferred: bool) -> list[str]:
+@cache
+def _row_keys(kind: str, form: str, many_sources: bool, inferred: bool) -> tuple[str, ...]:
     """The keys of a row of a kind."""
-    return [*["file"] * many_sources, "record", *_figure_keys(kind, form, inferred), "error"]
-
-
-def _figure_keys(kind: str, form: str, inferred: bool) -> list[str]:
-    """The figures that a row of a kind has."""
     from planner_eval.plan.statistics import Stats
 
-    if kind == UNREADABLE:
-        return []
-    left_out = {*["inferred"] * (not inferred), *["scope"] * (kind != "scoped")}
-    whole = shows(form, "data")
-    left_out |= set() if whole else set(_LONG_FIGURES)
-    names = [f.name for f in fields(Stats) if f.name not in left_out]
-    return names if whole else [*names, "shape"]
+    names: list[str] = []
+    if kind != UNREADABLE:
+        left_out = {*["inferred"] * (not inferred), *["scope"] * (kind != "scoped")}
+        long = () if shows(form, "data") else _LONG_FIGURES
+        names = [f.name for f in fields(Stats) if f.name not in left_out.union(long)]
+        names += ["shape"] if long else []
+    return (*["file"] * many_sources, "record", *names, "error")
 
 
 def _value_text(value: Any) -> str:
@@ -321,65 +299,47 @@ def summary_blocks(sources: Sequence[Source], summaries: Sequence[Summary], form
 
 def _figure_rows(sources: Sequence[Source], summaries: Sequence[Summary], *, readable: bool) -> Rows:
     """One row a figure; a group of columns a source, or one column each where they are many."""
-    if readable and len(sources) > 2:
-        return _short_figure_rows(sources, summaries)
-    many_sources = len(sources) > 1
-    columns = [_columns(source, many_sources) for source in sources]
-    rows = []
+    short = readable and len(sources) > 2
+    heads = [f"{source.title} " if len(sources) > 1 else "" for source in sources]
+    columns = [
+        [head.rstrip()] if short else [f"{head}{name}" for name in ("total", "mean", "median", "max")]
+        for head in heads
+    ]
+    rows: Rows = []
+
+    def add(figure: str, values: Iterable[Sequence[Any]]) -> None:
+        cells = (cell for pair in zip(columns, values, strict=True) for cell in zip_longest(*pair))
+        rows.append({"figure": figure, **dict(cells)})
+
     for what in ("plans", "unread"):
         counts = [getattr(summary, what) for summary in summaries]
         if what == "plans" or any(counts):
-            row: dict[str, Any] = {"figure": what}
-            for names, count in zip(columns, counts, strict=True):
-                row |= dict.fromkeys(names) | {names[0]: count}
-            rows.append(row)
+            add(what, [[count] for count in counts])
     for k, figure in enumerate(summaries[0].figures):
         name = figure.name.replace("_", " ")
-        row = {"figure": plain_figure(name) if readable else name}
-        for names, summary in zip(columns, summaries, strict=True):
-            f = summary.figures[k]
-            row |= dict(zip(names, (f.total, f.mean, f.median, f.max), strict=True))
-        rows.append(row)
+        name = plain_figure(name) if readable else name
+        spread = [summary.figures[k] for summary in summaries]
+        if short:
+            add(
+                f"{name}: mean, max", [[None if f.mean is None else f"{f.mean:.4g}, {f.max}"] for f in spread]
+            )
+        else:
+            add(name, [(f.total, f.mean, f.median, f.max) for f in spread])
     return rows
 
 
-def _columns(source: Source, many_sources: bool) -> list[str]:
-    names = ["total", "mean", "median", "max"]
-    return [f"{source.title} {name}" for name in names] if many_sources else names
-
-
-def _short_figure_rows(sources: Sequence[Source], summaries: Sequence[Summary]) -> Rows:
-    titles = [source.title for source in sources]
-    rows: Rows = [{"figure": "plans"} | {title: s.plans for title, s in zip(titles, summaries, strict=True)}]
-    if any(s.unread for s in summaries):
-        unread = {title: s.unread for title, s in zip(titles, summaries, strict=True)}
-        rows.append({"figure": "unread"} | unread)
-    for k, figure in enumerate(summaries[0].figures):
-        row: dict[str, Any] = {"figure": f"{plain_figure(figure.name.replace('_', ' '))}: mean, max"}
-        for title, summary in zip(titles, summaries, strict=True):
-            f = summary.figures[k]
-            row[title] = None if f.mean is None else f"{f.mean:.4g}, {f.max}"
-        rows.append(row)
-    return rows
-
-
-def _count_rows(sources: Sequence[Source], summaries: Sequence[Summary], kind: str, most: int = 12) -> Rows:
+def _count_rows(sources: Sequence[Source], summaries: Sequence[Summary], kind: str) -> Rows:
     """The commonest kinds, patterns or shapes, a column of counts a source; the others in one row."""
-    totals: dict[str, int] = {}
-    for summary in summaries:
-        for key, count in getattr(summary, kind).items():
-            totals[key] = totals.get(key, 0) + count
+    counts = [Counter(getattr(summary, kind)) for summary in summaries]
+    totals = sum(counts, Counter[str]())
     ranked = sorted(totals, key=lambda key: (-totals[key], key))
-    named = [(key or "no calls", [key]) for key in ranked[:most]]
-    named += [(f"… {len(ranked) - most} more", ranked[most:])] if len(ranked) > most else []
+    named = [(key or "no calls", [key]) for key in ranked[:_MAX_COUNTED]]
+    if rest := ranked[_MAX_COUNTED:]:
+        named.append((f"… {len(rest)} more", rest))
+    columns = [source.title if len(sources) > 1 else "count" for source in sources]
     return [
         {kind.replace("_", " ").removesuffix("s"): name}
-        | {
-            (source.title if len(sources) > 1 else "count"): sum(
-                getattr(summary, kind).get(key, 0) for key in keys
-            )
-            for source, summary in zip(sources, summaries, strict=True)
-        }
+        | {column: sum(map(c.__getitem__, keys)) for column, c in zip(columns, counts, strict=True)}
         for name, keys in named
     ]
 
@@ -481,7 +441,7 @@ class Pictures:
     """Draws the pictures asked for, and writes them.
 
     Args:
-        files: ``"plot"``, ``"shapes"``, ``"tool_graph"`` or ``"app_graph"`` → the file to write.
+        files: One of :data:`PICTURES` → the file to write.
         titles: The sources' names.
         look: How the drawings look, and whether graphs show every tool.
     """
@@ -492,10 +452,6 @@ class Pictures:
 
             theme(look.theme)  # one that there is not is told before the work
         self.files, self.titles, self.look = files, titles, look
-        self.forms = {
-            kind: picture_format(file, "plot" if kind == "plot" else "picture")
-            for kind, file in files.items()
-        }
         self.graphs: dict[str, ToolGraph] = {}
 
     def scenes(self, source_sums: Sequence[SourceSums]) -> dict[str, Scene]:
@@ -507,19 +463,21 @@ class Pictures:
         Raises:
             InputError: there is nothing to draw: no plan names an app, or no plan has a call.
         """
-        if not self.files.keys() - {"plot"}:
+        drawn = self.files.keys() - {"plot"}
+        if not drawn:
             return {}
         from planner_eval.results.drawing.graphs import MAX_NODES, shapes_scene
 
-        self.graphs = dict(source_sums[0].graphs)
+        self.graphs = {name: source_sums[0].drawn[name] for name in PICTURES[2:] if name in drawn}
         for sums in source_sums[1:]:
-            for kind, graph in self.graphs.items():
-                graph.extend(sums.graphs[kind])
+            for name, graph in self.graphs.items():
+                graph.extend(sums.drawn[name])
         most = None if self.look.force else MAX_NODES
-        drawn = {kind: graph.scene(most=most) for kind, graph in self.graphs.items()}
-        shapes = zip(self.titles, (s.shapes for s in source_sums), strict=True)
-        titled_shapes = {title: s for title, s in shapes if s is not None}
-        return {"shapes": shapes_scene(titled_shapes), **drawn} if titled_shapes else drawn
+        scenes = {name: graph.scene(most=most) for name, graph in self.graphs.items()}
+        if "shapes" in drawn:
+            shapes = (sums.drawn["shapes"] for sums in source_sums)
+            scenes["shapes"] = shapes_scene(dict(zip(self.titles, shapes, strict=True)))
+        return scenes
 
     def write(self, scenes: Mapping[str, Scene], summaries: Sequence[Summary]) -> None:
         """Write the files.
@@ -536,21 +494,29 @@ class Pictures:
                 from planner_eval.results.drawing.charts import plot
 
                 titled = dict(zip(self.titles, summaries, strict=True))
-                emit(plot(panels(titled), format=self.forms[kind]), file)
-            else:
-                from planner_eval.results.drawing import render
+                emit(plot(panels(titled), format=picture_format(file, "plot")), file)
+                continue
+            scene = scenes[kind]
+            look = self.look._replace(force=True)  # a graph is small enough already, or wanted whole
+            try:
+                drawing = pe.render(scene, format=picture_format(file, "picture"), **look._asdict())
+            except RenderError as error:
+                raise RenderError(f"{file}: {error}") from error
+            emit(drawing, file)
+            pruned = kind in self.graphs and not self.graphs[kind].whole(scene)
+            hint = "; --force draws them all" if pruned else ""
+            note(f"{file}: {'; '.join([scene.summary, *scene.notes])}{hint}")
 
-                scene = scenes[kind]
-                look = self.look._replace(force=True)  # a graph is small enough already, or wanted whole
-                try:
-                    drawn = render(scene, format=self.forms[kind], **look._asdict())
-                except RenderError as error:
-                    raise RenderError(f"{file}: {error}") from error
-                emit(drawn, file)
-                graph = self.graphs.get(kind)
-                pruned = graph is not None and not graph.whole(scene)
-                hint = "; --force draws them all" if pruned else ""
-                note(f"{file}: {'; '.join([scene.summary, *scene.notes])}{hint}")
+
+_PANELS = (
+    *((name, "plans", name) for name in ("calls", "depth", "width", "components")),
+    ("fan-in: number of calls whose output a call uses", "calls", "fan_in"),
+    ("reuse: number of calls that use a call's output", "calls", "fan_out"),
+    ("data dependencies", "plans", "edges"),
+    ("nesting patterns", "patterns", "patterns"),
+    ("kinds of arguments", "arguments", "argument_kinds"),
+)
+"""The distributions of a plot: what is counted, of what these are shares, and the figure."""
 
 
 def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
@@ -561,25 +527,10 @@ def panels(summaries: Mapping[str, Summary]) -> list[Panel]:
     """
     from planner_eval.results.drawing.charts import Panel
 
-    def figure(title: str, name: str) -> Panel:
-        return Panel(title, "plans", {key: s.figure(name).distribution for key, s in summaries.items()})
+    def counts(summary: Summary, name: str) -> Any:
+        return summary.figure(name).distribution if name in FIGURES else getattr(summary, name)
 
     return [
-        figure("calls", "calls"),
-        figure("depth", "depth"),
-        figure("width", "width"),
-        figure("components", "components"),
-        Panel(
-            "fan-in: number of calls whose output a call uses",
-            "calls",
-            {k: s.fan_in for k, s in summaries.items()},
-        ),
-        Panel(
-            "reuse: number of calls that use a call's output",
-            "calls",
-            {k: s.fan_out for k, s in summaries.items()},
-        ),
-        figure("data dependencies", "edges"),
-        Panel("nesting patterns", "patterns", {k: s.patterns for k, s in summaries.items()}),
-        Panel("kinds of arguments", "arguments", {k: s.argument_kinds for k, s in summaries.items()}),
+        Panel(title, of, {key: counts(s, name) for key, s in summaries.items()})
+        for title, of, name in _PANELS
     ]

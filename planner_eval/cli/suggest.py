@@ -7,30 +7,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import CatalogError, JudgeError, ParseError
-from planner_eval.base.formats import View, write_view
+from planner_eval.base.errors import CatalogError, JudgeError
+from planner_eval.base.formats import View
 from planner_eval.base.json_text import dump_indented
 from planner_eval.base.tables import Style
 from planner_eval.base.text import encodable, format_count, one_line, printable, to_json
-from planner_eval.cli.help import Command
-from planner_eval.cli.options import (
-    Number,
-    argument,
-    emit,
-    format_option,
-    note,
-    option,
-    output_option,
-    reading_options,
-    refuse_idle,
-)
+from planner_eval.cli.options import Number, as_command, note, option, refuse_idle
+from planner_eval.cli.output import Output, output_options
 from planner_eval.cli.sources import (
     RECORD_TOOLS,
     CatalogOptions,
+    Input,
     catalog_options,
-    dataset_options,
-    read_plans,
-    wait_options,
+    endpoint_options,
+    input_options,
 )
 from planner_eval.cli.terminal import Target, count_items
 from planner_eval.reading.files.record import format_record_name
@@ -41,18 +31,15 @@ if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
     from planner_eval.curation.suggest.suggest import FaultSuggestions, PlanSuggestions
     from planner_eval.curation.suggest.tool_names import ToolIndex
-    from planner_eval.models.judges import CountedJudge
+    from planner_eval.models.judges import CountedJudge, Endpoint
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
 
 
 _MAX_WIDTH = 300
-_DEADLINE, _RETRIES = 60.0, 2
-"""A mend is no more than a help: who asks for one does not wait long for a server that fails."""
 
 
-@click.command("suggest", cls=Command)
-@argument("plans", "PRED|DATASET")
+@as_command("suggest", plans="PRED|DATASET")
 @catalog_options(RECORD_TOOLS)
 @option("--query FIELD", "The field that holds the question, a source of values.")
 @option("--most N", "Show at most this many fixes per fault.", type=click.IntRange(min=1, max=10), default=3)
@@ -65,36 +52,32 @@ _DEADLINE, _RETRIES = 60.0, 2
     "A model to ask about faults without another fix; OPENAI_API_KEY holds "
     "its server's key (any word if it needs none).",
 )
-@option("--model-url URL", "The model's OpenAI-compatible server.")
-@option(
-    "--model-cache FILE", "A file that stores every exchange with the model.", type=Target(unless="replay")
+@endpoint_options(
+    option("--model-url URL", "The model's OpenAI-compatible server."),
+    option(
+        "--model-cache FILE",
+        "A file that stores every exchange with the model.",
+        type=Target(unless="replay"),
+    ),
+    option("--replay", "Use only stored answers of the model (--run model-cache=FILE)."),
+    option("--prices FILE", "Prices per million tokens of the model: TOML or JSON."),
+    prefix="model_",
+    deadline=60.0,  # a mend is no more than a help: nobody waits long for a server that fails
+    retries=2,
 )
-@option("--replay", "Use only stored answers of the model (--run model-cache=FILE).")
-@option("--prices FILE", "Prices per million tokens of the model: TOML or JSON.")
-@wait_options(_DEADLINE, _RETRIES)
-@reading_options
-@dataset_options
-@format_option("document", "data", "records")
-@output_option
+@input_options
+@output_options("document", "data", "records")
 def command(
     plans: str,
+    source: Input,
     named_tools: CatalogOptions,
     query: str | None,
     most: int,
     least: float,
     patch: bool,
     model: str | None,
-    model_url: str | None,
-    model_cache: str | None,
-    replay: bool,
-    prices: str | None,
-    timeout: float,
-    deadline: float,
-    retries: int,
-    dialect: str | None,
-    form: str,
-    output: str | None,
-    **fields: Any,
+    endpoint: Endpoint,
+    output: Output,
 ) -> int:
     """Suggest fixes for plans that violate their tool catalog, without any gold plan.
 
@@ -102,40 +85,35 @@ def command(
     adds no new one. Fixes are ranked, with reasons; a score is not a probability.
     Exit code: 0 no faults; 1 faults or an unreadable plan; 2 usage error; 3 no plan at all.
     """
-    with_model, waits = model is not None, ("timeout", "deadline", "retries")
+    waits = "model_url prices silence deadline retries"
     refuse_idle(
-        (("model_url", "model_cache", "replay", "prices", *waits), with_model, "with --model NAME"),
-        (("model_url", "prices", *waits), not replay, "without --run replay=yes, which asks nobody"),
+        (f"{waits} model_cache replay", model is not None, "with --model NAME"),
+        (waits, not endpoint.replay, "without --run replay=yes, which asks nobody"),
         ("form", not patch, "without --patch, which writes JSON"),
     )
-    source = read_plans([plans], **fields)[0]
+    (file,) = source.read(plans)
     offered = _OfferedTools(named_tools)
-    if not named_tools.catalogs and not any(offered.given(record) for record in source.records):
-        raise click.UsageError(f"{source.name} has no tools: name them with --catalog")
-    patience = {"timeout": timeout, "deadline": deadline, "retries": retries}
-    judge = (
-        _open_judge(model or "", model_url, model_cache, prices, patience, replay=replay)
-        if with_model
-        else None
-    )
-    question = _question_reader(query, source)
-    how = {"judge": judge, "most": most, "least": least, "dialect": dialect}
-    many = len(source.records) != 1 or source.many
-    rows = list(
-        count_items(_rows(source.records, question, offered, how, patch=patch), len(source.records), "plans")
-    )
+    if not named_tools.catalogs and not any(offered.given(record) for record in file.records):
+        raise click.UsageError(f"{file.name} has no tools: name them with --catalog")
+    judge = None if model is None else _open_judge(model, endpoint)
+    question = _question_reader(query, file)
+    how = {"judge": judge, "most": most, "least": least, "dialect": source.dialect}
+    many = len(file.records) != 1 or file.many
+    suggested = _rows(file.records, question, offered, how, patch=patch)
+    rows = list(count_items(suggested, len(file.records), "plans"))
     if patch:
-        emit(_patches(rows, many=many), output, plain=True)
+        output.emit(_patches(rows, many=many), plain=True)
     else:
-        emit(write_view(_view(rows, many=many), form), output)
+        output.emit_view(_view(rows, many=many))
     _say_summary(rows)
-    code = (
-        1
-        if any(row.get("faults") or "error" in row or "repaired" in row or "empty" in row for row in rows)
-        else 0
-    )
+    code = int(any(row.get("faults") or row.keys() & {"error", "repaired", "empty"} for row in rows))
     if judge is not None:
-        code = max(code, _say_model_failures(judge, priced=prices is not None))
+        if judge.asked:
+            cost = f", cost {judge.cost:,.6f}".rstrip("0").rstrip(".") if endpoint.prices else ""
+            note(f"the model was asked {format_count(judge.asked, 'question')}{cost}")
+        if judge.failed:
+            note(f"it did not answer {judge.failed:,} of {judge.asked:,}: {judge.reason}")
+            code = 1
     return 3 if all("error" in row for row in rows) else code
 
 
@@ -150,8 +128,7 @@ class _OfferedTools:
         self._all = None if catalog is None else index_tools(catalog)
         self._last: tuple[Any, Any] = (None, None)
         if self._all is not None:
-            for message in pooling_warnings(named.catalogs, self._all.catalog):
-                note(message)
+            note(*pooling_warnings(named.catalogs, self._all.catalog))
 
     def given(self, record: Record) -> Any:
         """The list of tools that a record brings; None where it brings none."""
@@ -192,43 +169,33 @@ class _WarningJudge:
             raise
 
 
-def _open_judge(
-    model: str,
-    url: str | None,
-    cache: str | None,
-    prices: str | None,
-    patience: dict[str, Any],
-    *,
-    replay: bool,
-) -> CountedJudge:
+def _open_judge(model: str, endpoint: Endpoint) -> CountedJudge:
     from pathlib import Path
 
     from planner_eval.models.judges import CountedJudge, open_judge
-    from planner_eval.models.prices import price_of, read_prices
 
-    cost = price_of(model, read_prices(Path(prices)), prices) if prices is not None else None
+    rates = endpoint.rates(model, None)
     judge = open_judge(
         model,
-        base_url=url,
-        cache=Path(cache) if cache else None,
-        replay=replay,
-        prices=None if cost is None else (cost.input, cost.output),
-        **patience,
+        base_url=endpoint.url,
+        cache=Path(endpoint.cache) if endpoint.cache else None,
+        replay=endpoint.replay,
+        prices=None if rates is None else (rates.model.input, rates.model.output),
+        timeout=endpoint.timeout,
+        deadline=endpoint.deadline,
+        retries=endpoint.retries,
     )
     return CountedJudge(_WarningJudge(judge))
 
 
 def _question_reader(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
     """What gives a record's question."""
-    from planner_eval.reading.files.questions import question_text
+    from planner_eval.reading.files.questions import question_field, question_text
 
     if query is None:
         return lambda record: question_text(getattr(record.source, "query", None))
-    from planner_eval.reading.files.questions import question_field
-
     name, notes = question_field(query, source)
-    for message in notes:
-        note(message)
+    note(*notes)
     return lambda record: question_text(record.fields.get(name)) if name is not None else None
 
 
@@ -246,7 +213,7 @@ def _rows(
         try:
             tools = offered.of(record)
             suggested, repaired = _suggest_fixes(record, question(record), how | {"catalog": tools})
-        except (ParseError, CatalogError) as error:
+        except (pe.ParseError, CatalogError) as error:
             yield {"id": name, "error": f"{record.where}: {str(error).splitlines()[0]}"}
             continue
         row: dict[str, Any] = {"id": name}
@@ -267,12 +234,12 @@ def _suggest_fixes(
     """What mends a record's plan, and why it had to be repaired before it could be read at all."""
     try:
         return pe.suggest(record, query=query, **how), None
-    except ParseError as error:
+    except pe.ParseError as error:
         if record.error is not None:
             raise
         try:
             return pe.suggest(record, query=query, repair=True, **how), str(error).splitlines()[0]
-        except ParseError:
+        except pe.ParseError:
             raise error from None
 
 
@@ -310,28 +277,15 @@ def _view(rows: list[dict[str, Any]], *, many: bool) -> View:
 
 def _table_rows(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A row of a table a suggestion; a fault without one, and a plan that cannot be read, have their own."""
-    empty = {
-        "record": row["id"],
-        "call": None,
-        "fault": None,
-        "suggestion": None,
-        "score": None,
-        "reason": None,
-    }
-    if "error" in row:
-        yield empty | {"fault": "unreadable", "reason": row["error"]}
-    if "repaired" in row:
-        yield empty | {"fault": "read after repair", "reason": row["repaired"]}
-    if "empty" in row:
-        yield empty | {"fault": "no call", "reason": row["empty"]}
+    empty = {"record": row["id"]} | dict.fromkeys(("call", "fault", "suggestion", "score", "reason"))
+    for key, fault in (("error", "unreadable"), ("repaired", "read after repair"), ("empty", "no call")):
+        if key in row:
+            yield empty | {"fault": fault, "reason": row[key]}
     for fault in row.get("faults", ()):
         head = empty | {"call": fault["call"], "fault": fault["message"]}
         for suggestion in fault["suggestions"]:
-            yield head | {
-                "suggestion": suggestion["says"],
-                "score": suggestion["score"],
-                "reason": suggestion["reason"],
-            }
+            cells = {"suggestion": suggestion["says"], "score": suggestion["score"]}
+            yield head | cells | {"reason": suggestion["reason"]}
         if not fault["suggestions"]:
             yield head | {"reason": _no_fix_reason(fault)}
 
@@ -342,14 +296,13 @@ def _no_fix_reason(fault: dict[str, Any]) -> str:
 
 def _lines(row: dict[str, Any], *, many: bool) -> Iterator[str]:
     lead = f"{format_record_name(row['id'])}: " if many else ""
-    if "error" in row:
-        yield _short_line(f"{lead}unreadable: {row['error']}")
-    if "repaired" in row:
-        yield _short_line(
-            f"{lead}read after repair, as planeval convert --patch --repair does: {row['repaired']}"
-        )
-    if "empty" in row:
-        yield _short_line(f"{lead}{row['empty']}")
+    for key, text in (
+        ("error", "unreadable: "),
+        ("repaired", "read after repair, as planeval convert --patch --repair does: "),
+        ("empty", ""),
+    ):
+        if key in row:
+            yield _short_line(f"{lead}{text}{row[key]}")
     for fault in row.get("faults", ()):
         tool = fault["tool"] or '""'
         location = "the answer" if fault["call"] is None else f"call {fault['call']} ({tool})"
@@ -381,13 +334,3 @@ def _say_summary(rows: list[dict[str, Any]]) -> None:
     message += f"; {empty:,} without calls" if empty else ""
     message += f"; {repaired:,} only read after repair" if repaired else ""
     note(message + (f"; {unread:,} unreadable" if unread else ""))
-
-
-def _say_model_failures(judge: CountedJudge, *, priced: bool) -> int:
-    """Say what the model left without an answer; the exit code for that."""
-    if judge.asked:
-        cost = f", cost {judge.cost:,.6f}".rstrip("0").rstrip(".") if priced else ""
-        note(f"the model was asked {format_count(judge.asked, 'question')}{cost}")
-    if judge.failed:
-        note(f"it did not answer {judge.failed:,} of {judge.asked:,}: {judge.reason}")
-    return 1 if judge.failed else 0

@@ -18,27 +18,22 @@ from planner_eval.cli.benchmark_options import (
     say_judge_failures,
 )
 from planner_eval.cli.drawing import ChartOptions, chart_options
-from planner_eval.cli.help import Command
 from planner_eval.cli.options import (
-    argument,
+    as_command,
     cluster_option,
-    emit,
     format_condition,
-    format_option,
     note,
     option,
-    output_option,
     refuse_idle,
     seed_option,
 )
+from planner_eval.cli.output import Output, output_options
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.benchmark import Benchmark
-    from planner_eval.results.table import Table
 
 
-@click.command("table", cls=Command)
-@argument("runs", "[NAME=]RUN...")
+@as_command("table", runs="[NAME=]RUN...")
 @option("--layout NAME", "The layout of a published table, e.g. nestful-1.")
 @option("--by KEY", "Columns for each value of KEY: part, or a field of the samples.")
 @option("--metric NAME...", "A metric of the runs; repeatable.", "metrics")
@@ -49,8 +44,7 @@ if TYPE_CHECKING:
 @seed_option
 @benchmark_options
 @chart_options
-@format_option("document", "table", "sketch", "paper")
-@output_option
+@output_options("document", "table", "sketch", "paper")
 def command(
     runs: tuple[str, ...],
     layout: str | None,
@@ -63,8 +57,7 @@ def command(
     seed: int,
     published: BenchmarkOptions,
     charted: ChartOptions,
-    form: str,
-    output: str | None,
+    output: Output,
 ) -> int:
     """Make a table of runs: models × parts × figures, with intervals and the best of each column.
 
@@ -78,7 +71,7 @@ def command(
     refuse_idle(
         ("by metrics", layout is None, "without --layout, which sets what is shown"),
         charted.applies,
-        ("bare", *format_condition(form, "document", "paper")),
+        ("bare", *format_condition(output.form, "document", "paper")),
     )
     from planner_eval.models.table_sources import read_table_run
 
@@ -100,7 +93,18 @@ def command(
             named, gold=gold, rules=rules, metrics=metrics, by=() if by is None else (by,), cluster=cluster,
             seed=seed, layout=layout, common=common,
         )  # fmt: skip
-    code = max(_write_table(result_table, form, output, bare=bare), say_judge_failures(rules.judge))
+    from planner_eval.results.views.table import write_table
+
+    output.emit(write_table(result_table, output.form, intervals=not bare))
+    if not result_table.filled:
+        note(
+            "the runs have none of these metrics: choose others with --metric NAME, as planeval score RUN "
+            "lists them"
+        )
+    elif result_table.apart:
+        note("the runs are not of the same samples; --common takes those that all have")
+    code = int(result_table.apart) if result_table.filled else 3
+    code = max(code, say_judge_failures(rules.judge))
     draw()
     return code
 
@@ -124,18 +128,3 @@ def _benchmark(form: str | None, published: BenchmarkOptions) -> Benchmark | Non
         raise click.UsageError(f"--benchmark {bench.name}: the runs are of {form or 'tasks of your own'}")
     refuse_idle((BenchmarkOptions._fields[1:], form is not None, "to runs of a benchmark"))
     return None if form is None else benchmark(form)
-
-
-def _write_table(result_table: Table, form: str, output: str | None, *, bare: bool) -> int:
-    from planner_eval.results.views.table import write_table
-
-    emit(write_table(result_table, form, intervals=not bare), output)
-    if not result_table.filled:
-        note(
-            "the runs have none of these metrics: choose others with --metric NAME, as planeval score RUN "
-            "lists them"
-        )
-        return 3
-    if result_table.apart:
-        note("the runs are not of the same samples; --common takes those that all have")
-    return int(result_table.apart)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import planner_eval as pe
+from planner_eval.base.counts import Counts
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import to_json
 from planner_eval.cli.options import COUNT, Seconds, bundle_options, note, option
-from planner_eval.cli.terminal import Counter, count_items, make_counter
+from planner_eval.cli.terminal import count_items, make_counter
 
 if TYPE_CHECKING:
-    from planner_eval.base.counts import Counts
     from planner_eval.reading.files.files import PlanFile
     from planner_eval.reading.files.record import Record
     from planner_eval.results.runs.folder import Input
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The options of commands whose work several processes may do in parts, and what is said meanwhile.
-_PROGRESS_SECONDS = 10.0
-"""Seconds between the lines that tell of progress where there is no terminal."""
-
-
-class WorkOptions(NamedTuple):
-    """How work is done in parts.
+class Work(NamedTuple):
+    """How work is done, in this process or in parts by several.
 
     Args:
         jobs: How many processes; None for as many as there are cores, where the input is large.
@@ -38,28 +35,27 @@ class WorkOptions(NamedTuple):
         engine: ``ray`` for a cluster; None for processes of this machine.
         address: The cluster's; None for one of this machine alone.
         quiet: Show no progress.
+        store: In what a run that is kept in a folder has its rows; None for the usual.
     """
 
-    jobs: int | None
-    record_deadline: float | None
-    part: int | None
-    engine: str | None
-    address: str | None
-    quiet: bool
+    jobs: int | None = None
+    record_deadline: float | None = None
+    part: int | None = None
+    engine: str | None = None
+    address: str | None = None
+    quiet: bool = False
+    store: str | None = None
 
     @property
     def wanted(self) -> bool:
         """Whether the user asked for parts, so that a small input is done in parts too."""
-        return any(value is not None for value in self[:-1])
+        return any(getattr(self, name) is not None for name in PART_OPTIONS)
 
-    def running(
-        self, folder: str | None = None, store: str | None = None, deadline: float | None = None
-    ) -> pe.Running:
+    def running(self, folder: str | None = None, deadline: float | None = None) -> pe.Running:
         """The same as the library takes it, for work in parts.
 
         Args:
             folder: Where the run is kept.
-            store: In what that keeps the rows; None for the usual.
             deadline: Seconds for a record where the user names none; None for the usual.
         """
         engine = None
@@ -70,70 +66,68 @@ class WorkOptions(NamedTuple):
         usual = pe.Running()
         return usual._replace(
             jobs=self.jobs or 0, deadline=self.record_deadline or deadline or usual.deadline, part=self.part,
-            folder=folder, store=store or usual.store, engine=engine,
+            folder=folder, store=self.store or usual.store, engine=engine,
         )  # fmt: skip
 
-    def progress(self, what: str = "pairs") -> Progress | None:
+    def progress(self, what: str = "pairs") -> Callable[[int, int, int], None] | None:
         """What tells how far work in parts is; `what` is counted, in the plural."""
-        return None if self.quiet else Progress(what)
+        return None if self.quiet else make_progress(what)
+
+    def counted(self, items: Iterable[Any], total: int, what: str) -> Iterable[Any]:
+        """The same items, counted; `what` they are, in the plural."""
+        return items if self.quiet else count_items(items, total, what)
 
 
-DEFAULT_WORK_OPTIONS = WorkOptions(None, None, None, None, None, quiet=False)
-"""As the size of the input says."""
+PART_OPTIONS = ("jobs", "record_deadline", "part", "engine", "address")
+"""Options of work in parts."""
 
-
-work_options = bundle_options(
-    "running",
-    WorkOptions,
-    WorkOptions._fields,
-    option(
-        "--jobs N", "Worker processes, at most 4 per core (default for large inputs: all cores).", type=COUNT
-    ),
-    option(
-        "--record-deadline SECONDS",
-        "Time limit per record (default for large inputs: 60); longer is an error.",
-        type=Seconds(),
-    ),
-    option("--part RECORDS", "Records per batch; results do not depend on it.", type=COUNT),
-    option("--quiet", "Show no progress."),
-    option("--engine [ray]", "Run on a Ray cluster instead of local processes."),
-    option("--address HOST:PORT", "The Ray cluster (default: one on this machine)."),
+work_options, stored_work_options = (
+    bundle_options(
+        "work",
+        Work,
+        (*PART_OPTIONS, "quiet", *["store"] * stored),
+        option("--jobs N", type=COUNT),
+        option("--record-deadline SECONDS", type=Seconds()),
+        option("--part RECORDS", type=COUNT),
+        option("--quiet"),
+        option("--engine [ray]"),
+        option("--address HOST:PORT"),
+        *[option("--store [jsonl|parquet]")] * stored,
+    )
+    for stored in (False, True)
 )
-"""Add ``--jobs`` and others, which the command takes as ``running``, a `WorkOptions`."""
-
-store_option = option(
-    "--store [jsonl|parquet]", "Storage format of a run's rows (default: jsonl); parquet needs pyarrow."
-)
-"""Add ``--store``, which applies to a run that is kept in a folder."""
+"""Add ``--jobs`` and others, which the command takes as ``work``; also ``--store``, for a run in a folder."""
 
 
-class Progress:
-    """What is done, how fast, and how long it will take: a line on a terminal, elsewhere one now and then.
+_PROGRESS_SECONDS = 10.0
+"""Seconds between the lines that tell of progress where there is no terminal."""
+
+
+def make_progress(what: str) -> Callable[[int, int, int], None]:
+    """What tells what is done, how fast, and how long it will take: on a terminal, elsewhere now and then.
 
     Args:
         what: What is counted, in the plural.
     """
+    counter = make_counter(what)
+    begun = told = time.monotonic()
+    first: int | None = None
 
-    def __init__(self, what: str) -> None:
-        self.counter: Counter = make_counter(what)
-        self.what = what
-        self.begun = self.said = time.monotonic()
-        self.first: int | None = None
-
-    def __call__(self, completed: int, total: int, failed: int) -> None:
-        """Say so, where it is time to."""
+    def tell(completed: int, total: int, failed: int) -> None:
+        nonlocal first, told
         now = time.monotonic()
-        if self.first is None:  # what an earlier run did tells nothing of the speed
-            self.first = completed
-        text = progress_line(completed, total, failed, completed - self.first, now - self.begun, self.what)
-        if not self.counter.hidden:
+        first = completed if first is None else first  # what an earlier run did tells nothing of the speed
+        text = progress_line(completed, total, failed, completed - first, now - begun, what)
+        if not counter.hidden:
             if completed == total:
-                self.counter.clear()
-            elif now - self.begun > 1:
-                self.counter.show(text)
-        elif now - self.said > _PROGRESS_SECONDS:
-            self.said = now
+                counter.clear()
+            elif now - begun > 1:
+                counter.show(text)
+        elif now - told > _PROGRESS_SECONDS:
+            told = now
             note(text)
+
+    return tell
 
 
 def progress_line(completed: int, total: int, failed: int, lately: int, seconds: float, what: str) -> str:
@@ -154,11 +148,11 @@ def progress_line(completed: int, total: int, failed: int, lately: int, seconds:
     if lately > 0 and seconds > 0:
         rate = lately / seconds
         left = int((total - completed) / rate)
-        phrases.append(f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s")
         hours, minutes = divmod(left // 60, 60)
-        phrases.append(
-            f"{hours}:{minutes:02}:{left % 60:02} left" if hours else f"{minutes}:{left % 60:02} left"
-        )
+        phrases += [
+            f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s",
+            f"{hours}:{minutes:02}:{left % 60:02} left" if hours else f"{minutes}:{left % 60:02} left",
+        ]
     if failed:
         phrases.append(f"{failed:,} failed")
     return ", ".join(phrases)
@@ -182,14 +176,16 @@ class WorkResult(NamedTuple):
 def run_job(
     job: Job,
     pairs: Pairs,
-    work: WorkOptions,
-    *,
+    work: Work,
+    *files: PlanFile,
     large: bool,
     what: str = "pairs",
     folder: str | None = None,
-    store: str | None = None,
     deadline: float | None = None,
-    **run_options: Any,
+    given: Sequence[str] = (),
+    inputs: Callable[[], Sequence[Input]] = tuple,
+    used: Sequence[str] = (),
+    report: Callable[[Any], str] = lambda sums: to_json(sums.report, 1),
 ) -> Iterator[WorkResult]:
     """Do a job over all pairs, before anything of it is written.
 
@@ -197,27 +193,31 @@ def run_job(
         job: What is done.
         pairs: The pairs.
         work: How, as the user wants it.
+        files: The files of records.
         large: Whether the input is large enough for parts.
         what: What is counted, in the plural.
         folder: Where the run is kept.
-        store: In what it keeps the rows; None for the usual.
         deadline: Seconds for a record where the user names none; None for the usual.
-        run_options: What else :func:`planner_eval.results.runs.run.run` takes: inputs, report …
+        given: What the user named, so that it is told alike again.
+        inputs: Gives the files behind the records, which a run tells from others.
+        used: Files of code and of what it knows.
+        report: Makes the text of the report from the sums.
     """
     if not (large or work.wanted or folder):
         sums = job.fold()
-        lines: Iterable[str] = job.rows(pairs, sums)
-        yield WorkResult(sums, list(lines if work.quiet else count_items(lines, len(pairs), what)))
+        yield WorkResult(sums, list(work.counted(job.rows(pairs, sums), len(pairs), what)))
         return
+    from planner_eval.results.runs.pairs import make_change_check
     from planner_eval.results.runs.run import run
 
-    running = work.running(folder, store, deadline)
-    with run(job, pairs, running, what=what, progress=work.progress(what), **run_options) as result:
-        packed = result.rows.endswith(".parquet")
-        yield WorkResult(
-            result.sums,
-            Reiterable(lambda: _column_lines(result.rows, job)) if packed else _Lines(result.rows),
-        )
+    kept: dict[str, Any] = {}
+    if folder is not None:
+        kept = {"given": given, "inputs": inputs(), "report": report}
+    unchanged = make_change_check(*files, used=used)
+    running, progress = work.running(folder, deadline), work.progress(what)
+    with run(job, pairs, running, what=what, progress=progress, unchanged=unchanged, **kept) as result:
+        read = _column_lines if result.rows.endswith(".parquet") else _file_lines
+        yield WorkResult(result.sums, Reiterable(lambda: read(result.rows, job)))
 
 
 def _column_lines(rows: str, job: Any) -> Iterator[str]:
@@ -228,70 +228,14 @@ def _column_lines(rows: str, job: Any) -> Iterator[str]:
     texts = {name for name, kind in job.columns().items() if kind is JSON}
     for row in read_rows(rows):
         cells = {name: value for name, value in row.items() if value is not None}
-        data = {name: json.loads(value) if name in texts else value for name, value in cells.items()}
-        yield to_json(data)
+        yield to_json({name: json.loads(value) if name in texts else value for name, value in cells.items()})
 
 
-def storage_options(
-    folder: str | None,
-    store: str | None,
-    *files: PlanFile,
-    given: Sequence[str],
-    inputs: Callable[[], Sequence[Input]],
-    report: Callable[[Any], str],
-    used: Sequence[str] = (),
-) -> dict[str, Any]:
-    """How a run is kept: in a folder with what tells its files from others, or nowhere.
-
-    Args:
-        folder: The folder; None for nowhere.
-        store: In what it keeps the rows; None for the usual.
-        files: The files of records.
-        given: What the user named, so that it is told alike again.
-        inputs: Gives the files behind the records.
-        report: Makes the text of the report from the sums.
-        used: Files of code and of what it knows.
-    """
-    from planner_eval.results.runs.pairs import make_change_check
-
-    options: dict[str, Any] = {"unchanged": make_change_check(*files, used=used)}
-    if folder is not None:
-        options |= {"folder": folder, "store": store, "given": given, "inputs": inputs(), "report": report}
-    return options
-
-
-class PlansJob:
-    """A job over plans of which no run is kept: a line each, and counts of the class ``counts``."""
-
-    kind = ""
-    counts: ClassVar[type[Counts]]
-
-    def options(self) -> dict[str, Any]:
-        """Nothing: no run of it is kept."""
-        return {}
-
-    def fold(self, data: Any = None) -> Any:
-        """Counts over no plans, or those that were kept as data."""
-        return self.counts(data)
-
-    def rows(self, pairs: Iterable[Pair], fold: Any) -> Iterator[str]:
-        """A line a plan."""
-        return (self.line(record, fold) for record, _ in pairs if record is not None)
-
-    def line(self, record: Record, fold: Any) -> str:
-        """The line of a plan, which is added to the counts."""
-        raise NotImplementedError
-
-
-def run_plans_job(
-    sources: Sequence[PlanFile], job: Job, work: WorkOptions
-) -> AbstractContextManager[WorkResult]:
-    """Do a job over all plans of some files, as :func:`run_job`."""
-    from planner_eval.results.runs.pairs import UnpairedRecords, is_large, make_change_check
-
-    pairs = UnpairedRecords([source.records for source in sources])
-    large = is_large(*sources)
-    return run_job(job, pairs, work, large=large, what="plans", unchanged=make_change_check(*sources))
+def _file_lines(rows: str, _job: Any) -> Iterator[str]:
+    """The lines of a file, without their ends."""
+    with open(rows, encoding="utf-8", newline="\n") as stream:
+        for line in stream:
+            yield line.removesuffix("\n")
 
 
 class Reiterable:
@@ -312,13 +256,70 @@ class Reiterable:
         return self.make()
 
 
-class _Lines:
-    """The lines of a file, without their ends."""
+# ----------------------------------------------------------------------
+# Work on plans that have no gold beside them, and of which no run is kept.
+class PlansJob:
+    """A job over plans: a line each, and counts of the class ``counts``."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    kind = ""
+    counts: ClassVar[type[Counts]]
 
-    def __iter__(self) -> Iterator[str]:
-        with open(self.file, encoding="utf-8", newline="\n") as stream:
-            for line in stream:
-                yield line.removesuffix("\n")
+    def options(self) -> dict[str, Any]:
+        """Nothing: no run of it is kept."""
+        return {}
+
+    def fold(self, data: Any = None) -> Any:
+        """Counts over no plans, or those that were kept as data."""
+        return self.counts(data)
+
+    def rows(self, pairs: Iterable[Pair], fold: Any) -> Iterator[str]:
+        """A line a plan."""
+        return (self.line(record, fold) for record, _ in pairs if record is not None)
+
+    def line(self, record: Record, fold: Any) -> str:
+        """The line of a plan, which is added to the counts."""
+        raise NotImplementedError
+
+    def run(self, files: Sequence[PlanFile], work: Work) -> AbstractContextManager[WorkResult]:
+        """Do it over all plans of some files, as :func:`run_job`."""
+        from planner_eval.results.runs.pairs import UnpairedRecords, is_large
+
+        pairs = UnpairedRecords([file.records for file in files])
+        return run_job(self, pairs, work, *files, large=is_large(*files), what="plans")
+
+
+class Tally(Counts):
+    """Counts plans as they are read and written in another notation, with what could not be said there."""
+
+    dialects: Counter[str]
+    states: Counter[str]
+    written: int
+    losses: Counter[str]
+
+    def missed(self, error: pe.ParseError) -> str:
+        """Count one that could not be read; gives the state that it is in."""
+        from planner_eval.comparison.rows import unread_state
+
+        state = unread_state(error)
+        self.states[state] += 1
+        return state
+
+    @property
+    def read(self) -> int:
+        """How many were read."""
+        return self.dialects.total()
+
+    def __str__(self) -> str:
+        """``13 plans: 12 read (7 appbench, 5 nestful), 1 unreadable``."""
+        from planner_eval.comparison.rows import STATES
+
+        total = self.read + self.states.total()
+        named = f" ({counts_text(self.dialects)})" if self.dialects else ""
+        phrases = [f"{self.read:,} read{named}"]
+        phrases += [f"{self.states[state]:,} {state}" for state in STATES if self.states[state]]
+        return f"{total:,} plan{'s' * (total != 1)}: {', '.join(phrases)}"
+
+
+def counts_text(counts: Counter[str]) -> str:
+    """The most frequent first, and as they came among those of one number."""
+    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
