@@ -197,7 +197,7 @@ def test_every_command_has_color_and_every_state_a_colour() -> None:
     states = "c1    \x1b[32mok\x1b[0m      failed\nc2    \x1b[31mfailed\x1b[0m  ok"
     assert terminal.color_tables(text) == f"\x1b[1mcall  status  value\x1b[0m\n{states}"
     said = "call 1 (f): \x1b[31merror\x1b[0m: no f\x1b[2m [check.x]\x1b[0m"
-    assert terminal.color_findings("call 1 (f): error: no f [check.x]") == said
+    assert terminal.color_finding("call 1 (f): error: no f [check.x]") == said
 
 
 DATA = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -177,7 +177,7 @@ class _CheckJob(PlansJob):
         try:
             tools = tools_of_record(record) if tools is None else tools
         except CatalogError as error:
-            rows.append(_row(name, "error", "unreadable", f"its tools cannot be read: {error}"))
+            rows.append(_row(name, _unreadable(f"its tools cannot be read: {error}")))
         else:
             rows += _check_record(record, name, tools, self.reading, **self.which)
         fold.own += self.catalog is None and tools is not None
@@ -200,50 +200,45 @@ def _check_record(
         plan = locate(pe.parse(record, **how))
     except pe.ParseError as error:
         empty = explain_empty_trace(trace_of(record)) if record.error is None else None
-        yield _row(name, "error", "unreadable", empty or str(error).split("\n")[0])
+        yield _row(name, _unreadable(empty or str(error).split("\n")[0]))
         return
     trace = trace_of(record)
     recorded = trace is not None or any(call.has_result for call in plan.calls)
     if catalog is None and not recorded and plan.calls:
         text = "it is not a trace and has no tool outputs, so it needs a catalog: name one with --catalog"
-        yield _row(name, "error", "unreadable", text)
+        yield _row(name, _unreadable(text))
         return
-    remarks = filter_findings(
-        [d for d in plan.diagnostics if not recorded or d.code != "plan.no_call"], **which
-    )
-    findings: Iterable[Diagnostic] = ()
+    remarks = [d for d in plan.diagnostics if not recorded or d.code != "plan.no_call"]
+    findings = list(filter_findings(remarks, **which))
     if catalog is not None or recorded:
         trace = data_of(record) if trace is None and recorded else trace
-        findings = pe.check(plan, catalog, trace=trace, **which)
-    for finding in (*remarks, *findings):
-        yield _row(name, finding.severity, finding.code, finding.message, finding, plan)
+        findings += pe.check(plan, catalog, trace=trace, **which)
+    for finding in findings:
+        yield _row(name, finding, plan)
 
 
-def _row(
-    record: str,
-    severity: str,
-    code: str,
-    message: str,
-    finding: Diagnostic | None = None,
-    plan: pe.Plan | None = None,
-) -> dict[str, Any]:
-    position, tool, argument, line, column = None, None, None, None, None
-    if finding is not None and plan is not None:
-        argument = finding.argument
-        if finding.call is not None:
-            position, tool = finding.call + 1, plan.calls[finding.call].tool
-        if finding.span is not None and plan.text is not None:
-            line, column = line_and_column(plan.text, finding.span[0])
+def _unreadable(message: str) -> Diagnostic:
+    from planner_eval.plan.model import Diagnostic
+
+    return Diagnostic("unreadable", message, "error")
+
+
+def _row(record: str, finding: Diagnostic, plan: pe.Plan | None = None) -> dict[str, Any]:
+    call, tool, line, column = None, None, None, None
+    if plan is not None and finding.call is not None:
+        call, tool = finding.call + 1, plan.calls[finding.call].tool
+    if plan is not None and finding.span is not None and plan.text is not None:
+        line, column = line_and_column(plan.text, finding.span[0])
     return {
         "record": record,
-        "severity": severity,
-        "code": code,
-        "call": position,
+        "severity": finding.severity,
+        "code": finding.code,
+        "call": call,
         "tool": tool,
-        "argument": argument,
+        "argument": finding.argument,
         "line": line,
         "column": column,
-        "message": message,
+        "message": finding.message,
     }
 
 

@@ -28,11 +28,7 @@ _PARAMETER_VALUES: dict[str, Callable[[], Iterable[str]]] = {
     "metrics": deferred("planner_eval.comparison.metrics:METRICS"),
     "catalog_format": deferred("planner_eval.catalogs.formats:FORMATS"),
     "ignore": _check_codes,
-    "dialects name": _dialects,
-    "fetch names": _datasets,
-    "verify name": _datasets,
-    "show name": _datasets,
-    "check name": _datasets,
+    **dict.fromkeys(("fetch names", "show name", "check name"), _datasets),
 }
 """The names that a parameter takes, by its own name, or with its command's where another has the same."""
 

@@ -168,18 +168,13 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.params.append(color_option())
         self.params.append(_help_all_option())
-        options = {flag: p for p in self.params if isinstance(p, click.Option) for flag in p.opts}
+        options = self._flags()
         first = " ".join(flags for path, flags in FIRST.items() if path.split()[-1] == self.name).split()
-        self.keys = {
-            group: {key: flag for key, flag in members.items() if flag in options and flag not in first}
-            for group, members in GROUPS.items()
-            if group in options or group in _GROUP_HELP
-        }
-        self.keys = {
-            group: members
-            for group, members in self.keys.items()
-            if group in options or len(members) > (group == "--run")
-        }
+        self.keys: dict[str, dict[str, str]] = {}
+        for group, members in GROUPS.items():
+            own = {key: flag for key, flag in members.items() if flag in options and flag not in first}
+            if group in options or (group in _GROUP_HELP and len(own) > (group == "--run")):
+                self.keys[group] = own
         keyed = {flag for members in self.keys.values() for flag in members.values()}
         for flag in SHARED.keys() & options.keys() - keyed:
             if flag != "--cache" or options[flag].metavar == "DIR":  # elsewhere it keeps answers of models
@@ -194,22 +189,17 @@ class Command(click.Command):
             if group in self.made:
                 metavar, text = _GROUP_HELP[group]
                 gold = ", gold.id, gold.text" if "gold.text" in members else ""
-                first_key = f"{next(iter(members))}=…"
-                fields = ", ".join(
-                    _FIELD_WORDS.get(key, key) for key in members if not key.startswith("gold.")
-                )
+                fields = (_FIELD_WORDS.get(key, key) for key in members if not key.startswith("gold."))
+                text = text.format(gold=gold, first=f"{next(iter(members))}=…", fields=", ".join(fields))
                 self.params.append(
-                    click.Option(
-                        [group],
-                        metavar=metavar,
-                        multiple=True,
-                        expose_value=False,
-                        help=text.format(gold=gold, first=first_key, fields=fields),
-                    )
+                    click.Option([group], metavar=metavar, multiple=True, expose_value=False, help=text)
                 )
-
         for option in options.values():
             option.help = option.help and self.name_typed_options(option.help)
+
+    def _flags(self) -> dict[str, click.Option]:
+        """The options by their flags."""
+        return {flag: p for p in self.params if isinstance(p, click.Option) for flag in p.opts}
 
     def name_typed_options(self, text: str) -> str:
         """A text with options as this command takes them: ``--run tools=SPEC`` for ``--tools SPEC``."""
@@ -234,9 +224,9 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read what was typed: options of every command typed before it, and options in groups."""
-        own = {flag for option in self.params for flag in option.opts}
-        own -= {flag for members in self.keys.values() for flag in members.values()}
-        if any("--cache" in p.opts and p.metavar != "DIR" for p in self.params):
+        options = self._flags()
+        own = options.keys() - {flag for members in self.keys.values() for flag in members.values()}
+        if "--cache" in own and options["--cache"].metavar != "DIR":
             own.discard("--cache")  # here it keeps answers of models
         early = []
         for words in ctx.meta.get(_TYPED_EARLY, ()):
@@ -275,7 +265,7 @@ class Command(click.Command):
 
     def _is_switch(self, flag: str) -> bool:
         """Whether an option takes no value."""
-        return any(flag in p.opts and isinstance(p, click.Option) and p.is_flag for p in self.params)
+        return bool(self._flags()[flag].is_flag)
 
     def _expand(self, ctx: click.Context, args: Sequence[str]) -> Iterator[str]:
         """The words with each group's option replaced by the one that its key stands for."""
@@ -296,7 +286,9 @@ class Command(click.Command):
             flag = members.get(key.strip())
             if flag is None:
                 if group in self.made and (sign or typed[1:]):
-                    raise click.UsageError(f"{group} {value}: {_expected(group, key, members)}", ctx)
+                    hint = did_you_mean(key, list(members), lead="; ")
+                    expected = f"expected KEY=VALUE with {', '.join(members)}{hint}"
+                    raise click.UsageError(f"{group} {value}: {expected}", ctx)
                 yield from typed
                 continue
             ctx.meta[f"planeval.typed {flag}"] = f"{group} {key.strip()}"  # for messages
@@ -337,32 +329,28 @@ class Command(click.Command):
         path = self._path(ctx)
         everything = ctx.meta.get(_HELP_ALL, False)
         first = FIRST.get(path, "").split()
-        if not first:
-            with formatter.section("Options"):
-                formatter.write_dl(list(records.values()))
-        else:
-            rest = _by_section(flag for flag in records if flag not in first and flag != "--help")
-            with formatter.section("Main options"):
-                formatter.write_dl([records[flag] for flag in first if flag in records])
-            if everything:
-                for section, flags in rest:
-                    with formatter.section(section):
-                        formatter.write_dl([records[flag] for flag in flags])
-            elif rest:
-                with formatter.section("More (see --help-all)"):
-                    formatter.write_dl([(section, " ".join(flags)) for section, flags in rest])
+        main = [records[flag] for flag in first or records if flag in records]
+        with formatter.section("Main options" if first else "Options"):
+            formatter.write_dl(main)
+        rest = _by_section(flag for flag in records if first and flag not in (*first, "--help"))
         if everything:
+            for section, flags in rest:
+                with formatter.section(section):
+                    formatter.write_dl([records[flag] for flag in flags])
             self._format_keys(formatter)
             if path in EXAMPLES:
                 with formatter.section("Examples"):
                     for line in EXAMPLES[path]:
                         formatter.write(f"  {line}\n")
+        elif rest:
+            with formatter.section("More (see --help-all)"):
+                formatter.write_dl([(section, " ".join(flags)) for section, flags in rest])
         formatter.write_paragraph()
         formatter.write_text("Common options, such as --color and --jobs: see planeval --help.")
 
     def _format_keys(self, formatter: click.HelpFormatter) -> None:
         """Write what the keys of each group's option say."""
-        options = {flag: p for p in self.params if isinstance(p, click.Option) for flag in p.opts}
+        options = self._flags()
         for group, members in self.keys.items():
             if members:
                 with formatter.section(f"Keys of {group}"):
@@ -408,12 +396,6 @@ def _by_section(flags: Iterable[str]) -> list[tuple[str, list[str]]]:
     return [(section, listed) for section, listed in found.items() if listed]
 
 
-def _expected(group: str, key: str, members: dict[str, str]) -> str:
-    """What a group's option takes, in words."""
-    hint = did_you_mean(key, list(members), lead="; ")
-    return f"expected KEY=VALUE with {', '.join(members)}{hint}"
-
-
 def shared_options(command: click.Group) -> click.Group:
     """The group ``planeval`` with the options of every command, which may be typed before its name."""
 
@@ -442,22 +424,17 @@ def format_shared_options(ctx: click.Context, formatter: click.HelpFormatter) ->
     own: list[tuple[str, str]] = []
     sections: dict[str, list[tuple[str, str]]] = {}
     for param in ctx.command.get_params(ctx):
-        record = param.get_help_record(ctx)
-        if record is None:
-            continue
-        if (flag := param.opts[0]) in SHARED:
-            sections.setdefault(SHARED[flag][0], []).append((flag, record[1]))
-        else:
-            own.append(record)
+        if record := param.get_help_record(ctx):
+            flag = param.opts[0]
+            section = sections.setdefault(SHARED[flag][0], []) if flag in SHARED else own
+            section.append((flag, record[1]) if flag in SHARED else record)
     with formatter.section("Options"):
         formatter.write_dl(own)
     if ctx.meta.get(_HELP_ALL, False):
-        for section, records in sections.items():
-            with formatter.section(section):
+        for title, records in sections.items():
+            with formatter.section(title):
                 formatter.write_dl(records)
     else:
         with formatter.section("Common options (see --help-all)"):
-            names = [
-                (section, " ".join(flag for flag, _ in records)) for section, records in sections.items()
-            ]
+            names = [(title, " ".join(flag for flag, _ in records)) for title, records in sections.items()]
             formatter.write_dl(names)

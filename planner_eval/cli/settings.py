@@ -100,17 +100,17 @@ def find_settings_file(config: str | None = None) -> str | None:
     return None
 
 
-def _folders(start: str) -> Iterator[str]:
+def _folders(start: str) -> list[str]:
     """A folder and those above it that belong to the same repository, never above the home folder."""
     home = os.path.expanduser("~")
     above, folder = [start], start
     while not os.path.exists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if folder in (parent, home):
-            return iter([start])
+            return [start]
         folder = parent
         above.append(folder)
-    return iter(above)
+    return above
 
 
 def _has_planeval_table(project: str) -> bool:
@@ -134,13 +134,14 @@ def _options(path: str) -> dict[str, Any]:
         value = settings.kept.get(table)
         options[option] = value.get(key) if key and value is not None else value
     folder = os.path.dirname(path)
-    options["wrappers"] = [os.path.join(folder, file) for file in _as_list(options["wrappers"])] or None
-    options["metrics"] = _as_list(options["metrics"]) or None
-    options["fail_under"] = [
-        f"{name}={least!r}" for name, least in _flatten_thresholds(options["fail_under"] or {})
-    ] or None
-    options["policy"] = path if settings.policy else None
-    return {option: value for option, value in options.items() if value is not None}
+    thresholds = _flatten_thresholds(options["fail_under"] or {})
+    options |= {
+        "wrappers": [os.path.join(folder, file) for file in _as_list(options["wrappers"])],
+        "metrics": _as_list(options["metrics"]),
+        "fail_under": [f"{name}={least!r}" for name, least in thresholds],
+        "policy": path if settings.policy else None,
+    }
+    return {option: value for option, value in options.items() if value not in (None, [])}
 
 
 def _as_list(value: str | list[str] | None) -> list[str]:

@@ -25,7 +25,7 @@ from planner_eval.cli.options import (
     refuse_idle,
 )
 from planner_eval.cli.output import is_folder
-from planner_eval.cli.terminal import Target, say_reading
+from planner_eval.cli.terminal import Target, is_same_file, say_reading
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
@@ -95,16 +95,12 @@ def refuse_runs(*names: str) -> None:
         if kind == "predict":
             message = f"pass its answers, {os.path.join(name, 'rows.jsonl')}"
         elif kind == "score":
-            hint = f"; it was made from {operands[0]}" if operands else ""
-            message = (
-                f"to show it again, use planeval score {name}; to compare it with other runs, "
-                "planeval compare "
-            )
-            message += f"without --gold{hint}"
+            message = f"to show it again, use planeval score {name}; to compare it with other runs, "
+            message += "planeval compare without --gold"
+            message += f"; it was made from {operands[0]}" if operands else ""
         else:
-            message = "it was made from " + (
-                " and ".join(map(str, operands)) if operands else "files that it does not name"
-            )
+            made_from = " and ".join(map(str, operands)) or "files that it does not name"
+            message = f"it was made from {made_from}"
         raise InputError(f"{name} is the folder of a run, expected files of plans: {message}")
 
 
@@ -120,14 +116,7 @@ def original_names(output: str | None, *names: str) -> tuple[str, ...]:
     operands = peek_run(output).get("given") if output is not None and is_folder(output) else None
     if not isinstance(operands, list) or len(operands) != len(names):
         return names
-    return tuple(was if _is_same_file(was, now) else now for was, now in zip(operands, names, strict=True))
-
-
-def _is_same_file(previous: Any, other: str) -> bool:
-    try:
-        return isinstance(previous, str) and os.path.samefile(previous, other)
-    except OSError:
-        return False
+    return tuple(was if is_same_file(was, now) else now for was, now in zip(operands, names, strict=True))
 
 
 # ----------------------------------------------------------------------

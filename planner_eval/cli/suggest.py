@@ -26,7 +26,7 @@ from planner_eval.cli.terminal import Target, count_items
 from planner_eval.reading.files.record import format_record_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest
     from planner_eval.curation.suggest.suggest import FaultSuggestions, PlanSuggestions
@@ -85,6 +85,8 @@ def command(
     adds no new one. Fixes are ranked, with reasons; a score is not a probability.
     Exit code: 0 no faults; 1 faults or an unreadable plan; 2 usage error; 3 no plan at all.
     """
+    from planner_eval.catalogs.record_tools import listed_tools
+
     waits = "model_url prices silence deadline retries"
     refuse_idle(
         (f"{waits} model_cache replay", model is not None, "with --model NAME"),
@@ -92,14 +94,14 @@ def command(
         ("form", not patch, "without --patch, which writes JSON"),
     )
     (file,) = source.read(plans)
-    offered = _OfferedTools(named_tools)
-    if not named_tools.catalogs and not any(offered.given(record) for record in file.records):
+    tools_of = _tools_reader(named_tools)
+    if not named_tools.catalogs and not any(listed_tools(record).tools for record in file.records):
         raise click.UsageError(f"{file.name} has no tools: name them with --catalog")
     judge = None if model is None else _open_judge(model, endpoint)
     question = _question_reader(query, file)
     how = {"judge": judge, "most": most, "least": least, "dialect": source.dialect}
     many = len(file.records) != 1 or file.many
-    suggested = _rows(file.records, question, offered, how, patch=patch)
+    suggested = (_row(record, question(record), tools_of, how, patch=patch) for record in file.records)
     rows = list(count_items(suggested, len(file.records), "plans"))
     if patch:
         output.emit(_patches(rows, many=many), plain=True)
@@ -117,40 +119,32 @@ def command(
     return 3 if all("error" in row for row in rows) else code
 
 
-class _OfferedTools:
-    """The tools of each record: those that the user names, else those that the record brings."""
+def _tools_reader(named: CatalogOptions) -> Callable[[Record], ToolIndex]:
+    """What gives the tools of a record: those that the user names, else those that the record brings.
 
-    def __init__(self, named: CatalogOptions) -> None:
-        from planner_eval.curation.suggest.suggest import index_tools, pooling_warnings
+    It raises CatalogError where a record brings none, or such that cannot be read.
+    """
+    from planner_eval.catalogs.record_tools import listed_tools
+    from planner_eval.curation.suggest.suggest import index_tools, pooling_warnings
 
-        self._make = index_tools
-        catalog = named.read()
-        self._all = None if catalog is None else index_tools(catalog)
-        self._last: tuple[Any, Any] = (None, None)
-        if self._all is not None:
-            note(*pooling_warnings(named.catalogs, self._all.catalog))
+    catalog = named.read()
+    if catalog is not None:
+        index = index_tools(catalog)
+        note(*pooling_warnings(named.catalogs, index.catalog))
+        return lambda _record: index
+    last: tuple[Any, Any] = (None, None)
 
-    def given(self, record: Record) -> Any:
-        """The list of tools that a record brings; None where it brings none."""
-        sample = record.source
-        tools = sample.tools if hasattr(sample, "category") else record.fields.get("tools")
-        return tools if tools and isinstance(tools, (list, dict)) else None
-
-    def of(self, record: Record) -> ToolIndex:
-        """The tools of a record.
-
-        Raises:
-            CatalogError: it brings none, or such that cannot be read.
-        """
-        if self._all is not None:
-            return self._all
-        record_tools = self.given(record)
-        if record_tools is None:
+    def read(record: Record) -> ToolIndex:
+        nonlocal last
+        listed = listed_tools(record).tools
+        if listed is None:
             raise CatalogError("it has no tools: name them with --catalog")
-        if record_tools is not self._last[0] and record_tools != self._last[0]:
-            self._last = (record_tools, self._make(record_tools))
-        tools: ToolIndex = self._last[1]
+        if listed is not last[0] and listed != last[0]:  # records of one list mostly follow one another
+            last = (listed, index_tools(listed))
+        tools: ToolIndex = last[1]
         return tools
+
+    return read
 
 
 class _WarningJudge:
@@ -199,48 +193,35 @@ def _question_reader(query: str | None, source: PlanFile) -> Callable[[Record], 
     return lambda record: question_text(record.fields.get(name)) if name is not None else None
 
 
-def _rows(
-    records: Sequence[Record],
-    question: Callable[[Record], str | None],
-    offered: _OfferedTools,
+def _row(
+    record: Record,
+    query: str | None,
+    tools_of: Callable[[Record], ToolIndex],
     how: dict[str, Any],
     *,
     patch: bool,
-) -> Iterator[dict[str, Any]]:
-    """A row a record, none left out."""
-    for record in records:
-        name = record.name
-        try:
-            tools = offered.of(record)
-            suggested, repaired = _suggest_fixes(record, question(record), how | {"catalog": tools})
-        except (pe.ParseError, CatalogError) as error:
-            yield {"id": name, "error": f"{record.where}: {str(error).splitlines()[0]}"}
-            continue
-        row: dict[str, Any] = {"id": name}
-        if repaired is not None:
-            row["repaired"] = repaired
-        if not suggested.plan.calls:
-            row["empty"] = "the prediction has no calls, so there is nothing to fix"
-        row["faults"] = [_fault_data(faulty, suggested) for faulty in suggested.faults]
-        row["left"] = len(suggested.left)
-        if patch:
-            row["patch"] = suggested.patch
-        yield row
-
-
-def _suggest_fixes(
-    record: Record, query: str | None, how: dict[str, Any]
-) -> tuple[PlanSuggestions, str | None]:
+) -> dict[str, Any]:
     """What mends a record's plan, and why it had to be repaired before it could be read at all."""
+    row: dict[str, Any] = {"id": record.name}
     try:
-        return pe.suggest(record, query=query, **how), None
-    except pe.ParseError as error:
-        if record.error is not None:
-            raise
+        how = {**how, "catalog": tools_of(record), "query": query}
         try:
-            return pe.suggest(record, query=query, repair=True, **how), str(error).splitlines()[0]
-        except pe.ParseError:
-            raise error from None
+            suggested = pe.suggest(record, **how)
+        except pe.ParseError as error:
+            if record.error is not None:
+                raise
+            try:
+                suggested = pe.suggest(record, repair=True, **how)
+            except pe.ParseError:
+                raise error from None
+            row["repaired"] = str(error).splitlines()[0]
+    except (pe.ParseError, CatalogError) as error:
+        return {"id": record.name, "error": f"{record.where}: {str(error).splitlines()[0]}"}
+    if not suggested.plan.calls:
+        row["empty"] = "the prediction has no calls, so there is nothing to fix"
+    row["faults"] = [_fault_data(faulty, suggested) for faulty in suggested.faults]
+    row["left"] = len(suggested.left)
+    return row | ({"patch": suggested.patch} if patch else {})
 
 
 def _fault_data(faulty: FaultSuggestions, suggested: PlanSuggestions) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
@@ -48,82 +49,53 @@ BOLD, DIM = "1", "2"
 
 _STATE = "|".join(STATE_COLORS)
 _CODE = r"[a-z]+\.[a-z_]+"
-_COMPOUND_EDIT = r"[a-z]+ for [a-z]+"
+_EDIT = rf"{_CODE}|[a-z]+ for [a-z]+"
 _STATE_COLUMN_HEAD = r"(?:^|(?<=  ))(status|state|severity)(?=  |$)"
-"""The heads of columns of states."""
+"""The head of a column of states."""
 
 
 def _color(text: str, sgr: str) -> str:
-    return f"\x1b[{sgr}m{text}\x1b[0m" if sgr else text
+    return f"\x1b[{sgr}m{text}\x1b[0m" if text else ""
 
 
-def _color_state(match: re.Match[str]) -> str:
-    return _color(match[0], STATE_COLORS[match[0]])
-
-
-def _color_code(match: re.Match[str]) -> str:
-    """A kind of edit in the colour that its role has in a drawing."""
+def _color_word(match: re.Match[str]) -> str:
+    """A state in its colour, and a kind of edit in the one that its role has in a drawing."""
     kind, _, what = match[0].partition(".")
-    if what == "missing":
-        return _color(match[0], "31")
-    if what in ("extra", "duplicated"):
-        return _color(match[0], "34")
-    return _color(match[0], "35" if kind == "reference" else "33")
-
-
-def _embolden_values(message: str) -> str:
-    """What an edit says, with the words in bold in which two texts differ."""
-    from planner_eval.comparison.explanation.sentences import mark_differences
-
-    return "".join(_color(piece, BOLD) if differs else piece for piece, differs in mark_differences(message))
+    roles = {"missing": "31", "extra": "34", "duplicated": "34"}
+    usual = roles.get(what, "35" if kind == "reference" else "33")
+    return _color(match[0], STATE_COLORS.get(match[0], usual))
 
 
 def _color_pair(line: str) -> str:
-    """A line of what became of a pair, of an edit, or of how many pairs are in which state."""
+    """What ``planeval diff`` says of a pair, of an edit, or of how many pairs are in which state."""
     if re.match(r"[\d,]+ pairs?: ", line):
-        return re.sub(rf"(?<=\d )({_STATE})\b", _color_state, line)
-    if edit := re.match(rf" +(↳ )?(?:{_CODE}|{_COMPOUND_EDIT})( ×\d+)?( \([^()]*\))?: ", line):
-        return re.sub(f"{_CODE}|{_COMPOUND_EDIT}", _color_code, edit[0], count=1) + _embolden_values(
-            line[edit.end() :]
-        )
-    match = re.match(rf"(?:.*?  )?(?P<state>{_STATE})(?=: | \(|$)", line)
+        return re.sub(rf"(?<=\d )({_STATE})\b", _color_word, line)
+    if edit := re.match(rf" +(↳ )?(?:{_EDIT})( ×\d+)?( \([^()]*\))?: ", line):
+        from planner_eval.comparison.explanation.sentences import mark_differences
+
+        pieces = mark_differences(line[edit.end() :])
+        message = "".join(_color(piece, BOLD) if differs else piece for piece, differs in pieces)
+        return re.sub(_EDIT, _color_word, edit[0], count=1) + message
+    codes = rf"(?<=different): (?:{_CODE}(?: ×\d+)?(?:, |(?=: )))+"
+    match = re.match(rf"(?:.*?  )?({_STATE})(?=: | \(|$)({codes})?", line)
     if match is None:
         return line
-    head, tail = line[: match.start("state")], line[match.end("state") :]
-    codes = re.match(rf": (?:{_CODE}(?: ×\d+)?(?:, |(?=: )))+", tail)
-    end = codes.end() if codes and match["state"] == "different" else 0
-    return (
-        head
-        + _color(match["state"], STATE_COLORS[match["state"]])
-        + re.sub(_CODE, _color_code, tail[:end])
-        + tail[end:]
-    )
+    state = _color(match[1], STATE_COLORS[match[1]])
+    return line[: match.start(1)] + state + re.sub(_CODE, _color_word, match[2] or "") + line[match.end() :]
 
 
-def color_pairs(text: str) -> str:
-    """What ``planeval diff`` says."""
-    return "\n".join(map(_color_pair, text.split("\n")))
-
-
-def color_findings(text: str) -> str:
-    """What ``planeval check`` found: a severity and a code a line."""
-    return re.sub(
-        r"^(.*?: )??(error|warning|info)(: .*?)( \[[a-z_.]+\])?$",
-        lambda m: (
-            f"{m[1] or ''}{_color(m[2], STATE_COLORS[m[2]])}{m[3]}{_color(m[4] or '', DIM if m[4] else '')}"
-        ),
-        text,
-        flags=re.M,
-    )
-
-
-def color_readings(text: str) -> str:
-    """What ``planeval parse`` read: a head and a notation a plan, its calls, and what was noticed."""
-    return "\n".join(map(_color_reading, text.split("\n")))
+def color_finding(line: str) -> str:
+    """What ``planeval check`` found: a severity and a code."""
+    match = re.fullmatch(r"(.*?: )??(error|warning|info)(: .*?)( \[[a-z_.]+\])?", line)
+    if match is None:
+        return line
+    severity = _color(match[2], STATE_COLORS[match[2]])
+    return f"{match[1] or ''}{severity}{match[3]}{_color(match[4] or '', DIM)}"
 
 
 def _color_reading(line: str) -> str:
-    if re.match(rf"  {_CODE}: ", line) or re.match(rf"(?:{_STATE}): ", line):
+    """What ``planeval parse`` read: the head of a plan, its notation, a call, or what was noticed."""
+    if re.match(rf"  {_CODE}: |(?:{_STATE}): ", line):
         return _color_pair(line)
     if re.match(r"[a-z][\w.-]*: ", line):
         return re.sub(r"^[^:]+", lambda m: _color(m[0], "36"), line)
@@ -141,12 +113,10 @@ def _color_block(lines: list[str]) -> Iterator[str]:
         yield from painted
         return
     yield _color(lines[0], BOLD)
-    heads = [m.start() for m in re.finditer(_STATE_COLUMN_HEAD, lines[0])]
+    head = re.search(_STATE_COLUMN_HEAD, lines[0])  # a second would be moved by the colours of the first
+    column = len(lines[0]) if head is None else head.start()
     for line in lines[1:]:
-        for column in heads:
-            line = line[:column] + re.sub(rf"^({_STATE})(?=  |$)", _color_state, line[column:])
-            break  # a second column of states would be moved by the colours of the first
-        yield line
+        yield line[:column] + re.sub(rf"^({_STATE})(?=  |$)", _color_word, line[column:])
 
 
 def dim_codes(text: str) -> str:
@@ -160,26 +130,19 @@ def dim_codes(text: str) -> str:
     )
 
 
-COLOR_FUNCTIONS: Mapping[str, Callable[[str], str]] = {
-    "diff": color_pairs,
-    "check": color_findings,
-    "parse": color_readings,
-    "score": color_tables,
-    "agree": color_tables,
-    "compare": color_tables,
-    "stats": color_tables,
-    "execute": color_tables,
-    "convert": color_tables,
-    "doctor": color_tables,
-    "selftest": color_tables,
-    "data show": color_tables,
-    "data check": dim_codes,
-    "suggest": dim_codes,
+LINE_COLORS: Mapping[str, Callable[[str], str]] = {
+    "diff": _color_pair,
+    "check": color_finding,
+    "parse": _color_reading,
 }
-"""How the text of each command is coloured; ``render`` draws in the colours of its theme."""
+"""How each line of a command's text is coloured for itself."""
 
-LINE_COLOR_FUNCTIONS = (color_pairs, color_findings, color_readings)
-"""Those that look at each line for itself."""
+TEXT_COLORS: Mapping[str, Callable[[str], str]] = {
+    **dict.fromkeys(("score", "agree", "compare", "stats", "execute", "convert"), color_tables),
+    **dict.fromkeys(("doctor", "selftest", "data show"), color_tables),
+    **dict.fromkeys(("data check", "suggest"), dim_codes),
+}
+"""How the text of other commands is; ``render`` draws in the colours of its theme."""
 
 
 # ----------------------------------------------------------------------
@@ -232,12 +195,15 @@ def color_output(pieces: Iterable[str], output: str | None) -> Iterable[str]:
     if context is None or not is_colored(output):
         return pieces
     form = context.params.get("form") or format_of_suffix(output, FORMATS) or DEFAULT
-    paint = COLOR_FUNCTIONS.get(context.command_path.partition(" ")[2])
-    if paint is None or not shows(form, "plain"):
+    command = context.command_path.partition(" ")[2]
+    if not shows(form, "plain"):
         return pieces
-    return map(
-        paint, map(printable, whole_lines(pieces) if paint in LINE_COLOR_FUNCTIONS else ["".join(pieces)])
-    )
+    if paint := TEXT_COLORS.get(command):
+        return [paint(printable("".join(pieces)))]
+    if paint := LINE_COLORS.get(command):
+        lines = (printable(piece).split("\n") for piece in whole_lines(pieces))
+        return ("\n".join(map(paint, piece)) for piece in lines)
+    return pieces
 
 
 def whole_lines(pieces: Iterable[str]) -> Iterator[str]:
@@ -461,29 +427,19 @@ def refuse_targets(context: click.Context) -> None:
         if not isinstance(target, Target) or not file or context.params.get(target.unless):
             continue
         flag = max(option.opts, key=len)
-        problem = find_write_problem(file, folder=target.folder)
-        if problem is not None:
+        if problem := find_write_problem(file, folder=target.folder):
             raise InputError(f"{flag}: {problem}")
         for other, name in _named_files(context, option):
             if _is_read(context, other, name, file):
                 what = "written" if isinstance(other.type, Target) else "read"
                 raise InputError(f"{flag}: {file} is also {what} by this command ({name}): name another file")
-        if os.path.exists(file) and _is_settings(file):
+        links = any(is_same_file(name, file) for name in SETTINGS_FILES)
+        if os.path.exists(file) and (links or os.path.basename(os.path.realpath(file)) in SETTINGS_FILES):
             raise InputError(f"{flag}: {file} is the project's settings file: name another file")
-        named = (
-            format_of_suffix(file, SUFFIXES)
-            if target.forms and not format_of_suffix(file, target.forms)
-            else None
-        )
-        if named is not None:
+        named = format_of_suffix(file, SUFFIXES)
+        if target.forms and named is not None and not format_of_suffix(file, target.forms):
             written = " or ".join(target.forms)
             raise InputError(f"{flag}: {file} has the suffix of {named}, but {written} is written")
-
-
-def _is_settings(file: str) -> bool:
-    """Whether a file, or what it links to, is the project's settings."""
-    links = (name for name in SETTINGS_FILES if os.path.exists(name) and os.path.samefile(file, name))
-    return os.path.basename(os.path.realpath(file)) in SETTINGS_FILES or next(links, None) is not None
 
 
 def format_of_file(file: str | None, forms: Collection[str], context: click.Context) -> str | None:
@@ -510,15 +466,12 @@ def format_of_file(file: str | None, forms: Collection[str], context: click.Cont
 def _named_files(context: click.Context, but: click.Parameter) -> Iterator[tuple[click.Parameter, str]]:
     """What the other arguments and options name that may be files."""
     for option in context.command.params:
-        if option is but or not (isinstance(option, click.Argument) or _can_name_file(option)):
+        can_name_file = not READ_METAVARS.isdisjoint((option.metavar or "").split("|"))
+        if option is but or not (isinstance(option, click.Argument) or can_name_file):
             continue
         value: Any = context.params.get(option.name or "", context.meta.get(option.name or ""))
         for name in (value,) if isinstance(value, str) else value or ():
             yield option, name
-
-
-def _can_name_file(option: click.Parameter) -> bool:
-    return not READ_METAVARS.isdisjoint((option.metavar or "").split("|"))
 
 
 def _is_read(context: click.Context, option: click.Parameter, name: str, file: str) -> bool:
@@ -527,41 +480,32 @@ def _is_read(context: click.Context, option: click.Parameter, name: str, file: s
         return os.path.realpath(name) == os.path.realpath(file)
     if not os.path.exists(file):
         return False
-    kind, _, remainder = name.partition(":")
-    candidates = (
-        name,
-        remainder,
-        name.rpartition(":")[0],
-        f"{name.replace('.', os.sep)}.py",
-    )  # recorded:F, F:NAME
-    if any(os.path.exists(c) and os.path.samefile(c, file) for c in candidates if c):
+    kind, _, remainder = name.partition(":")  # recorded:F, F:NAME
+    module = f"{name.replace('.', os.sep)}.py"
+    if any(is_same_file(c, file) for c in (name, remainder, name.rpartition(":")[0], module)):
         return True
     reads_folders = isinstance(option, click.Option) or context.params.get("benchmark") is not None
-    if any(
-        os.path.isdir(folder) and _is_below(folder, file)
-        for folder in (name, remainder)
-        if reads_folders and folder
-    ):
+    folders = filter(os.path.isdir, (name, remainder) if reads_folders else ())
+    if any(_is_below(folder, file) for folder in folders):
         return True
     if kind == "-" or not (os.path.isdir(name) or any(mark in name for mark in "*?[")):
-        return not os.path.exists(name) and _is_below(_cache_folder(context), file)
-    return any(os.path.exists(path) and os.path.samefile(path, file) for path in _list_names(name))
+        from planner_eval.benchmarks.datasets.published import cache_folder
 
-
-def _list_names(name: str) -> tuple[str, ...]:
+        return not os.path.exists(name) and _is_below(str(cache_folder(context.params.get("cache"))), file)
     from planner_eval.reading.files.several import list_files
 
-    try:
+    with suppress(InputError):
         listing = list_files(name)
-    except InputError:
-        return ()
-    return listing.files if listing is not None else ()
+        return listing is not None and any(is_same_file(path, file) for path in listing.files)
+    return False
 
 
-def _cache_folder(context: click.Context) -> str:
-    from planner_eval.benchmarks.datasets.published import cache_folder
-
-    return str(cache_folder(context.params.get("cache")))
+def is_same_file(name: Any, other: str) -> bool:
+    """Whether two names are those of one file that is there."""
+    try:
+        return isinstance(name, str) and os.path.samefile(name, other)
+    except OSError:
+        return False
 
 
 def _is_below(folder: str, file: str) -> bool:
