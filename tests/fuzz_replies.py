@@ -76,7 +76,6 @@ def mutate(text: str, chance: random.Random) -> str:
 
 def once(text: str, asked: Any) -> None:
     """Read one reply and show it in every way; nothing may be raised, nothing out of range come out."""
-    from planner_eval.cli.execute_job import ExecuteJob, ExecuteSettings, format_runs
     from planner_eval.execution.program import Options
     from planner_eval.execution.run import RecordRun, trace_of
     from planner_eval.execution.sandbox.reply import Reply, ReplyReader
@@ -84,6 +83,7 @@ def once(text: str, asked: Any) -> None:
     from planner_eval.execution.tool_sources import tool_source
     from planner_eval.reading.files.record import Record
     from planner_eval.reading.files.states import find_states
+    from planner_eval.results.runs.execute_job import ExecuteJob, ExecuteSettings, format_runs
 
     read = ReplyReader(asked, TOKEN, 10.0)
     trouble = read.all(text.encode("utf-8", "surrogatepass"))

@@ -14,7 +14,6 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.formats import shows
 from planner_eval.base.text import format_count
 from planner_eval.cli.drawing import DrawingOptions, draw_one, drawing_options
-from planner_eval.cli.execute_job import ROWS_FORM, ExecuteJob, ExecuteSettings, format_runs, unread_lines
 from planner_eval.cli.options import (
     COUNT,
     WHOLE,
@@ -38,6 +37,13 @@ from planner_eval.cli.sources import (
 )
 from planner_eval.cli.terminal import Target
 from planner_eval.cli.workers import PART_OPTIONS, Work, WorkResult, run_job, stored_work_options
+from planner_eval.results.runs.execute_job import (
+    ROWS_FORM,
+    ExecuteJob,
+    ExecuteSettings,
+    format_runs,
+    unread_lines,
+)
 from planner_eval.results.runs.pairs import UnpairedRecords, is_large
 
 if TYPE_CHECKING:
@@ -153,7 +159,7 @@ def command(
     tools = pe.tool_source(spec, seed=seed, facts=facts)
     how = ExecuteSettings(tools, isolation, timeout, manner, allow_read, source.dialect, states)
     if seeds is not None:
-        from planner_eval.cli.execute_job import exit_code, format_seeds, judge_seeds
+        from planner_eval.results.runs.execute_job import exit_code, format_seeds, judge_seeds
 
         judgements = judge_seeds(plans, spec, seeds, facts, how)
         output.emit(format_seeds(judgements, output.form))

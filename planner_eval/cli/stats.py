@@ -12,20 +12,11 @@ from planner_eval.cli.drawing import DrawingOptions, drawing_options
 from planner_eval.cli.options import as_command, infer_option, note, option, refuse_idle
 from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options, picture_option
 from planner_eval.cli.sources import Input, input_options, original_names
-from planner_eval.cli.stats_views import (
-    PICTURES,
-    Pictures,
-    StatsJob,
-    StatsSums,
-    each_table,
-    glossary_table,
-    is_unread,
-    paper_blocks,
-    summaries_json,
-    summary_blocks,
-)
+from planner_eval.cli.stats_views import PICTURES, Pictures, paper_blocks, summaries_json
 from planner_eval.cli.workers import Work, run_job, stored_work_options
 from planner_eval.results.runs.pairs import UnpairedRecords, is_large
+from planner_eval.results.runs.stats_job import StatsJob, StatsSums, is_unread
+from planner_eval.results.views.stats import each_table, glossary_table, summary_blocks
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.sources import Source
@@ -172,7 +163,7 @@ def _summary(
         if source.dataset is not None and only != "structure":
             blocks += paper_blocks(source, source_cells, form)
     if only != "tables":
-        blocks += summary_blocks(sources, summaries, form)
+        blocks += summary_blocks([source.title for source in sources], summaries, form)
     return "\n\n".join(blocks)
 
 

@@ -207,7 +207,7 @@ def run_job(
         sums = job.fold()
         yield WorkResult(sums, list(work.counted(job.rows(pairs, sums), len(pairs), what)))
         return
-    from planner_eval.results.runs.pairs import make_change_check
+    from planner_eval.results.runs.pairs import Reiterable, make_change_check
     from planner_eval.results.runs.run import run
 
     kept: dict[str, Any] = {}
@@ -236,24 +236,6 @@ def _file_lines(rows: str, _job: Any) -> Iterator[str]:
     with open(rows, encoding="utf-8", newline="\n") as stream:
         for line in stream:
             yield line.removesuffix("\n")
-
-
-class Reiterable:
-    """What can be gone through again, for it is made anew each time.
-
-    Args:
-        make: Makes it.
-
-    >>> twice = Reiterable(lambda: iter("ab"))
-    >>> [*twice, *twice]
-    ['a', 'b', 'a', 'b']
-    """
-
-    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
-        self.make = make
-
-    def __iter__(self) -> Iterator[Any]:
-        return self.make()
 
 
 # ----------------------------------------------------------------------

@@ -235,3 +235,23 @@ class UnpairedRecords(LazyPairs):
         for records, start in zip(self.files, self.starts, strict=False):
             selected = records[max(0, self.first - start) : max(0, self.end - start)]
             yield from ((record, None) for record in selected)
+
+
+# ----------------------------------------------------------------------
+# What a job wrote, for whoever reads it more than once.
+class Reiterable:
+    """What can be gone through again, for it is made anew each time.
+
+    Args:
+        make: Makes it.
+
+    >>> twice = Reiterable(lambda: iter("ab"))
+    >>> [*twice, *twice]
+    ['a', 'b', 'a', 'b']
+    """
+
+    def __init__(self, make: Callable[[], Iterator[Any]]) -> None:
+        self.make = make
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.make()

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import planner_eval as pe
 from planner_eval.base.counts import Counts
 from planner_eval.base.formats import shows
 from planner_eval.base.tables import Rows, json_array, table_pieces
 from planner_eval.base.text import JsonObject, format_count, join_pieces, one_line, to_json
-from planner_eval.cli.workers import Reiterable
+from planner_eval.execution.run import execute, tool_source
+from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
+from planner_eval.results.runs.pairs import JSON, Reiterable
 
 if TYPE_CHECKING:
     from planner_eval.execution.program import Options
@@ -118,7 +119,7 @@ class ExecuteSettings(NamedTuple):
 
     def run(self, plans: PlanFile, record: str | None = None) -> Iterator[RecordRun]:
         """Run plans; `record` is a file whose outputs are replayed, and that keeps the others."""
-        runs: Iterator[RecordRun] = pe.execute(
+        runs: Iterator[RecordRun] = execute(
             plans, self.tools, isolation=self.isolation, timeout=self.timeout, options=self.options,
             allow_read=self.allow_read, record=record, dialect=self.dialect, initial=self.states,
         )  # fmt: skip
@@ -151,8 +152,6 @@ class ExecuteJob(NamedTuple):
 
     def columns(self) -> dict[str, Any]:
         """The types of a row's keys, see :func:`planner_eval.results.runs.stored.write_rows`."""
-        from planner_eval.results.runs.pairs import JSON
-
         texts = dict.fromkeys(("calls", "ended", "answer", "state", "turns", "layers"), JSON)
         return {
             "record": str,
@@ -175,15 +174,13 @@ class ExecuteJob(NamedTuple):
             pairs: The records.
             fold: The sums.
         """
-        from planner_eval.execution.sandbox.sandbox import Limits, Sandbox
-
         how = self.how
         limits = Limits(seconds=how.timeout, read=how.allow_read)
         threads = how.options.concurrency > 1
         with Sandbox(how.tools, level=how.isolation, limits=limits, threads=threads, jobs=1) as box:
             for record, _ in pairs:
                 assert record is not None
-                ran = pe.execute([record], box, options=how.options, dialect=how.dialect, initial=how.states)
+                ran = execute([record], box, options=how.options, dialect=how.dialect, initial=how.states)
                 yield self.line(next(ran), fold)
 
     def line(self, ran: RecordRun, fold: RunCounts) -> str:
@@ -349,7 +346,7 @@ def judge_seeds(
     """Run each plan in the worlds of the seeds 0, 1 … and count."""
     judgements = [SeedCounts(record.name, seeds) for record in plans.records]
     for seed in range(seeds):
-        tools = pe.tool_source(spec, seed=str(seed), facts=facts)
+        tools = tool_source(spec, seed=str(seed), facts=facts)
         for judgement, ran in zip(judgements, how._replace(tools=tools).run(plans), strict=True):
             if ran.trace is None:
                 judgement.error = ran.error or "no plan"
