@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from planner_eval.reading.files.record import Record
     from planner_eval.results.pair_sums import DiffSums
     from planner_eval.results.runs.diff_job import DiffJob
-    from planner_eval.results.runs.folder import Input
     from planner_eval.results.runs.jobs import Effects
 
 
@@ -90,7 +89,6 @@ def command(
     """
     from planner_eval.comparison.evaluate import refuse_unknown_names
     from planner_eval.results.runs.diff_job import DiffJob
-    from planner_eval.results.runs.pairs import is_large
     from planner_eval.results.views.rows import PATCH, ROW_FORMAT, RowSettings, format_rows
 
     if gold is None:
@@ -120,9 +118,10 @@ def command(
     if result.drawn or seconds is not None or tools is not None:
         running = _compare_in_process(job, paired, rows, effects, work)
     else:
+        files = (("pred", paired.pred), ("gold", paired.gold))
         running = run_job(
-            job, paired.pairs, work, paired.pred, paired.gold, large=is_large(paired.pred, paired.gold),
-            folder=result.folder, given=(paired.pred.name, paired.gold.name), inputs=lambda: _inputs(paired),
+            job, paired.pairs, work, files, folder=result.folder, given=[file.name for _, file in files],
+            used=[("wrappers", name) for name in click.get_current_context().meta.get("wrappers", ())],
         )  # fmt: skip
     with running as (sums, lines):
         refuse_unknown_names(paired, sums.names, job.policy)
@@ -258,15 +257,6 @@ def _compare_in_process(
     sums = job.fold()
     lines = job.rows(paired.pairs, sums, rows.append, effects)
     yield WorkResult(sums, list(work.counted(lines, len(paired.pairs), "pairs")))
-
-
-def _inputs(paired: PairedFiles) -> list[Input]:
-    """The files behind the pairs."""
-    from planner_eval.results.runs.folder import input_of, inputs_of
-
-    tables = click.get_current_context().meta.get("wrappers", ())
-    wrappers = [input_of("wrappers", name) for name in tables]
-    return [*inputs_of("pred", paired.pred), *inputs_of("gold", paired.gold), *wrappers]
 
 
 def _draw(pairs: Sequence[tuple[Row, Sequence[Record | None]]], output: Output, look: DrawingOptions) -> None:

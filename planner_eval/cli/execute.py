@@ -181,16 +181,14 @@ def command(
         settings = {"spec": spec, "seed": seed, "ids": list(wanted), **source.decisive}
         settings |= {} if initial is None else {"initial": initial}
 
-        def inputs() -> list[RunInput]:
-            from planner_eval.results.runs.folder import input_of, inputs_of
+        def more() -> Iterator[RunInput]:
+            from planner_eval.results.runs.folder import input_of
 
-            read = used + [("read", path) for path in allow_read if os.path.isfile(path)]
-            return [*inputs_of("plans", plans), *(input_of(role, path) for role, path in read)]
+            return (input_of("read", path) for path in allow_read if os.path.isfile(path))
 
         running = run_job(
             job._replace(said=_deciding_settings(how, settings)), UnpairedRecords([plans.records]), work,
-            plans, large=True, what="plans", folder=folder, given=(plan,), inputs=inputs,
-            used=[name for _, name in used],
+            [("plans", plans)], what="plans", folder=folder, given=(plan,), used=used, more=more,
             deadline=timeout + _EXTRA_SECONDS,  # a plan has its own time, which is told as what it came to
         )  # fmt: skip
     else:

@@ -14,7 +14,7 @@ from planner_eval.cli.output import LIST_ASPECTS, Output, emit, output_options, 
 from planner_eval.cli.sources import Input, input_options, original_names
 from planner_eval.cli.stats_views import PICTURES, Pictures, paper_blocks, summaries_json
 from planner_eval.cli.workers import Work, run_job, stored_work_options
-from planner_eval.results.runs.pairs import UnpairedRecords, is_large
+from planner_eval.results.runs.pairs import UnpairedRecords
 from planner_eval.results.runs.stats_job import StatsJob, StatsSums, is_unread
 from planner_eval.results.views.stats import each_table, glossary_table, summary_blocks
 
@@ -94,25 +94,18 @@ def command(
         {**source.decisive, "infer": infer},
         rows or output.folder is not None,
     )
-    opened = [s.file for s in sources if s.file is not None]
 
-    def inputs() -> list[RunInput]:
-        from planner_eval.results.runs.folder import data_input, inputs_of
+    def more() -> Iterable[RunInput]:
+        from planner_eval.results.runs.folder import data_input
 
-        return [
-            entry
-            for s in sources
-            for entry in (
-                inputs_of("plans", s.file) if s.file is not None else [data_input("plans", s.name, s.samples)]
-            )
-        ]
+        return (data_input("plans", s.name, s.samples) for s in sources if s.file is None)
 
     def report(results: StatsSums) -> str:
         return _summary(sources, results, formats_of("data")[0], None, inferred=infer)
 
     with run_job(
-        job, UnpairedRecords(records), work, *opened, large=is_large(*opened), what="plans",
-        folder=output.folder, given=names, inputs=inputs, report=report,
+        job, UnpairedRecords(records), work, [("plans", s.file) for s in sources if s.file is not None],
+        what="plans", folder=output.folder, given=names, more=more, report=report,
     ) as (results, lines):  # fmt: skip
         sums = results.all()
         _say_unread(sources, results, lines, job.starts)

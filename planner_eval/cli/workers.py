@@ -177,14 +177,14 @@ def run_job(
     job: Job,
     pairs: Pairs,
     work: Work,
-    *files: PlanFile,
-    large: bool,
+    files: Sequence[tuple[str, PlanFile]],
+    *,
     what: str = "pairs",
     folder: str | None = None,
     deadline: float | None = None,
     given: Sequence[str] = (),
-    inputs: Callable[[], Sequence[Input]] = tuple,
-    used: Sequence[str] = (),
+    used: Sequence[tuple[str, str]] = (),
+    more: Callable[[], Iterable[Input]] = tuple,
     report: Callable[[Any], str] = lambda sums: to_json(sums.report, 1),
 ) -> Iterator[WorkResult]:
     """Do a job over all pairs, before anything of it is written.
@@ -193,31 +193,35 @@ def run_job(
         job: What is done.
         pairs: The pairs.
         work: How, as the user wants it.
-        files: The files of records.
-        large: Whether the input is large enough for parts.
+        files: The files of records, each with what it is for.
         what: What is counted, in the plural.
         folder: Where the run is kept.
         deadline: Seconds for a record where the user names none; None for the usual.
         given: What the user named, so that it is told alike again.
-        inputs: Gives the files behind the records, which a run tells from others.
-        used: Files of code and of what it knows.
+        used: Files of code and of what it knows, likewise.
+        more: Gives what else a run tells from others.
         report: Makes the text of the report from the sums.
     """
-    if not (large or work.wanted or folder):
+    from planner_eval.results.runs.pairs import Reiterable, is_large, make_change_check
+
+    plan_files = [file for _, file in files]
+    if not (work.wanted or folder or is_large(*plan_files)):
         sums = job.fold()
         yield WorkResult(sums, list(work.counted(job.rows(pairs, sums), len(pairs), what)))
         return
-    from planner_eval.results.runs.pairs import Reiterable, make_change_check
+    from planner_eval.results.runs.folder import input_of, inputs_of
     from planner_eval.results.runs.run import run
 
     kept: dict[str, Any] = {}
     if folder is not None:
-        kept = {"given": given, "inputs": inputs(), "report": report}
-    unchanged = make_change_check(*files, used=used)
+        read = [entry for role, file in files for entry in inputs_of(role, file)]
+        inputs = [*read, *more(), *(input_of(role, name) for role, name in used)]
+        kept = {"given": given, "inputs": inputs, "report": report}
+    unchanged = make_change_check(*plan_files, used=[name for _, name in used])
     running, progress = work.running(folder, deadline), work.progress(what)
     with run(job, pairs, running, what=what, progress=progress, unchanged=unchanged, **kept) as result:
-        read = _column_lines if result.rows.endswith(".parquet") else _file_lines
-        yield WorkResult(result.sums, Reiterable(lambda: read(result.rows, job)))
+        lines = _column_lines if result.rows.endswith(".parquet") else _file_lines
+        yield WorkResult(result.sums, Reiterable(lambda: lines(result.rows, job)))
 
 
 def _column_lines(rows: str, job: Any) -> Iterator[str]:
@@ -264,10 +268,10 @@ class PlansJob:
 
     def run(self, files: Sequence[PlanFile], work: Work) -> AbstractContextManager[WorkResult]:
         """Do it over all plans of some files, as :func:`run_job`."""
-        from planner_eval.results.runs.pairs import UnpairedRecords, is_large
+        from planner_eval.results.runs.pairs import UnpairedRecords
 
         pairs = UnpairedRecords([file.records for file in files])
-        return run_job(self, pairs, work, *files, large=is_large(*files), what="plans")
+        return run_job(self, pairs, work, [("plans", file) for file in files], what="plans")
 
 
 class Tally(Counts):
