@@ -21,7 +21,6 @@ from planner_eval.comparison.metrics import measure, measure_none
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, Row
-from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import topological_generations
 
 # ----------------------------------------------------------------------
@@ -148,16 +147,22 @@ def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
     (('code', 'argument.value'), ('tool', 'f'), ('depth', '1'))
     """
     if row.state in NO_ANSWER_STATES and row.gold is not None:
-        losses = _losses_without_answer(row.gold, policy)
-        return Credits((Cause(row.state, exact=losses[0], similarity=losses[1]),), (("code", row.state),))
+        loss = 1.0  # to answer nothing would be right where gold calls nothing
+        if row.gold.calls:
+            loss -= _value(measure_none(row.gold, ("similarity",), policy)["similarity"])
+        return Credits((Cause(row.state, exact=1.0, similarity=loss),), (("code", row.state),))
     diff = row.diff
     if diff is None or diff.same or diff.matching is None:
         return None
-    causes = _locate_causes(diff)
+    levels = [
+        {call: level for level, calls in enumerate(topological_generations(plan), 1) for call in calls}
+        for plan in (diff.gold, diff.pred)
+    ]
+    causes = [_locate_cause(diff, edit, levels) for edit in diff.roots]
     how = _choose_method(diff, len(causes))
     if how == EVEN:
         games: Sequence[Sequence[float]] = [
-            _even_shares(len(causes), loss) for loss in _losses(_scores(diff))
+            [(1 - score) / len(causes)] * len(causes) for score in _scores(diff)
         ]
         rights = _sufficient_groups(causes, None)
     else:
@@ -192,17 +197,6 @@ def _scores(diff: Diff) -> Scores:
 
 def _value(tally: Any) -> float:
     return 1.0 if tally is None or tally.value is None else float(tally.value)
-
-
-def _losses(scores: Scores) -> Scores:
-    return 1 - scores[0], 1 - scores[1]
-
-
-def _losses_without_answer(gold: Plan, policy: Policy) -> Scores:
-    """What is lost where nothing was answered, as a score counts it."""
-    if not gold.calls:  # to answer nothing would be right
-        return 1.0, 1.0
-    return 1.0, 1 - _value(measure_none(gold, ("similarity",), policy)["similarity"])
 
 
 def _make_value_function(diff: Diff) -> Callable[[int], Scores]:
@@ -263,10 +257,6 @@ def _first_last_means(count: int, worth: Callable[[int], float]) -> list[float]:
     return [gain + over for gain in gains]
 
 
-def _even_shares(count: int, loss: float) -> list[float]:
-    return [loss / count] * count
-
-
 def _sufficient_groups(
     causes: Sequence[Cause], worth: Callable[[int], Scores] | None
 ) -> tuple[tuple[str, ...], ...]:
@@ -283,35 +273,14 @@ def _sufficient_groups(
     return tuple(group for group, some in groups.items() if right(some))
 
 
-def _locate_causes(diff: Diff) -> list[Cause]:
-    """The root causes and where they are."""
-    levels = _CallGenerations(diff.pred), _CallGenerations(diff.gold)
-    return [_locate_cause(diff, edit, levels) for edit in diff.roots]
-
-
-class _CallGenerations:
-    """The generations of a plan's calls, worked out when they are first asked for."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self._known: dict[int, int] = {}
-
-    def of(self, call: int) -> int | None:
-        if not self._known:
-            generations = topological_generations(self.plan)
-            self._known = {index: level for level, calls in enumerate(generations, 1) for index in calls}
-        return self._known.get(call)
-
-
-def _locate_cause(diff: Diff, edit: Edit, levels: tuple[_CallGenerations, _CallGenerations]) -> Cause:
-    for location, call_levels in ((edit.gold, levels[1]), (edit.pred, levels[0])):
+def _locate_cause(diff: Diff, edit: Edit, levels: Sequence[Mapping[int, int]]) -> Cause:
+    """A root cause and where it is, by the generations of gold's calls and the prediction's."""
+    for plan, location, level in zip((diff.gold, diff.pred), (edit.gold, edit.pred), levels, strict=True):
         if location is None or location.call is None:
             continue
         other = edit.pred if location is edit.gold else edit.gold
         argument = location.argument if location.argument is not None else other and other.argument
-        return Cause(
-            edit.code, call_levels.plan.calls[location.call].tool, argument, call_levels.of(location.call)
-        )
+        return Cause(edit.code, plan.calls[location.call].tool, argument, level.get(location.call))
     return Cause(edit.code)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -179,6 +179,8 @@ def _pass_lines(
 # ----------------------------------------------------------------------
 # Sets of predictions for the same gold plans: paired differences, what flipped, what was mistaken.
 Key = TypeVar("Key", str, tuple[str, str])
+S = TypeVar("S")
+T = TypeVar("T")
 
 LOWER_IS_BETTER = frozenset(name for name, metric in METRICS.items() if metric.lower)
 """Metrics of which less is better."""
@@ -241,8 +243,8 @@ def _contrast(
     columns = joined_pairs.columns
     return Contrast(
         names,
-        (count_records(side_totals[0]), count_records(side_totals[1])),
-        (_count_unanswered(joined_pairs.states[0]), _count_unanswered(joined_pairs.states[1])),
+        _of_both(count_records, side_totals),
+        _of_both(_count_unanswered, joined_pairs.states),
         _lines(columns, seed),
         joined_pairs.n,
         tuple(joined_pairs.lost),
@@ -251,11 +253,11 @@ def _contrast(
             key: {shown_group(value, groups): _lines(groups[value], seed) for value in sort_values(groups)}
             for key, groups in joined_pairs.groups.items()
         },
-        (_sort_by_count(joined_pairs.mistaken[0]), _sort_by_count(joined_pairs.mistaken[1])),
+        _of_both(_sort_by_count, joined_pairs.mistaken),
         runs,
         f"{origin} | {interval_note(cluster, count_clusters(columns))} | seed={seed}"
         f"{_unpaired_trials(names, side_totals, joined_pairs.n) if cluster == TASK_KEY else ''}",
-        causes=(_sort_by_count(joined_pairs.causes[0]), _sort_by_count(joined_pairs.causes[1])),
+        causes=_of_both(_sort_by_count, joined_pairs.causes),
         conversations=(side_totals[0].conversations, side_totals[1].conversations),
         both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
     )
@@ -275,16 +277,18 @@ def _count_unanswered(states: Counter[str]) -> int:
     return sum(states[state] for state in NO_ANSWER_STATES)
 
 
+def _of_both(function: Callable[[S], T], pair: Iterable[S]) -> tuple[T, T]:
+    """What a function gives of each of two systems."""
+    first, second = map(function, pair)
+    return first, second
+
+
 def _both_read(joined_pairs: JoinedSums, seed: int) -> BothRead:
-    states = joined_pairs.states
     return BothRead(
         joined_pairs.both_read,
         _lines(joined_pairs.read, seed),
-        (_sort_by_count(joined_pairs.causes_read[0]), _sort_by_count(joined_pairs.causes_read[1])),
-        (
-            {s: states[0][s] for s in NO_ANSWER_STATES if states[0][s]},
-            {s: states[1][s] for s in NO_ANSWER_STATES if states[1][s]},
-        ),
+        _of_both(_sort_by_count, joined_pairs.causes_read),
+        _of_both(lambda states: {s: states[s] for s in NO_ANSWER_STATES if states[s]}, joined_pairs.states),
         joined_pairs.unread_lead,
     )
 
@@ -305,10 +309,9 @@ class System(NamedTuple):
     tried: bool = True
 
 
-def _join_unequal(values: Iterable[str]) -> str:
+def _join_unequal(values: Sequence[str]) -> str:
     """What systems have, once if all have the same."""
-    listed = list(values)
-    return listed[0] if len({*listed}) == 1 else ", ".join(listed)
+    return values[0] if len({*values}) == 1 else ", ".join(values)
 
 
 def comparison_of(
@@ -335,10 +338,9 @@ def comparison_of(
         version: Which version scored them, where it is another.
     """
     first = systems[0]
+    said = zip(*((s.about.answers, s.about.pairing, s.totals.read) for s in systems), strict=True)
     provenance = {
-        "answers": _join_unequal(system.about.answers for system in systems),
-        "pairing": _join_unequal(system.about.pairing for system in systems),
-        "notation": _join_unequal(system.totals.read for system in systems),
+        **dict(zip(("answers", "pairing", "notation"), map(_join_unequal, said), strict=True)),
         "reading": first.about.reading,
         **first.about.counted,
         **{name: system.about.mark for name, system in zip(names, systems, strict=True) if system.about.mark},
@@ -354,17 +356,16 @@ def comparison_of(
     )
     contrasts = []
     for contrast, other in zip(comparison.contrasts, systems[1:], strict=True):
-        pair = (first, other)
-        records = [
+        first_records, other_records = (
             counts._replace(
                 repeated=len(system.about.repeated), repairable=counts.repairable if system.tried else None
             )
-            for counts, system in zip(contrast.records, pair, strict=True)
-        ]
+            for counts, system in zip(contrast.records, (first, other), strict=True)
+        )
         read = {"first": first.about.read["answers"], "second": other.about.read["answers"]}
         read["gold"] = other.about.read["gold"]
-        lacks = first.totals.lacking
-        contrasts.append(replace(contrast, records=(records[0], records[1]), read=read, lacks=lacks))
+        records = first_records, other_records
+        contrasts.append(replace(contrast, records=records, read=read, lacks=first.totals.lacking))
     return replace(comparison, contrasts=tuple(contrasts))
 
 
@@ -392,14 +393,10 @@ def _correct_contrasts(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:
             lines=lines,
             breakdown=breakdown,
             family=family,
-            both_read=_replace_lines(contrast.both_read, read),
+            both_read=contrast.both_read and replace(contrast.both_read, lines=read),
         )
         for contrast, lines, breakdown, read in zip(contrasts, figures, breakdowns, of_read, strict=True)
     )
-
-
-def _replace_lines(both_read: BothRead | None, lines: tuple[Line, ...]) -> BothRead | None:
-    return None if both_read is None else replace(both_read, lines=lines)
 
 
 def _correct_blocks(blocks: Sequence[Sequence[Line]]) -> list[tuple[Line, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, overload
 
-from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, expect_or_none
+from planner_eval.base.errors import InputError
 from planner_eval.base.resources import service
 from planner_eval.comparison.evaluate import Progress, pair, read_shared_gold
 from planner_eval.comparison.metrics import choose_metrics
@@ -19,6 +19,9 @@ from planner_eval.reading.parse import Source
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.contrast import Comparison, Contrast
 from planner_eval.results.score import (
+    check_breakdown,
+    compare_stored_runs,
+    is_benchmark_run,
     refuse_seed,
     refuse_unknown_keys,
     repair_predictions,
@@ -118,10 +121,7 @@ def compare(  # noqa: PLR0913 - the options of a public function
     """
     check_reading(reading)
     refuse_seed(seed)
-    expect(NAMES, by=by)
-    expect_or_none(NAME, cluster=cluster)
-    expect_or_none(FUNCTION, progress=progress)
-    by = (by,) if isinstance(by, str) else by
+    by = check_breakdown(by, cluster, progress=progress)
     systems = first if gold is None else [first, second]
     if isinstance(systems, Mapping):
         names, systems = (tuple(systems) if names is None else names), list(systems.values())
@@ -129,8 +129,6 @@ def compare(  # noqa: PLR0913 - the options of a public function
         _refuse_plans_for_systems(systems)
     called = system_names(systems, names)
     if gold is None and second is None:
-        from planner_eval.results.score import compare_stored_runs, is_benchmark_run
-
         if any(map(is_benchmark_run, systems)):
             if by:
                 raise InputError(f"by is {by!r}: a benchmark's metrics have no breakdown")

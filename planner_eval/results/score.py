@@ -144,10 +144,8 @@ def score(  # noqa: PLR0913 - the options of a public function
     >>> report.figure("exact"), report.states()
     (0.5, {'same': 1, 'cut': 1})
     """
-    expect(NAMES, by=by)
     expect(instance_of(Terms, "Terms(…) of planner_eval.comparison.policy.policy"), terms=terms)
-    expect_or_none(NAME, cluster=cluster)
-    expect_or_none(FUNCTION, progress=progress)
+    by = check_breakdown(by, cluster, progress=progress)
     expect(FLAG, causes=causes)
     check_running(running)
     refuse_empty_lists(pred, gold)
@@ -160,7 +158,6 @@ def score(  # noqa: PLR0913 - the options of a public function
     if gold is None and not isinstance(pred, PairedFiles):
         text_as_record(pred)  # the name of a file has an error of its own
         raise PairingError("nothing could be scored: there are no gold plans, expected gold=")
-    by = (by,) if isinstance(by, str) else by
     paired = repair_predictions(pred if isinstance(pred, PairedFiles) else pair(pred, gold, reading=reading))
     chosen = policy_of(policy)
     cluster = cluster or (TASK_KEY if paired.trials else None)
@@ -231,6 +228,18 @@ def scored_rows(
     """The scored pairs, which are added to the sums."""
     rows = job.scored(paired.pairs, totals)
     return tuple(rows if progress is None else report_progress(rows, len(paired.pairs), progress))
+
+
+def check_breakdown(by: Any, cluster: Any, **functions: Any) -> Sequence[str]:
+    """Refuse what figures cannot be broken down by, and clusters and functions that are none; the keys.
+
+    Raises:
+        InputError: says what is expected.
+    """
+    expect(NAMES, by=by)
+    expect_or_none(NAME, cluster=cluster)
+    expect_or_none(FUNCTION, **functions)
+    return (by,) if isinstance(by, str) else by
 
 
 def refuse_seed(seed: Any) -> None:

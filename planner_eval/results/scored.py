@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import JsonObject
@@ -24,6 +24,7 @@ from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
 from planner_eval.reading.files.trials import RecordedVerdict
 
 if TYPE_CHECKING:
+    from planner_eval.comparison.explanation.edits import Place
     from planner_eval.results.causes import Credits
 
 
@@ -34,6 +35,10 @@ BREAKDOWN_FIELDS = ("difficulty", "domain", "category")
 
 STRUCTURE_KEYS = ("calls", "depth", "pattern", "scope")
 """What gold's structure can be broken down by; a plan without apps has no scope."""
+
+
+Mistake: TypeAlias = tuple[str | None, str | None]
+"""Gold's tool and the tool that it was taken for; None where there is none."""
 
 
 @fast_frozen
@@ -72,7 +77,7 @@ class ScoredRow:
     proved: bool = True
     repaired: bool = False
     choices: bool = False
-    mistaken: tuple[tuple[str | None, str | None], ...] = ()
+    mistaken: tuple[Mistake, ...] = ()
     file: str | None = None
     line: int | None = None
     repairable: bool = False
@@ -117,7 +122,7 @@ def scored_row(
             tallies = measure_none(gold, metrics, policy)
         else:  # a call that counts under every policy, for it is none that a policy names
             tallies = measure(match(_UNREAD_PLAN, Plan()), metrics)
-        missed: tuple[tuple[str | None, str | None], ...] = tuple((c.tool, None) for c in gold.calls)
+        missed: tuple[Mistake, ...] = tuple((c.tool, None) for c in gold.calls)
         why = error or STATES[state]
         helped = row.mended is not None and not is_cut(row.mended)
         return ScoredRow(name, state, tallies, (), why, keys, True, False, False, missed, *source, helped)
@@ -140,16 +145,17 @@ def scored_row(
     )
 
 
-def mistaken_tools(diff: Diff) -> tuple[tuple[str | None, str | None], ...]:
+def mistaken_tools(diff: Diff) -> tuple[Mistake, ...]:
     """Which tool was taken for which, from the edits that say so."""
-    pred, gold = diff.pred, diff.gold
-    confusions: list[tuple[str | None, str | None]] = []
-    for edit in diff.edits:
-        if edit.code in ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated"):
-            pred_tool = pred.calls[edit.pred.call].tool if edit.pred and edit.pred.call is not None else None
-            gold_tool = gold.calls[edit.gold.call].tool if edit.gold and edit.gold.call is not None else None
-            confusions.append((gold_tool, pred_tool))
-    return tuple(confusions)
+    return tuple(
+        (_located_tool(diff.gold, edit.gold), _located_tool(diff.pred, edit.pred))
+        for edit in diff.edits
+        if edit.code in ("call.replaced", "app.changed", "call.missing", "call.extra", "call.duplicated")
+    )
+
+
+def _located_tool(plan: Plan, place: Place | None) -> str | None:
+    return None if place is None or place.call is None else plan.calls[place.call].tool
 
 
 def keys_of(names: Iterable[str], row: Row) -> dict[str, str]:
@@ -362,7 +368,7 @@ def row_of_columns(data: Mapping[str, Any]) -> ScoredRow:
 
 def scored_of(data: Mapping[str, Any]) -> ScoredRow:
     """A scored pair from what :func:`line_of` wrote of it."""
-    credits = None
+    credits, recorded = None, data.get("recorded") or {}
     if data.get("credits") is not None:
         from planner_eval.results.causes import Credits
 
@@ -381,14 +387,10 @@ def scored_of(data: Mapping[str, Any]) -> ScoredRow:
         credits=credits,
         **{name: data[name] for name in ROW_FLAGS if name in data},
         task=data.get("task"),
-        verdict=_verdict_of(data.get("recorded")),
+        verdict=RecordedVerdict(**recorded) if recorded.get("field") is not None else None,
         turns=turns_of(data.get("turns")),
         costs={name: value for name, value in (data.get("costs") or {}).items() if value is not None},
     )
-
-
-def _verdict_of(data: Mapping[str, Any] | None) -> RecordedVerdict | None:
-    return RecordedVerdict(data["field"], data["value"]) if data and data["field"] is not None else None
 
 
 def _tally(data: Mapping[str, Any] | None) -> Tally | None:

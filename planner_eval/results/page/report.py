@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval._version import __version__
-from planner_eval.base.errors import FUNCTION, NAME, NAMES, InputError, expect, expect_or_none
+from planner_eval.base.errors import NAMES, InputError, expect_or_none
 from planner_eval.base.text import JsonObject
 from planner_eval.comparison.evaluate import PairedFiles, Progress, pair, read_shared_gold, report_progress
 from planner_eval.comparison.explanation.edits import EDITS
@@ -24,15 +24,15 @@ from planner_eval.reading.parse import Source
 from planner_eval.results.causes import CauseSum
 from planner_eval.results.compare import System, comparison_of
 from planner_eval.results.compare_systems import Systems
-from planner_eval.results.contrast import Contrast, Line
+from planner_eval.results.contrast import Contrast
 from planner_eval.results.page.lines import PageJob
 from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
 from planner_eval.results.report import Estimate, Report, report_of
 from planner_eval.results.runs.jobs import Effects, ScoreJob
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running, check_running, make_change_check
 from planner_eval.results.runs.run import run
-from planner_eval.results.score import refuse_unknown_keys, repair_predictions, scoring_job
-from planner_eval.results.scored import BREAKDOWN_FIELDS, ScoredRow, row_of
+from planner_eval.results.score import check_breakdown, refuse_unknown_keys, repair_predictions, scoring_job
+from planner_eval.results.scored import BREAKDOWN_FIELDS, StoredRows, row_of
 from planner_eval.results.system_names import system_names
 from planner_eval.results.totals import Totals
 from planner_eval.results.views.report import beside_cards, fix_sentence
@@ -171,11 +171,6 @@ def _group_data(value: str, estimates: Iterable[Estimate]) -> JsonObject:
     }
 
 
-def _significance_data(line: Line) -> dict[str, float | None]:
-    """How sure the difference of two figures is."""
-    return {"low": line.difference.low, "high": line.difference.high, "p": line.p}
-
-
 def compare_data(contrast: Contrast) -> JsonObject:
     """How two runs compare.
 
@@ -187,7 +182,9 @@ def compare_data(contrast: Contrast) -> JsonObject:
             "name": line.name,
             "a": line.first.value,
             "b": line.second.value,
-            **_significance_data(line),
+            "low": line.difference.low,
+            "high": line.difference.high,
+            "p": line.p,
             **_direction_data(line.name),
         }
         for line in contrast.lines
@@ -295,12 +292,9 @@ def report(  # noqa: PLR0913 - the options of a public function
     ({'different': 1}, 1)
     """
     chosen = policy_of(policy)
-    expect(NAMES, by=by)
+    by = check_breakdown(by, cluster, effects=effects, progress=progress)
     expect_or_none(NAMES, names=names)
-    expect_or_none(NAME, cluster=cluster)
-    expect_or_none(FUNCTION, effects=effects, progress=progress)
     check_running(running)
-    by = (by,) if isinstance(by, str) else by
     pairings, called = _pair_systems(pred, gold, reading, names)
     refuse_bad_settings(shown)
     query, query_notes = question_field(shown.query, pairings[0].gold, pairings[0].pred)
@@ -420,27 +414,16 @@ def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> 
 
 def _comparison_data(results: Sequence[SystemResults], names: Sequence[str], policy: Policy) -> JsonObject:
     job = results[0].score
-    systems = [System(_LazyCounts(r), r.totals, r.score.about) for r in results]
+    systems = [System(_counted_rows(r), r.totals, r.score.about) for r in results]
     comparison = comparison_of(
         systems, job.metrics, names=names, by=(), seed=0, policy=policy.name, cluster=job.cluster
     )
     return compare_data(comparison.contrasts[0])
 
 
-class _LazyCounts(Sequence[Any]):
+def _counted_rows(result: SystemResults) -> StoredRows:
     """What metrics counted in each pair of a system, read when it is asked for."""
-
-    def __init__(self, result: SystemResults) -> None:
-        self.side = result
-
-    def __len__(self) -> int:
-        return self.side.totals.pairs
-
-    def __iter__(self) -> Iterator[ScoredRow]:
-        return map(row_of, self.side.sheaf.counts())
-
-    def __getitem__(self, index: Any) -> Any:
-        return [*self][index]
+    return StoredRows("", result.totals.pairs, read=lambda _: map(row_of, result.sheaf.counts()))
 
 
 def _pair_systems(
