@@ -18,18 +18,18 @@ from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.benchmarks.score import Scored, figure_rows, summary_lines
 from planner_eval.comparison.diff import diff
-from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import Row
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import Record
 from planner_eval.results.page.lines import Pair, PairLineWriter
-from planner_eval.results.page.page import PACK_SIZE, SCHEMA, LineSpool, Packs, page
+from planner_eval.results.page.page import LineSpool, Packs, page
 from planner_eval.results.page.plan_data import MAX_TEXT
 from planner_eval.results.page.report import (
     DEFAULT_SETTINGS,
     PageResult,
     PageSettings,
+    head_of,
     omission_notes,
     refuse_bad_settings,
 )
@@ -92,22 +92,14 @@ def benchmark_page(
     states = Counter(pair.row.state for pair in pairs)
     counted = {state: states[state] for state in STATES if states[state]}
     omitted = tuple(omission_notes(packs, shown, "records"))
-    title = shown.title or f"{name} under {scored.benchmark.title}"
-    head = {
-        "schema": SCHEMA,
-        "title": title,
-        "version": __version__,
-        "chunk": PACK_SIZE,
-        "packs": packs.count,
-        "details": packs.detail_packs,
-        "pairs": len(packs.ids),
-        "states": {state: STATES[state] for state in counted},
-        "codes": {code: EDITS[code] for code, _ in packs.codes.most_common()},
-        "runs": [_run_data(scored, name, pairs, counted, run)],
-        "commands": [None],
-        "theme": shown.theme,
-        "notes": [*dict.fromkeys([*summary_lines(scored), *scored.notes, *omitted])],
-    }
+    head = head_of(
+        packs,
+        [_run_data(scored, name, pairs, counted, run)],
+        title=shown.title or f"{name} under {scored.benchmark.title}",
+        commands=[None],
+        notes=[*dict.fromkeys([*summary_lines(scored), *scored.notes, *omitted])],
+        theme=shown.theme,
+    )
     return PageResult(page(head, packs), (), omitted)
 
 

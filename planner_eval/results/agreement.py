@@ -315,16 +315,13 @@ def _figures(cells: Cells) -> list[AgreementFigure]:
     alone = "both sides give one class only, so chance would agree as often"
     note = alone if value is None and total else "agreement beyond chance"
     return [
-        AgreementFigure(
-            "agreement",
-            same / total if total else None,
-            same,
-            total,
-            proportion(same, total),
-            "of all records",
-        ),
+        _share("agreement", same, total, "of all records"),
         AgreementFigure("kappa", value, None, total, span, note),
     ]
+
+
+def _share(name: str, hits: int, of: int, note: str) -> AgreementFigure:
+    return AgreementFigure(name, hits / of if of else None, hits, of, proportion(hits, of), note)
 
 
 def _errors(cells: Cells) -> list[AgreementFigure]:
@@ -332,16 +329,13 @@ def _errors(cells: Cells) -> list[AgreementFigure]:
     (right, over), (under, wrong) = cells
     of = right + over + under + wrong
 
-    def share(name: str, hits: int, of: int, note: str) -> AgreementFigure:
-        return AgreementFigure(name, hits / of if of else None, hits, of, proportion(hits, of), note)
-
     return [
-        share("false positives", over, of, "yes where the reference says no, of all records"),
-        share("false negatives", under, of, "no where the reference says yes, of all records"),
-        share("false positive rate", over, over + wrong, "of the reference's no"),
-        share("false negative rate", under, right + under, "of the reference's yes"),
-        share("precision", right, right + over, "of its yes, the share that the reference confirms"),
-        share("recall", right, right + under, "of the reference's yes, the share that it finds"),
+        _share("false positives", over, of, "yes where the reference says no, of all records"),
+        _share("false negatives", under, of, "no where the reference says yes, of all records"),
+        _share("false positive rate", over, over + wrong, "of the reference's no"),
+        _share("false negative rate", under, right + under, "of the reference's yes"),
+        _share("precision", right, right + over, "of its yes, the share that the reference confirms"),
+        _share("recall", right, right + under, "of the reference's yes, the share that it finds"),
     ]
 
 

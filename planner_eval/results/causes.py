@@ -421,9 +421,8 @@ class CauseSums:
         pairs, exact, similarity, right = self.groups[group]
         scale = self.pairs * _UNIT
         gain = right / self.pairs
-        return CauseSum(
-            kind, _group_name(kind, fields), pairs, exact / scale, similarity / scale, gain, tuple(fields)
-        )
+        name = "{}({})".format(*fields) if kind == "argument" else ": ".join(fields)
+        return CauseSum(kind, name, pairs, exact / scale, similarity / scale, gain, tuple(fields))
 
 
 def _cost_sort_key(row: CauseSum) -> tuple[Any, ...]:
@@ -438,12 +437,6 @@ def _is_state(row: CauseSum) -> bool:
 
 
 _CALL_CODE_PREFIXES = ("call", "app", "name", "argument", "arguments", "reference")
-
-
-def _group_name(kind: str, fields: Sequence[str]) -> str:
-    if kind == "argument":
-        return f"{fields[0]}({fields[1]})"
-    return ": ".join(fields)
 
 
 # ----------------------------------------------------------------------

@@ -184,7 +184,7 @@ def score(  # noqa: PLR0913 - the options of a public function
         given=(paired.pred.name, paired.gold.name),
         progress=progress,
         unchanged=make_change_check(paired.pred, paired.gold),
-        report=lambda totals: _report_text(make_report(totals, ())),
+        report=lambda totals: to_json(report_data(make_report(totals, ())), 1),
     )
     return make_report(outcome.sums, _stored_rows(outcome.rows, outcome.pairs, outcome))
 
@@ -292,13 +292,6 @@ def _stored_rows(rows: str, count: int, keeps: object = None) -> StoredRows:
 
         return StoredRows(rows, count, keeps, lambda path: map(row_of_columns, read_rows(os.fspath(path))))
     return StoredRows(rows, count, keeps)
-
-
-def _report_text(report: Report) -> str:
-    """A report without its rows, which stand beside it."""
-    data = report_data(report, ())
-    del data["rows"]
-    return to_json(data, 1)
 
 
 class _StoredScore(NamedTuple):

@@ -76,18 +76,12 @@ def run_scorer(command: Sequence[str], *, timeout: float = 60.0) -> Iterator[Pai
         for pair in pairs():
             for role, file in files.items():
                 file.write_text(json.dumps(pair[role]), encoding="utf-8")
-            replacements = {f"{{{role}}}": str(file) for role, file in files.items()}
-            filled = [_fill_placeholders(argument, replacements) for argument in command]
-            verdict, error = _read_verdict(filled if named else [*filled, *replacements.values()], timeout)
+            pred_file, gold_file = map(str, files.values())
+            filled = [a.replace("{pred}", pred_file).replace("{gold}", gold_file) for a in command]
+            verdict, error = _read_verdict(filled if named else [*filled, pred_file, gold_file], timeout)
             yield PairVerdict(
                 pair["id"], pair["what"], pair["same"], pair["policy_dependent"], verdict, error
             )
-
-
-def _fill_placeholders(argument: str, replacements: dict[str, str]) -> str:
-    for mark, name in replacements.items():
-        argument = argument.replace(mark, name)
-    return argument
 
 
 def _read_verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, str]:

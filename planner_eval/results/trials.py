@@ -404,7 +404,10 @@ def trial_data(report: TrialReport) -> JsonObject:
     data: dict[str, Any] = {}
     if report.passes:
         data = {
-            "tasks": {name: _count_data(counts) for name, counts in report.tasks.items()},
+            "tasks": {
+                name: {key: count for key, count in counts._asdict().items() if count or key != "absent"}
+                for name, counts in report.tasks.items()
+            },
             "passes": [_estimate_data(estimate) for estimate in report.passes],
             "shares": report.shares._asdict(),
             "disagreement": report.disagreement(),
@@ -425,20 +428,12 @@ def trial_data(report: TrialReport) -> JsonObject:
     return data
 
 
-def _count_data(counts: TaskCount) -> dict[str, int]:
-    """A task's counts; of absent trials only where there are any."""
-    return {name: count for name, count in counts._asdict().items() if count or name != "absent"}
-
-
 def _estimate_data(estimate: PassEstimate) -> JsonObject:
-    def interval_data(interval: Interval | None) -> dict[str, Any] | None:
-        return None if interval is None else interval._asdict()
-
     return {
         "k": estimate.k,
         "pass^k": estimate.hat,
-        "interval^k": interval_data(estimate.hat_interval),
+        "interval^k": estimate.hat_interval and estimate.hat_interval._asdict(),
         "pass@k": estimate.at,
-        "interval@k": interval_data(estimate.at_interval),
+        "interval@k": estimate.at_interval and estimate.at_interval._asdict(),
         "tasks": estimate.tasks,
     }

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.input_files import read_text
@@ -103,14 +102,7 @@ def theme(name: str) -> Theme:
         from planner_eval.results.schema import ThemeFile
 
         ThemeFile.check(data, f"theme {name}")
-    return _make_theme(name, data)
-
-
-def _make_theme(name: str, data: dict[str, Any]) -> Theme:
-    """The theme of data that are as they should be: checked, or shipped and so checked by tests."""
-    roles = {role: _make_role(role, data["roles"][role]) for role in ROLES}
+    # the data are as they should be: checked, or shipped and so checked by tests
+    bare = {"sign": "", "meaning": "", "ansi": ""}
+    roles = {role: Role(**{**bare, "word": role, **data["roles"][role]}) for role in ROLES}
     return Theme(**{**data, "name": name, "roles": roles})
-
-
-def _make_role(role: str, data: dict[str, Any]) -> Role:
-    return Role(**{"sign": "", "word": role, "meaning": "", "ansi": "", **data})

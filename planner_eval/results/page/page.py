@@ -217,11 +217,11 @@ class Packs:
         *,
         failures: bool = False,
         limit: int | None = None,
-        states: Iterable[str] = STATES,
+        states: Mapping[str, str] = STATES,
     ) -> None:
         self.sheaves = sheaves
-        self.states = tuple(states)
-        numbers = {state: number for number, state in enumerate(self.states)}
+        self.states = states
+        numbers = {state: number for number, state in enumerate(states)}
         self.strings, self.golds = StringTable(), GoldPlans()
         self.ids: list[str] = []
         self.fields: dict[str, list[int]] = {}
@@ -237,7 +237,7 @@ class Packs:
                     {(gold_tool, pred_tool) for gold_tool, pred_tool in head[1].taken} if head else ()
                 )
             states_of_pair = [None if h is None else h[1].state for h in heads]
-            if failures and all(state in (self.states[0], None) for state in states_of_pair):
+            if failures and all(state is None or not numbers[state] for state in states_of_pair):
                 continue
             self.found += 1
             if limit is None or len(self.ids) < limit:

@@ -66,7 +66,8 @@ def head_of(
         theme: One of :data:`THEMES`.
         compare: How two runs compare, as :func:`compare_data` gives it.
     """
-    present = {STATES_BY_NUMBER[number] for s in packs.sides for number in s.columns["state"]}
+    names = [*packs.states]
+    present = {names[number] for s in packs.sides for number in s.columns["state"]}
     present.update(state for run in runs for state in run["states"])
     return {
         "schema": SCHEMA,
@@ -76,7 +77,7 @@ def head_of(
         "packs": packs.count,
         "details": packs.detail_packs,
         "pairs": len(packs.ids),
-        "states": {state: meaning for state, meaning in STATES.items() if state in present},
+        "states": {state: meaning for state, meaning in packs.states.items() if state in present},
         "codes": {code: EDITS[code] for code, _ in packs.codes.most_common()},
         "runs": list(runs),
         **({"compare": compare} if compare is not None else {}),
@@ -84,10 +85,6 @@ def head_of(
         "theme": theme,
         "notes": list(notes),
     }
-
-
-STATES_BY_NUMBER = tuple(STATES)
-"""The states by the numbers that packs give them."""
 
 
 def run_data(

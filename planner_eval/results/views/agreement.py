@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.tables import Style, md_cell
 from planner_eval.base.text import format_count, one_line
-from planner_eval.results.agreement import Agreement
+from planner_eval.results.agreement import Agreement, Shift
 from planner_eval.results.intervals import span_text
 from planner_eval.results.views.junit import Case, outcome
 
@@ -39,7 +39,8 @@ def write_agreement(agreement: Agreement, form: str = DEFAULT, *, limits: Sequen
 def _document(agreement: Agreement, style: Style) -> Iterator[str]:
     first, second = agreement.names
     head = f"{first} against {second}: {format_count(agreement.n, 'record')} with both verdicts"
-    tables = (_figure_rows(agreement), _cell_rows(agreement), _shift_rows(agreement))
+    shifts = (dict(zip(("class", *Shift._fields[1:]), shift, strict=True)) for shift in agreement.shifts)
+    tables = (_figure_rows(agreement), _cell_rows(agreement), shifts)
     lines = (*_disagreement_lines(agreement), agreement.made)
     clipped = [md_cell(line) if style.markup else one_line(line, _MAX_LINE_LENGTH) for line in lines]
     blocks = [head, *(style.table(rows) for rows in tables), "\n".join(clipped)]
@@ -70,17 +71,6 @@ def _cell_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
     """The counts of confusion: a row a class of the first, a column a class of the second."""
     for name, counts in zip(agreement.classes, agreement.cells, strict=True):
         yield {"first ↓ second →": name} | dict(zip(agreement.classes, counts, strict=True))
-
-
-def _shift_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
-    for shift in agreement.shifts:
-        yield {
-            "class": shift.name,
-            "first": shift.first,
-            "second": shift.second,
-            "both": shift.both,
-            "p": shift.p,
-        }
 
 
 def _disagreement_lines(agreement: Agreement) -> Iterator[str]:

@@ -223,13 +223,12 @@ def _task_cases(report: Report, *, failures: bool, limited: bool) -> Iterator[Ca
 
 def _json_pieces(report: Report, rows: Iterable[ScoredRow], without: WithoutDoubts | None) -> Iterator[str]:
     """The whole as ``json.dumps`` writes it, whose last key is the rows."""
-    data = report_data(report, ())
+    data = report_data(report)
     if without is not None:
         from planner_eval.results.gold_doubts import doubt_data
 
         data["without_gold_doubts"] = doubt_data(report, without)
-        data["rows"] = data.pop("rows")
-    yield to_json(data, 1).removesuffix("[]\n}")
+    yield to_json({**data, "rows": []}, 1).removesuffix("[]\n}")
     for text in json_array(to_json(row_data(row), 1) for row in rows):
         yield text.replace("\n", "\n ")
     yield "\n}"
@@ -395,8 +394,8 @@ def _figure_data(figure: Estimate) -> JsonObject:
     return data
 
 
-def report_data(report: Report, rows: Iterable[ScoredRow]) -> JsonObject:
-    """A report as JSON data, with some of its rows."""
+def report_data(report: Report) -> JsonObject:
+    """A report as JSON data, but for its rows."""
     without = {key: count for key in report.breakdown if (count := report.totals.without(key))}
     return {
         "schema": "planeval.report/1",
@@ -415,7 +414,6 @@ def report_data(report: Report, rows: Iterable[ScoredRow]) -> JsonObject:
         "causes": report.codes(),
         **({} if report.causes is None else {"attribution": causes_data(report.causes)}),
         **_trial_data(report),
-        "rows": [row_data(row) for row in rows],
     }
 
 

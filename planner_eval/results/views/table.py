@@ -204,7 +204,7 @@ def plain_cell(
 
 # ---------------------------------------------------------------- for people
 def _text(table: Table, intervals: bool) -> str:
-    names = _unique_names([one_line(row.name, 40) for row in table.rows])
+    names = free_names((one_line(row.name, 40) for row in table.rows), heads=("", "figure"))
     letters = letter_names(len(names))
     body = _columns(table, names, intervals)
     legend = ""
@@ -227,11 +227,6 @@ def _columns(table: Table, names: Sequence[str], intervals: bool) -> str:
             | {n: plain_cell(r.cells[index], head, intervals) for n, r in zip(names, table.rows, strict=True)}
         )
     return plain_table(rows)
-
-
-def _unique_names(names: Sequence[str]) -> list[str]:
-    """Names that are the heads of columns: no two alike, none that of another column."""
-    return list(free_names(names, heads=("", "figure")))
 
 
 def _notes(table: Table, best: str) -> list[str]:
