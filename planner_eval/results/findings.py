@@ -9,11 +9,11 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import line_and_column, printable
+from planner_eval.base.text import printable
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.edits import Edit
+from planner_eval.comparison.explanation.edits import Edit, Place
 from planner_eval.comparison.rows import STATES, Row, Spans
-from planner_eval.plan.model import Call, Plan
+from planner_eval.plan.model import Plan
 from planner_eval.reading.files.record import Record, parse_position_name
 from planner_eval.results.pair_sums import has_different_effects
 from planner_eval.results.views.junit import NON_FILE_NAMES, Case
@@ -215,22 +215,12 @@ def finding_of_gold(
     if hasattr(record.source, "category"):  # a data set's sample, which stands in no file of the user's
         return finding
     finding = _locate_finding(finding, record)
-    if many or plan is None or plan.text is None or doubt.call is None:
+    if many or plan is None or doubt.call is None:
         return finding
-    start = _start_offset(plan.calls[doubt.call], doubt.argument)
-    if start is None:
-        return finding
-    line, column = line_and_column(plan.text, start)
+    spans = Spans(plan)
+    places = Place(doubt.call, doubt.argument), Place(doubt.call)
+    line, column = next(filter(None, map(spans.line_of, places)), (finding.line, finding.column))
     return finding._replace(line=line, column=column)
-
-
-def _start_offset(call: Call, argument: str | None) -> int | None:
-    """Where a call's argument, else the call, begins in the text that was read."""
-    if argument is not None and len(call.spans) == len(call.arguments):
-        spans = [span for (name, _), span in zip(call.arguments, call.spans, strict=True) if name == argument]
-        if spans and spans[0] is not None:
-            return spans[0][0]
-    return call.span[0] if call.span is not None else None
 
 
 def digests(findings: Sequence[Finding]) -> Iterator[str]:

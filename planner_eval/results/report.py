@@ -89,13 +89,7 @@ class Provenance(NamedTuple):
 
     def data(self) -> dict[str, Any]:
         """The same as JSON data."""
-        return {
-            **self._asdict(),
-            "read": dict(self.read),
-            "repeated": [list(repeat) for repeat in self.repeated],
-            "notes": [*self.notes],
-            "counted": dict(self.counted),
-        }
+        return self._asdict()
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Provenance:

@@ -26,7 +26,7 @@ from planner_eval.results.codes import label_meanings
 from planner_eval.results.drawing import Drawable, render
 from planner_eval.results.drawing.scene import visible_text
 from planner_eval.results.page.lines import COLUMNS, IndexEntry
-from planner_eval.results.page.plan_data import plan_data, short_json
+from planner_eval.results.page.packed_edits import plan_data, short_json
 
 # ----------------------------------------------------------------------
 # The page: its template, style and script, a head of figures, and packs of pairs.
@@ -399,17 +399,13 @@ def notebook_listing(thing: Plan | Diff) -> str | None:
         return None
     data = {
         "style": join_page_files("drawing.css"),
-        **(_plan_data(thing) if isinstance(thing, Plan) else _diff_data(thing)),
+        **({"pred": plan_data(thing)} if isinstance(thing, Plan) else _diff_data(thing)),
     }
     return (
         f'<div class="planeval-drawing"><pre>{html.escape(visible_lines(str(thing)))}</pre>'
         f'<script type="application/json">{escape_json(data)}</script>'
         f"<script>(() => {{\n{join_page_files(*NOTEBOOK_SCRIPTS)}}})();</script></div>"
     )
-
-
-def _plan_data(plan: Plan) -> JsonObject:
-    return {"pred": plan_data(plan)}
 
 
 def _diff_data(diff: Diff) -> JsonObject:
@@ -420,7 +416,7 @@ def _diff_data(diff: Diff) -> JsonObject:
         cause = -1 if edit.cause is None else edit.cause
         edits.append([edit.code, edit.message, cause, *locations[0], locations[1:]])
     aligned = [[gold, pred] for pred, gold, *_ in diff.alignment.pairs]
-    return {"gold": plan_data(diff.gold), **_plan_data(diff.pred), "aligned": aligned, "edits": edits}
+    return {"gold": plan_data(diff.gold), "pred": plan_data(diff.pred), "aligned": aligned, "edits": edits}
 
 
 def _location_data(where: Place | None) -> list[Any] | None:
