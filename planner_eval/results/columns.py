@@ -8,6 +8,7 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.ratios import f1_parts
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.metrics.facts import Counts, Share, Tally
 
 
@@ -131,9 +132,9 @@ class Column:
             return list(map(Unit, numbers, self.counts))
         return [Unit(_cluster_sums(numbers, codes), 1) for codes in self.clusters.values()]
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """The column as JSON data: numbers of a tally, how often, and in which clusters."""
-        data: dict[str, Any] = {"values": [_numbers(tally) for tally in self.values], "counts": self.counts}
+        data: JsonObject = {"values": [_numbers(tally) for tally in self.values], "counts": self.counts}
         if self.clusters:
             data["clusters"] = {name: [*codes.items()] for name, codes in self.clusters.items()}
         return data

@@ -156,7 +156,7 @@ def cost_rows(sums: ConversationSums, verdict: str = "") -> Rows:
     """
     rows = []
     for name, cost in sums.spent.items():
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "cost": name.replace("_", " "),
             "sum": round_cost(cost.total),
             "per record": round_cost(cost.mean),
@@ -215,7 +215,7 @@ def turn_lines(sums: ConversationSums, right_text: str = "the same as gold") -> 
 
 def conversation_data(sums: ConversationSums) -> JsonObject:
     """Turns and costs as JSON data."""
-    data: dict[str, Any] = {}
+    data: JsonObject = {}
     if sums.spent:
         data["costs"] = {
             name: {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import read_json, read_json_lines
-from planner_eval.base.text import format_count, shorten
+from planner_eval.base.text import JsonObject, format_count, shorten
 from planner_eval.comparison.rows import JUDGED_STATES
 from planner_eval.results.compare import make_comparison
 from planner_eval.results.contrast import Comparison, Contrast, Line
@@ -203,7 +203,7 @@ def turned_figures(contrast: Contrast, rest: Contrast) -> dict[str, tuple[str, s
 
 # ----------------------------------------------------------------------
 # In writing.
-def doubt_rows(report: Report, without: WithoutDoubts, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+def doubt_rows(report: Report, without: WithoutDoubts, names: Sequence[str] = ()) -> list[JsonObject]:
     """Each figure, and beside it that without the doubtful records.
 
     Args:
@@ -247,9 +247,9 @@ def doubt_sentences(comparison: Comparison, without: WithoutDoubts) -> list[str]
     return sentences
 
 
-def doubt_data(scored: Report | Comparison, without: WithoutDoubts) -> dict[str, Any]:
+def doubt_data(scored: Report | Comparison, without: WithoutDoubts) -> JsonObject:
     """What is so without the doubtful records, as JSON data."""
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "file": without.doubts.name,
         "left_out": without.left_out,
         "of": without.of,

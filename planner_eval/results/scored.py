@@ -230,7 +230,7 @@ def row_data(row: ScoredRow) -> JsonObject:
 
 def _details(row: ScoredRow, *, stored: bool = False) -> JsonObject:
     """What is said of a row after its figures; where it is stored, its place and mistaken tools as well."""
-    data: dict[str, Any] = {"codes": [*row.codes], "reason": row.reason, "proved": row.proved}
+    data: JsonObject = {"codes": [*row.codes], "reason": row.reason, "proved": row.proved}
     if row.keys:
         data["keys"] = dict(row.keys)
     data |= {name: True for name in ROW_FLAGS if getattr(row, name)}
@@ -249,7 +249,7 @@ def _details(row: ScoredRow, *, stored: bool = False) -> JsonObject:
     return data
 
 
-def tally_data(tally: Tally | None) -> dict[str, Any] | None:
+def tally_data(tally: Tally | None) -> JsonObject | None:
     """Counts as JSON data."""
     if tally is None:
         return None
@@ -320,7 +320,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[ScoredRow]:
         yield from map(row_of, lines)
 
 
-def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = False) -> dict[str, Any]:
+def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = False) -> JsonObject:
     """The types of what stands in a line, by its keys.
 
     Args:
@@ -359,7 +359,7 @@ def row_columns(metrics: Sequence[str], by: Sequence[str], *, causes: bool = Fal
 
 def row_of_columns(data: Mapping[str, Any]) -> ScoredRow:
     """A scored pair as it was, from its columns, where null stands for what is not there."""
-    present: dict[str, Any] = {name: value for name, value in data.items() if value is not None}
+    present: JsonObject = {name: value for name, value in data.items() if value is not None}
     present["keys"] = {name: value for name, value in present.get("keys", {}).items() if value is not None}
     if data["state"] not in JUDGED_STATES:
         present["metrics"] = {}

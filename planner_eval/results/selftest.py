@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from planner_eval.base.errors import NAMES, SECONDS, InputError, expect_or_none
 from planner_eval.base.resources import read
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
@@ -104,9 +104,9 @@ def _read_verdict(command: Sequence[str], timeout: float) -> tuple[bool | None, 
     return None, f"exit code {process.returncode}" + (f": {tail[-1][:100]}" if tail else "")
 
 
-def pairs() -> list[dict[str, Any]]:
+def pairs() -> list[JsonObject]:
     """The pairs as data: ``{id, what, same, policy_dependent, pred, gold}``."""
-    plan_pairs: list[dict[str, Any]] = json.loads(read("data/selftest/plan_pairs.json"))
+    plan_pairs: list[JsonObject] = json.loads(read("data/selftest/plan_pairs.json"))
     return plan_pairs
 
 

@@ -420,7 +420,7 @@ def unreadable_text(names: Sequence[str], records: Sequence[Records]) -> str:
     return f"without a readable plan: {'; '.join(clauses)}"
 
 
-def record_rows(names: Sequence[str], records: Sequence[Records], **labels: str) -> list[dict[str, Any]]:
+def record_rows(names: Sequence[str], records: Sequence[Records], **labels: str) -> list[JsonObject]:
     """The counts of systems, a row a state; those that are rare only where there are some.
 
     Args:

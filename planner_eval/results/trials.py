@@ -374,7 +374,7 @@ def trial_rows(report: TrialReport) -> Rows:
     uneven = any(recorded[e.k].tasks != e.tasks for e in report.passes if e.k in recorded)
     rows = []
     for estimate in report.passes:
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "k": estimate.k,
             "pass^k": round_ratio(estimate.hat),
             "95 %": span_text(estimate.hat_interval),
@@ -401,7 +401,7 @@ def trial_blocks(report: TrialReport | None, style: Style, right_text: str = "th
 def trial_data(report: TrialReport) -> JsonObject:
     """Trials as JSON data."""
     both, ours, missed, neither = report.cells
-    data: dict[str, Any] = {}
+    data: JsonObject = {}
     if report.passes:
         data = {
             "tasks": {

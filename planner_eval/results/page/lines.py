@@ -278,7 +278,7 @@ def _unedited_share(pair: Pair, pred: Mapping[str, Any], gold: Mapping[str, Any]
 
 def _extra_data(pair: Pair, reply: str | None) -> Any:
     """What else is shown of a pair: why it could not be compared, what was repaired, the reply as it came."""
-    details: dict[str, Any] = {**pair.more}
+    details: JsonObject = {**pair.more}
     if reply is not None and "talk" not in details:
         details["raw"] = reply
     row, plan = pair.row, pair.pred
@@ -312,7 +312,7 @@ _MIN_MESSAGES = 2
 
 def conversation_data(
     record: Record | None, plan: Plan | None, compared: Plan | None, turns: TurnComparison | None
-) -> dict[str, Any]:
+) -> JsonObject:
     """What a page tells of a conversation, as JSON data; empty where the prediction is none.
 
     A call that is compared stands as its number, one that does not count as its tool and arguments.
@@ -334,7 +334,7 @@ def conversation_data(
         return {}
     positions = {call.id: position for position, call in enumerate((compared or Plan()).calls)}
     listed = [_message_data(message, plan, positions) for message in messages[:MAX_MESSAGES]]
-    data: dict[str, Any] = {"m": listed}
+    data: JsonObject = {"m": listed}
     if len(messages) > MAX_MESSAGES:
         data["more"] = len(messages) - MAX_MESSAGES
     if turns is not None:

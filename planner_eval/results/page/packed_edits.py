@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.explanation.edits import EDITS, Edit, Place
 from planner_eval.comparison.explanation.names import path_name
 from planner_eval.comparison.rows import Spans
@@ -26,14 +27,14 @@ short_json = json_encoder(",", ":")
 """Data as JSON, as short as it gets."""
 
 
-def plan_data(plan: Plan) -> dict[str, Any]:
+def plan_data(plan: Plan) -> JsonObject:
     """A plan: its calls, each with the tool and the arguments, and its answer where it has one.
 
     >>> from planner_eval.plan.model import Call
     >>> plan_data(Plan((Call("a", "f", (("x", "1"),)), Call("b", "g", (("y", Ref(0, ("id",))),), "App"))))
     {'c': [['f', [['x', '1']]], ['App.g', [['y', {'$': [0, ['id']]}]]]]}
     """
-    data: dict[str, Any] = {"c": [[call.tool, arguments_data(call.arguments)] for call in plan.calls]}
+    data: JsonObject = {"c": [[call.tool, arguments_data(call.arguments)] for call in plan.calls]}
     if plan.answer is not None:
         data["a"] = arguments_data(plan.answer)
     return data
@@ -70,7 +71,7 @@ def _leaf_data(value: Value) -> Any:
     return value
 
 
-def _wrap_tagged(data: dict[str, Any]) -> dict[str, Any]:
+def _wrap_tagged(data: JsonObject) -> JsonObject:
     return {"{": data} if len(data) == 1 and not _TAGS.isdisjoint(data) else data
 
 

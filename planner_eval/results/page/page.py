@@ -264,7 +264,7 @@ class Packs:
         self.codes.update(list(codes))
 
     @property
-    def index(self) -> dict[str, Any]:
+    def index(self) -> JsonObject:
         """The index of all pairs."""
         for column in self.fields.values():
             column += [-1] * (len(self.ids) - len(column))

@@ -54,7 +54,7 @@ def head_of(
     notes: Sequence[str],
     theme: str = "auto",
     compare: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """What a page says before any pair is looked at.
 
     Args:
@@ -141,7 +141,7 @@ def _cause_data(cause: CauseSum) -> JsonObject:
 
 
 def _figure_data(estimate: Estimate) -> JsonObject:
-    data: dict[str, Any] = {
+    data: JsonObject = {
         "name": estimate.name,
         "value": estimate.value,
         "n": estimate.n,

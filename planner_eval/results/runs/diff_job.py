@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from planner_eval.base.frozen import fast_frozen
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import PairReading, Row
 from planner_eval.reading.files.record import Record, patch_name
@@ -44,7 +45,7 @@ class DiffJob:
     failures: bool = False
     gold_named: bool = False
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {
             "policy": self.policy.name,
@@ -55,7 +56,7 @@ class DiffJob:
             "failures": self.failures,
         }
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> JsonObject:
         """The types of a row's keys, see :func:`.parquet.write_rows`."""
         return {
             **dict.fromkeys(("id", "state", "error", "readable_with_repair"), str),

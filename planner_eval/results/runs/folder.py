@@ -14,7 +14,7 @@ from planner_eval._version import __version__
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import find_write_problem, write
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import unshipped_rows
 from planner_eval.reading.files.record import digest_origin
@@ -335,7 +335,7 @@ class Run(NamedTuple):
             job.kind, options, tuple(inputs), pairs, deadline, chunk_size, notations, store, tuple(file_names)
         )
 
-    def data(self) -> dict[str, Any]:
+    def data(self) -> JsonObject:
         """What ``run.json`` says."""
         return {
             "schema": SCHEMA,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import JsonObject
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import Evaluation, PairReading, Row
 from planner_eval.reading.files.costs import recorded_costs
@@ -204,7 +205,7 @@ class ScoreJob:
     causes: bool = False
     gold_named: bool = False
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> JsonObject:
         """All that decides what the rows are, as JSON data."""
         return {
             **{name: value for name, value in self.reading.items() if name not in LOCATION_FIELDS},
@@ -217,7 +218,7 @@ class ScoreJob:
             "about": self.about.data(),
         }
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> JsonObject:
         """The types of a row's keys, see :func:`.parquet.write_rows`."""
         from planner_eval.results.scored import row_columns
 

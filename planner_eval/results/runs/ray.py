@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import JsonObject
 from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.pairs import Part
 from planner_eval.results.runs.run import ProgressCallback, run_in_workers, worker_error
@@ -142,9 +143,9 @@ def _batches(chunks: Iterator[Part], many: int) -> Iterator[list[Part]]:
         yield batch
 
 
-def _get_answer(reference: Any) -> dict[str, Any]:
+def _get_answer(reference: Any) -> JsonObject:
     try:
-        answer: dict[str, Any] = ray.get(reference)
+        answer: JsonObject = ray.get(reference)
     except ray.exceptions.RayError as error:
         raise RuntimeError(f"a task of Ray failed {_RETRIES + 1} times: {error}") from None
     if "error" in answer:
@@ -152,7 +153,7 @@ def _get_answer(reference: Any) -> dict[str, Any]:
     return answer
 
 
-def run_parts(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | None) -> dict[str, Any]:
+def run_parts(task: tuple[Any, ...], chunks: Sequence[Part], deadline: float | None) -> JsonObject:
     """Do some parts on a machine of the cluster, but for those that an earlier try has done.
 
     Args:

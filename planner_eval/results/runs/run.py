@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 
 from planner_eval.base import errors
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import format_seconds
+from planner_eval.base.text import JsonObject, format_seconds
 from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.folder import Input, Run, RunFolder
 from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Job, Pairs, Part, Running
@@ -325,7 +325,7 @@ def _status_text(status: int) -> str:
         return f"signal {-status}"
 
 
-def worker_error(answer: dict[str, Any]) -> Exception:
+def worker_error(answer: JsonObject) -> Exception:
     """The error that a worker told of, see :func:`.worker.stopped`."""
     message = answer["said"]
     if answer["error"] is None:

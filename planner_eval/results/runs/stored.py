@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.output_files import write
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.results.runs.pairs import JSON, Job, Part
 from planner_eval.results.runs.work import (
     PARTIAL_SUFFIX,
@@ -58,7 +58,7 @@ def run_text(data: Mapping[str, Any]) -> str:
     return to_json({**data, "check": _digest(data)}, 1)
 
 
-def read_run(folder: str) -> dict[str, Any] | None:
+def read_run(folder: str) -> JsonObject | None:
     """What a folder says is run in it; None where it says nothing.
 
     What another version wrote in a form of its own is given as it stands.
@@ -150,7 +150,7 @@ def write_rows(lines: Iterable[bytes], columns: Mapping[str, Any], out: BinaryIO
             )
 
 
-def read_rows(path: str) -> Iterator[dict[str, Any]]:
+def read_rows(path: str) -> Iterator[JsonObject]:
     """The rows of a file as data; a number without a fraction is an int.
 
     Raises:
@@ -332,7 +332,7 @@ def _marks(folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
 
 
 # ---------------------------------------------------------------- what tells that a Parquet file is whole
-def _compute_digests(rows: str, folder: str, chunks: Iterable[Part]) -> dict[str, Any]:
+def _compute_digests(rows: str, folder: str, chunks: Iterable[Part]) -> JsonObject:
     """The digests of a file of rows, and of the parts that it was made of."""
     chunk_digest = blake2b(digest_size=16)
     for mark in _marks(folder, chunks):

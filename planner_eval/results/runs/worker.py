@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 from planner_eval.base.errors import PlanevalError
+from planner_eval.base.text import JsonObject
 from planner_eval.execution.sandbox.lockdown import die_with_parent
 from planner_eval.reading.files import frameworks
 from planner_eval.results.runs.pairs import Job, Pairs, Part
@@ -153,7 +154,7 @@ def serve(task: Task, ends: PipeEnds) -> None:
     os._exit(0)
 
 
-def _send_answer(ends: PipeEnds, data: dict[str, Any]) -> None:
+def _send_answer(ends: PipeEnds, data: JsonObject) -> None:
     line = json.dumps(data).encode("ascii") + b"\n"
     try:
         while line:
@@ -162,7 +163,7 @@ def _send_answer(ends: PipeEnds, data: dict[str, Any]) -> None:
         os._exit(1)
 
 
-def error_data(error: Exception) -> dict[str, Any]:
+def error_data(error: Exception) -> JsonObject:
     """What a parent is told of an error that ends the run."""
     if isinstance(error, PlanevalError):
         return {"error": type(error).__name__, "said": str(error)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.tables import Style, md_cell
-from planner_eval.base.text import format_count, one_line
+from planner_eval.base.text import JsonObject, format_count, one_line
 from planner_eval.results.agreement import Agreement, Shift
 from planner_eval.results.intervals import span_text
 from planner_eval.results.views.junit import Case, outcome
@@ -47,7 +46,7 @@ def _document(agreement: Agreement, style: Style) -> Iterator[str]:
     yield "\n\n".join(filter(None, blocks))
 
 
-def _data(agreement: Agreement) -> dict[str, Any]:
+def _data(agreement: Agreement) -> JsonObject:
     data = asdict(agreement)
     for name in ("figures", "shifts", "rows"):
         data[name] = [item._asdict() for item in getattr(agreement, name)]
@@ -56,7 +55,7 @@ def _data(agreement: Agreement) -> dict[str, Any]:
     return data | {"n": agreement.n, "left_over": agreement.left_over}
 
 
-def _figure_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
+def _figure_rows(agreement: Agreement) -> Iterator[JsonObject]:
     for share in agreement.figures:
         yield {
             "figure": share.name,
@@ -67,7 +66,7 @@ def _figure_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
         }
 
 
-def _cell_rows(agreement: Agreement) -> Iterator[dict[str, Any]]:
+def _cell_rows(agreement: Agreement) -> Iterator[JsonObject]:
     """The counts of confusion: a row a class of the first, a column a class of the second."""
     for name, counts in zip(agreement.classes, agreement.cells, strict=True):
         yield {"first ↓ second →": name} | dict(zip(agreement.classes, counts, strict=True))

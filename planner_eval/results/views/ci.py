@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 from urllib.parse import quote
 
 from planner_eval._version import __version__
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.tables import MARKDOWN, table_head, table_line
-from planner_eval.base.text import format_count, one_line, printable, to_json
+from planner_eval.base.text import JsonObject, format_count, one_line, printable, to_json
 from planner_eval.comparison.explanation.edits import EDITS
 from planner_eval.comparison.rows import STATES
 from planner_eval.results.findings import LEVELS, Finding, FindingGroup, digests, group_findings
@@ -206,12 +205,12 @@ def sarif(findings: Sequence[Finding], root: str | None = None) -> Iterator[str]
     yield to_json(log, 1)
 
 
-def _rule(code: str) -> dict[str, Any]:
+def _rule(code: str) -> JsonObject:
     description = EDITS.get(code) or code_meanings().get(code) or STATES.get(code) or code
     return {"id": code, "shortDescription": {"text": description}}
 
 
-def _invocation(left: int) -> dict[str, Any]:
+def _invocation(left: int) -> JsonObject:
     if not left:
         return {"executionSuccessful": True}
     shown = f"{MAX_RESULTS:,} of {left + MAX_RESULTS:,} are shown, the worst first"
@@ -222,8 +221,8 @@ def _invocation(left: int) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[str, Any]:
-    result: dict[str, Any] = {
+def _result(finding: Finding, rule: int, digest: str, root: str | None) -> JsonObject:
+    result: JsonObject = {
         "ruleId": finding.code,
         "ruleIndex": rule,
         "level": finding.level,
@@ -232,7 +231,7 @@ def _result(finding: Finding, rule: int, digest: str, root: str | None) -> dict[
     }
     file = path_from_root(finding.file, root)
     if file is not None:
-        location: dict[str, Any] = {"artifactLocation": {"uri": _uri(file)}}
+        location: JsonObject = {"artifactLocation": {"uri": _uri(file)}}
         if finding.line is not None:
             column = {} if finding.column is None else {"startColumn": finding.column}
             location["region"] = {"startLine": finding.line, **column}

@@ -78,7 +78,7 @@ def value_rows(comparison: Comparison, indices: Iterable[int], names: Sequence[s
     rows = []
     for index in indices:
         lines = [contrast.lines[index] for contrast in comparison.contrasts]
-        row: dict[str, Any] = {"metric": lines[0].name, names[0]: _figure_text(lines[0].first, sure=False)}
+        row: JsonObject = {"metric": lines[0].name, names[0]: _figure_text(lines[0].first, sure=False)}
         row |= {
             name: _figure_text(line.second, sure=line.sure)
             for name, line in zip(names[1:], lines, strict=True)
@@ -137,7 +137,7 @@ def cause_rows(comparison: Comparison, names: Sequence[str], *, with_both_read: 
     read = comparison.contrasts[0].both_read if with_both_read and len(comparison.contrasts) == 1 else None
     rows = []
     for code, counts in cause_counts(comparison).items():
-        row: dict[str, Any] = {"cause": code, **dict(zip(names, counts, strict=True))}
+        row: JsonObject = {"cause": code, **dict(zip(names, counts, strict=True))}
         if read is not None:
             row |= _both_read_column(names, read, [causes.get(code, 0) for causes in read.causes])
         rows.append(row)
@@ -185,7 +185,7 @@ def breakdown_rows(comparison: Comparison, key: str, names: Sequence[str]) -> Ro
         groups = [contrast.breakdown[key].get(value, ()) for contrast in comparison.contrasts]
         for lines in zip(*(group[:3] for group in groups), strict=True):
             counts = [lines[0].first.n, *(line.second.n for line in lines)]
-            row: dict[str, Any] = {
+            row: JsonObject = {
                 f"{key} (key)" if key in names or key in HEADS else key: value,
                 "metric": lines[0].name,
                 "n": counts[0] if len({*counts}) == 1 else " / ".join(map(str, counts)),
@@ -470,9 +470,9 @@ def _line_data(line: Line) -> JsonObject:
     return values | line.difference._asdict() | {"p_holm": line.p, "sure": line.sure}
 
 
-def _samples(comparison: Comparison) -> list[dict[str, Any]]:
+def _samples(comparison: Comparison) -> Rows:
     """What became of each sample under each system; of those that only some have as well."""
-    samples: dict[tuple[str, int], dict[str, Any]] = {}
+    samples: dict[tuple[str, int], JsonObject] = {}
     for name, rows in zip(comparison.names, comparison.of_each("rows"), strict=True):
         met: Counter[str] = Counter()  # a record without an id may be called what another's id is
         for row in rows:

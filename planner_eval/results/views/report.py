@@ -325,7 +325,7 @@ def _trial_data(report: Report) -> JsonObject:
     }
 
 
-def beside_cards(report: Report) -> list[dict[str, Any]]:
+def beside_cards(report: Report) -> Rows:
     """Trials, costs and turns as a page shows them: each a title, a table and sentences."""
     return [
         {
@@ -375,7 +375,7 @@ def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names:
     rows = []
     head = f"{key} (key)" if key == "n" or key in names else key
     for value, estimates in groups.items():
-        row: dict[str, Any] = {head: value, "n": max((figure.n for figure in estimates), default=0)}
+        row: JsonObject = {head: value, "n": max((figure.n for figure in estimates), default=0)}
         rows.append(
             row | {figure.name: round_value(figure.value) for figure in estimates if figure.name in names}
         )
@@ -385,7 +385,7 @@ def _breakdown_rows(key: str, groups: Mapping[str, tuple[Estimate, ...]], names:
 def _figure_data(figure: Estimate) -> JsonObject:
     span = figure.interval
     counts = figure.tally if isinstance(figure.tally, Counts) else None
-    data: dict[str, Any] = {"value": figure.value, "macro": figure.macro, "n": figure.n}
+    data: JsonObject = {"value": figure.value, "macro": figure.macro, "n": figure.n}
     data["counts"] = tally_data(figure.tally)
     if counts is not None:
         data |= {"precision": counts.precision, "recall": counts.recall}

@@ -10,7 +10,7 @@ from typing import Any
 
 from planner_eval.base.formats import DEFAULT, formats_of, shows
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import encodable, join_pieces, one_line, printable, to_json
+from planner_eval.base.text import JsonObject, encodable, join_pieces, one_line, printable, to_json
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.causes import find_positions_in_pred, is_conversation, is_lookup
 from planner_eval.comparison.explanation.edits import Edit, Place
@@ -306,7 +306,7 @@ def _readable_calls_text(row: Row) -> str:
     return f"readable with --repair: {calls_name(plan)}"
 
 
-def flat_row(row: Row) -> dict[str, Any]:
+def flat_row(row: Row) -> JsonObject:
     """One pair as a row of a table, by its columns."""
     diff = row.diff
     return {
@@ -447,7 +447,7 @@ def format_rows(lines: Iterable[str], settings: RowSettings, sums: DiffSums) -> 
     return join_pieces(rows)
 
 
-def _data(row: Row, settings: RowSettings) -> dict[str, Any]:
+def _data(row: Row, settings: RowSettings) -> JsonObject:
     if settings.form != PATCH:
         return row_data(row, structure=settings.structure)
     from planner_eval.comparison.patch import make_patch

@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 from xml.sax.saxutils import escape
 
 from planner_eval.base.formats import DEFAULT, View, shows, write_view
 from planner_eval.base.tables import table as plain_table
-from planner_eval.base.text import one_line, shorten
+from planner_eval.base.text import JsonObject, one_line, shorten
 from planner_eval.results.drawing.scene import text_width, visible_text
 from planner_eval.results.system_names import free_names, letter_legend, letter_names
 from planner_eval.results.table import Cell, ColumnHead, Table, number_text
@@ -305,7 +304,7 @@ def _latex_groups(heads: Sequence[ColumnHead]) -> list[str]:
 
 
 # ---------------------------------------------------------------- programs
-def _cell_rows(table: Table) -> Iterator[dict[str, Any]]:
+def _cell_rows(table: Table) -> Iterator[JsonObject]:
     """A row a cell, for programs."""
     for row in table.rows:
         for cell, head in zip(row.cells, table.heads, strict=True):
