@@ -195,7 +195,7 @@ def once(case: Case, folder: Path, server: Server) -> None:
 
 def asked_for(argv: list[str], code: int, place: Path, server: Server) -> None:
     """What must hold of a run: a row a sample, each with an answer or a reason; it can be read and gone on with."""
-    from planner_eval.reading.dialects.conversations.answer_states import answer_state
+    from planner_eval.reading.dialects.conversations.answers import answer_state
 
     def kept() -> list[Any]:
         return [json.loads(line) for line in (place / "rows.jsonl").read_text(encoding="utf-8").splitlines()]

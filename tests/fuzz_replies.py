@@ -81,8 +81,8 @@ def once(text: str, asked: Any) -> None:
     from planner_eval.execution.sandbox.reply import Reply, ReplyReader
     from planner_eval.execution.sandbox.sandbox import Sandbox
     from planner_eval.execution.tool_sources import tool_source
+    from planner_eval.reading.files.context import find_states
     from planner_eval.reading.files.record import Record
-    from planner_eval.reading.files.states import find_states
     from planner_eval.results.runs.execute_job import ExecuteJob, ExecuteSettings, format_runs
 
     read = ReplyReader(asked, TOKEN, 10.0)

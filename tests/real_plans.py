@@ -6,7 +6,8 @@ from pathlib import Path
 
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.files.files import read_file, read_plan
+from planner_eval.reading.files.files import read_file
+from planner_eval.reading.files.record import read_plan
 
 
 @cache

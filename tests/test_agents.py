@@ -11,8 +11,8 @@ import pytest
 import planner_eval as pe
 from planner_eval.reading.conversation import find_lanes, read_messages
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.files.costs import UNUSABLE, recorded_costs
 from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.recorded_runs import UNUSABLE, recorded_costs
 from planner_eval.results.page.report import report
 from planner_eval.results.views.report import beside_cards
 from tests.conftest import tabled, tables, text_case

@@ -12,14 +12,15 @@ import planner_eval as pe
 from planner_eval.base.codes import code_meanings
 from planner_eval.base.errors import AnswerError, InputError, ParseError
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.answer_states import (
+from planner_eval.reading.dialects.conversations.answers import (
     CUT_REASONS,
     FAILURE_REASONS,
     REFUSAL_REASONS,
     stop_reason_state,
 )
 from planner_eval.reading.dialects.read import locate
-from planner_eval.reading.files.files import PlanFile, read_file, read_plan
+from planner_eval.reading.files.files import PlanFile, read_file
+from planner_eval.reading.files.record import read_plan
 from tests.conftest import examples, tables
 from tests.test_dialect_cases import FOLDER, printed, split
 

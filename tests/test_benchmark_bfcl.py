@@ -42,7 +42,7 @@ from planner_eval.benchmarks.bfcl.typed_values import GroupList, java_value, jav
 from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.cli.pairs import benchmark_of_results
-from planner_eval.reading.files.several import FileListing, list_files
+from planner_eval.reading.files.files import FileListing, list_files
 from tests import bfcl_mutations, bfcl_official
 from tests.conftest import ROOT, tabled, tables
 from tests.inside import planeval

@@ -22,10 +22,9 @@ from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files import fields
 from planner_eval.reading.files.broken_json import _MAX_ATTEMPTS, elements
 from planner_eval.reading.files.fields import HEAD_SIZE, choose_content, choose_id, id_text, table_rows
-from planner_eval.reading.files.files import read_data, read_file
+from planner_eval.reading.files.files import read_data, read_file, read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import read_path
 from tests.build import edges
 from tests.conftest import tabled
 from tests.inside import planeval

@@ -14,7 +14,8 @@ from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog, read_catalog_file
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import locate, parse
-from planner_eval.reading.files.files import read_file, read_plan
+from planner_eval.reading.files.files import read_file
+from planner_eval.reading.files.record import read_plan
 from tests.conftest import tabled, tables
 
 TABLES = tables(__file__)

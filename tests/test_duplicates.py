@@ -16,7 +16,7 @@ from planner_eval.cli.data_overlap import CRITERIA as OFFERED
 from planner_eval.curation.duplicates import CRITERIA
 from planner_eval.plan.canonical import MAX_CLASS_NUMBER, EquivalenceClasses, digest
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.questions import question_template, question_text
+from planner_eval.reading.files.context import question_template, question_text
 from tests.build import plan
 from tests.conftest import ROOT, AsKept, tabled
 from tests.inside import planeval

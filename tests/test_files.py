@@ -8,9 +8,9 @@ import pytest
 from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.comparison.rows import Evaluation
 from planner_eval.reading.files.fields import Role
-from planner_eval.reading.files.files import PlanFile, read_file, read_plan
+from planner_eval.reading.files.files import PlanFile, read_file
 from planner_eval.reading.files.pairing import pair
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, read_plan
 from tests.conftest import tabled
 
 CALL = {"name": "f", "arguments": {"a": 1}}

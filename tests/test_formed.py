@@ -14,9 +14,13 @@ import pytest
 
 from planner_eval.base.errors import PairingError, PlanevalError
 from planner_eval.comparison.rows import Evaluation, row_data
-from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.pairing import format_repeated_ids, pair, refuse_repeated_gold
-from planner_eval.reading.files.several import prefix_ids_by_file, read_path
+from planner_eval.reading.files.files import PlanFile, read_path
+from planner_eval.reading.files.pairing import (
+    format_repeated_ids,
+    pair,
+    prefix_ids_by_file,
+    refuse_repeated_gold,
+)
 from tests.conftest import ROOT, AsKept
 
 FILE = ROOT / "tests" / "cases" / "formed.jsonl"

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import planner_eval as pe
-from planner_eval.reading.files.tables import read_separated_rows
+from planner_eval.reading.files.opening import read_separated_rows
 from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 

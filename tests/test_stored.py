@@ -18,10 +18,11 @@ import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
 from planner_eval.comparison.evaluate import pair
 from planner_eval.comparison.gold_alternatives import gold_warnings
-from planner_eval.reading.files import field_choice, fields, lines, pairing
-from planner_eval.reading.files.files import PlanFile, read_file
+from planner_eval.reading.files import disk_records, field_choice, fields, pairing
+from planner_eval.reading.files.files import PlanFile, read_file, read_path
 from planner_eval.reading.files.pairing import (
     format_repeated_ids,
+    prefix_ids_by_file,
     refuse_repeated_gold,
     warn_doubtful_pairing,
 )
@@ -33,7 +34,6 @@ from planner_eval.reading.files.record import (
     is_stored,
     refuse_changed,
 )
-from planner_eval.reading.files.several import prefix_ids_by_file, read_path
 from planner_eval.results.runs.pairs import make_change_check
 from tests.conftest import ROOT
 from tests.test_formed import CASES
@@ -162,9 +162,9 @@ def drawn_folders(tmp_path: Path, seed: int) -> Drawn:
 def test_stored_records_are_those_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw: Callable[..., Drawn], head: int, prefix: int
 ) -> None:
-    for module in (fields, field_choice, lines):
+    for module in (fields, field_choice, disk_records):
         monkeypatch.setattr(module, "HEAD_SIZE", head)
-    monkeypatch.setattr(lines, "_HEAD_BYTES", prefix)
+    monkeypatch.setattr(disk_records, "_HEAD_BYTES", prefix)
     by_index = 0
     for random, path, named in islice(draw(tmp_path, 1), TRIES):
         store = Store(limit=0, piece=random.choice((1, 40, 300, 100_000)))

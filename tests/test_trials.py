@@ -9,7 +9,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.trials import recorded_verdict
+from planner_eval.reading.files.recorded_runs import recorded_verdict
 from planner_eval.results.trials import pass_at_k, pass_estimates, pass_hat_k
 
 from .inside import planeval

@@ -15,8 +15,8 @@ from planner_eval.benchmarks.benchmark import benchmark as find
 from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
 from planner_eval.reading.files.fields import value_at
+from planner_eval.reading.files.files import read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.several import read_path
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile

@@ -227,7 +227,7 @@ def _effects_of(
     """
     from planner_eval.comparison.rows import STATES
     from planner_eval.execution.run import initial_state_of
-    from planner_eval.reading.files.states import find_states
+    from planner_eval.reading.files.context import find_states
 
     states = find_states(initial, records)
     unknown = {"verdict": "unknown", "results_same": False}

@@ -152,7 +152,7 @@ def command(
             "a record with --id"
         )
     from planner_eval.execution.program import Options
-    from planner_eval.reading.files.states import find_states
+    from planner_eval.reading.files.context import find_states
 
     states = find_states(initial, plans.records)
     manner = Options(binding, concurrency, retries, backoff, arguments=trace, state=state)

@@ -147,7 +147,7 @@ def say_run(
         requested: How many of the samples this command asked for.
     """
     from planner_eval.models.predict.folder import run_totals
-    from planner_eval.reading.files.several import ROWS_FILE
+    from planner_eval.reading.files.context import ROWS_FILE
 
     totals = run_totals(rows, progress.rates)
     message = f"{format_count(totals.samples, 'sample')} asked with {pipeline}: {totals.answered:,} answered"

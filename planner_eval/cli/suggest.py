@@ -184,7 +184,7 @@ def _open_judge(model: str, endpoint: Endpoint) -> CountedJudge:
 
 def _question_reader(query: str | None, source: PlanFile) -> Callable[[Record], str | None]:
     """What gives a record's question."""
-    from planner_eval.reading.files.questions import question_field, question_text
+    from planner_eval.reading.files.context import question_field, question_text
 
     if query is None:
         return lambda record: question_text(getattr(record.source, "query", None))

@@ -492,7 +492,7 @@ def _is_read(context: click.Context, option: click.Parameter, name: str, file: s
         from planner_eval.benchmarks.datasets.published import cache_folder
 
         return not os.path.exists(name) and _is_below(str(cache_folder(context.params.get("cache"))), file)
-    from planner_eval.reading.files.several import list_files
+    from planner_eval.reading.files.files import list_files
 
     with suppress(InputError):
         listing = list_files(name)

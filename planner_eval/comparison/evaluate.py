@@ -31,10 +31,10 @@ from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import unlinked
 from planner_eval.reading.files import pairing
 from planner_eval.reading.files.fields import GOLD_FIELDS
-from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.record import DEFAULT_STORE, Record, Store, have_ids
-from planner_eval.reading.files.several import prefix_ids_by_file
-from planner_eval.reading.files.trials import label_trials
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.pairing import prefix_ids_by_file
+from planner_eval.reading.files.record import DEFAULT_STORE, Record, Store, have_ids, read_plan
+from planner_eval.reading.files.recorded_runs import label_trials
 from planner_eval.reading.parse import (
     Source,
     empty_plan_file,

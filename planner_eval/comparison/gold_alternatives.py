@@ -27,8 +27,8 @@ from planner_eval.reading.dialects.conversations.messages import format_value
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.fields import choose_content, non_null_fields
-from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, GOLD_TERMS, Record, is_stored
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, GOLD_TERMS, Record, is_stored, read_plan
 
 _MISSPELLING_LIKENESS = 0.9
 """How alike a field's name and one of ours are that is meant to be it: ``options`` is another word."""

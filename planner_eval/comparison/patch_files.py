@@ -18,11 +18,11 @@ from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.patch import SCHEMA, apply_patch, make_patch
 from planner_eval.plan.model import Plan
 from planner_eval.reading.files.fields import id_text
-from planner_eval.reading.files.files import PlanFile, read_plan
+from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.items import decode_text, invalid_byte_error
 from planner_eval.reading.files.opening import open_path
 from planner_eval.reading.files.pairing import refuse_unknown_ids
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.reading.parse import Source, is_one_plan, parse, read, text_as_record
 
 
@@ -170,7 +170,7 @@ def apply_patches(records: Sequence[Record], patches: Patches, **reading: Any) -
     Args:
         records: The plans.
         patches: The patches, by id.
-        reading: How the plans are read, as for :func:`planner_eval.reading.files.files.read_plan`.
+        reading: How the plans are read, as for :func:`planner_eval.reading.files.record.read_plan`.
 
     Returns:
         One entry a record, in order.

@@ -29,16 +29,24 @@ from planner_eval.comparison.structure_figures import figures_data, structure_fi
 from planner_eval.comparison.turns import TurnComparison, may_have_turns
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.read import TurnChoice, locate
-from planner_eval.reading.files.files import PlanFile, read_plan, read_repaired_plan
+from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.pairing import (
     PAIRING_KEYS,
+    prefix_ids_by_file,
     warn_doubtful_pairing,
     warn_invalid_ids,
     warn_taken_pair_names,
 )
-from planner_eval.reading.files.record import DEFAULT_STORE, JoinedTurns, Record, Store, pair_name
-from planner_eval.reading.files.several import prefix_ids_by_file
-from planner_eval.reading.files.trials import label_trials
+from planner_eval.reading.files.record import (
+    DEFAULT_STORE,
+    JoinedTurns,
+    Record,
+    Store,
+    pair_name,
+    read_plan,
+    read_repaired_plan,
+)
+from planner_eval.reading.files.recorded_runs import label_trials
 from planner_eval.reading.parse import Source, enable_inference, read_as
 
 

@@ -26,9 +26,9 @@ from planner_eval.curation.sets import (
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data
+from planner_eval.reading.files.context import question_template, question_words
 from planner_eval.reading.files.fields import PLAN_FIELDS
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.questions import question_template, question_words
 from planner_eval.reading.files.record import Record
 
 # ----------------------------------------------------------------------

@@ -41,9 +41,9 @@ from planner_eval.execution.tool_sources import ToolSource, recorded_source
 from planner_eval.execution.tool_sources import tool_source as find_tools
 from planner_eval.execution.trace import CallTrace, Failure, Trace
 from planner_eval.plan.model import Plan
-from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.states import StateSource, find_states
+from planner_eval.reading.files.context import StateSource, find_states
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.reading.parse import Source, parse
 
 

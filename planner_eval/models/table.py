@@ -34,7 +34,7 @@ from planner_eval.models.table_sources import (
     read_table_run,
     refuse_unlike,
 )
-from planner_eval.reading.files.several import SHARED_ANSWERS_LABEL
+from planner_eval.reading.files.context import SHARED_ANSWERS_LABEL
 from planner_eval.results.drawing.charts import Chart
 from planner_eval.results.report import interval_note, shown_group, sort_values
 from planner_eval.results.score import read_stored_score, refuse_seed, score

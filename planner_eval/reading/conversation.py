@@ -14,13 +14,8 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import Diagnostic, Plan, leaves
-from planner_eval.reading.dialects.conversations.messages import join_messages
-from planner_eval.reading.dialects.conversations.turn_collector import (
-    Conversation,
-    Heard,
-    read_conversation,
-    texts_of,
-)
+from planner_eval.reading.dialects.conversations.messages import join_messages, texts_of
+from planner_eval.reading.dialects.conversations.turns import Conversation, Heard, read_conversation
 from planner_eval.reading.dialects.conversations.wrappers import TOOL_ROLES
 from planner_eval.reading.dialects.read import parse
 from planner_eval.reading.files.record import JoinedTurns, Record

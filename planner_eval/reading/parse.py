@@ -28,12 +28,11 @@ from planner_eval.reading.dialects.json_objects import to_json_data
 from planner_eval.reading.dialects.read import TurnChoice, check_turn, write, write_text
 from planner_eval.reading.dialects.round_trip import ConvertedText, write_lossy
 from planner_eval.reading.files.fields import PLAN_FIELDS, Role, is_table, table_rows
-from planner_eval.reading.files.files import PlanFile, read_data, read_plan
+from planner_eval.reading.files.files import PlanFile, read_data, read_path
 from planner_eval.reading.files.items import split_json_value
-from planner_eval.reading.files.record import DEFAULT_STORE, GOLD_COMPANION_FIELDS, Record, Store
-from planner_eval.reading.files.several import read_path
+from planner_eval.reading.files.record import DEFAULT_STORE, GOLD_COMPANION_FIELDS, Record, Store, read_plan
+from planner_eval.reading.files.recorded_runs import format_ids_repeated_beyond_trials
 from planner_eval.reading.files.shapes import shape_of
-from planner_eval.reading.files.trials import format_ids_repeated_beyond_trials
 
 if TYPE_CHECKING:
     from planner_eval.plan.inference import Signatures

@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.errors import PlanevalError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Call, Plan
-from planner_eval.reading.dialects.conversations.recorded_answers import failed_calls
+from planner_eval.reading.dialects.conversations.answers import failed_calls
 from planner_eval.reading.dialects.conversations.spans import (
     START_TIME_KEYS,
     attributes_of,
@@ -27,7 +27,7 @@ from planner_eval.reading.dialects.conversations.spans import (
     value_at_path,
 )
 from planner_eval.reading.dialects.conversations.traces import spans_of
-from planner_eval.reading.dialects.conversations.turn_collector import Turn, read_conversation
+from planner_eval.reading.dialects.conversations.turns import Turn, read_conversation
 from planner_eval.reading.dialects.read import parse
 
 END_TIME_KEYS = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "ended_at", "endTime")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from planner_eval.base.errors import InputError, PairingError
 from planner_eval.base.text import did_you_mean, format_count
-from planner_eval.reading.files.trials import NO_WORDS, YES_WORDS
+from planner_eval.reading.files.recorded_runs import NO_WORDS, YES_WORDS
 from planner_eval.results.intervals import Interval, holm, interval, proportion, sign_test
 
 # ----------------------------------------------------------------------

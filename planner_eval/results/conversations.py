@@ -12,7 +12,7 @@ from planner_eval.base.ratios import round_ratio
 from planner_eval.base.tables import Rows
 from planner_eval.base.text import JsonObject, format_count
 from planner_eval.comparison.rows import JUDGED_STATES
-from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
+from planner_eval.reading.files.recorded_runs import COST_NAMES, UNUSABLE
 from planner_eval.results.trials import RIGHT_FROM
 
 if TYPE_CHECKING:

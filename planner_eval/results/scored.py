@@ -20,8 +20,7 @@ from planner_eval.comparison.rows import JUDGED_STATES, STATES, Row, is_cut
 from planner_eval.comparison.turns import TurnComparison, turns_of
 from planner_eval.plan.model import Call, Plan
 from planner_eval.plan.structure import depth, nesting_patterns, scope
-from planner_eval.reading.files.costs import COST_NAMES, UNUSABLE
-from planner_eval.reading.files.trials import RecordedVerdict
+from planner_eval.reading.files.recorded_runs import COST_NAMES, UNUSABLE, RecordedVerdict
 
 if TYPE_CHECKING:
     from planner_eval.comparison.explanation.edits import Place

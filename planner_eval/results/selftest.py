@@ -16,7 +16,7 @@ from planner_eval.comparison.diff import diff
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.reading.dialects.read import parse
-from planner_eval.reading.files.trials import NO_WORDS, YES_WORDS
+from planner_eval.reading.files.recorded_runs import NO_WORDS, YES_WORDS
 
 # ----------------------------------------------------------------------
 # What a plan scorer must answer: 38 pairs, for ours or any other that reads two plans and says yes or no.

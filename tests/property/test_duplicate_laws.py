@@ -17,7 +17,7 @@ from planner_eval.curation.duplicates import (
 )
 from planner_eval.plan.canonical import EquivalenceClasses, same
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value, map_leaves
-from planner_eval.reading.files.questions import question_template, question_words
+from planner_eval.reading.files.context import question_template, question_words
 from tests.plant import topological
 from tests.property.test_comparison_laws import arguments_reversed, plans
 

@@ -13,7 +13,7 @@ from planner_eval.comparison.policy.dates import MONTHS, WEEKDAYS
 from planner_eval.curation.audit.literals import Amount
 from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.audit.words import MAX_MENTIONS, Ground
-from planner_eval.reading.files.questions import DAY, MONTH, WEEKDAY
+from planner_eval.reading.files.context import DAY, MONTH, WEEKDAY
 
 
 # ----------------------------------------------------------------------

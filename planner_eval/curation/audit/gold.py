@@ -49,8 +49,8 @@ from planner_eval.execution.run import execute_many, initial_state_of
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.trace import Trace
 from planner_eval.plan.model import Call, Plan, leaves
+from planner_eval.reading.files.context import StateSource
 from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record
-from planner_eval.reading.files.states import StateSource
 from planner_eval.results.findings import (
     TOOL_CODES,
     GoldFinding,

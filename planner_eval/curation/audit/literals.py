@@ -14,7 +14,7 @@ from planner_eval.curation.audit.quantities import scientific_numbers
 from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground
 from planner_eval.plan.model import Call, Ref, Unresolved, Value, leaves
-from planner_eval.reading.files.questions import NUMBER_WORD
+from planner_eval.reading.files.context import NUMBER_WORD
 
 # ----------------------------------------------------------------------
 # Identifiers that a text says: as a whole, however they are divided or spelled, or not at all.

@@ -22,7 +22,7 @@ from planner_eval.execution.terms import SymbolicRun, symbolic
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.graph import blocked_positions, circles
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
-from planner_eval.reading.files.questions import question_template
+from planner_eval.reading.files.context import question_template
 from planner_eval.results.findings import Confidence, GoldFinding
 
 # ----------------------------------------------------------------------
@@ -246,7 +246,7 @@ class _QuestionGroup:
 class TwinFinder:
     """Records whose plan has another shape than those of records with the same question, up to values.
 
-    Questions are alike as :func:`planner_eval.reading.files.questions.question_template` says; shapes
+    Questions are alike as :func:`planner_eval.reading.files.context.question_template` says; shapes
     are those of :class:`planner_eval.plan.canonical.EquivalenceClasses`, up to values. Where one shape is
     that of more than half of a group, the others are doubtful: of three or more and at least three in
     four that agree, ``medium``; of a smaller majority, and where there is none (all are then named),

@@ -19,10 +19,10 @@ from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.audit.agreement import GOLD, estimate_accuracies, weighted_share
 from planner_eval.models.predict.folder import RUN_KIND, read_predicted_run, read_run_answers
 from planner_eval.plan.model import Plan, Value, map_leaves
-from planner_eval.reading.files.files import PlanFile, read_plan, read_repaired_plan
-from planner_eval.reading.files.pairing import pair, warn_doubtful_pairing
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import ROWS_FILE, prefix_ids_by_file
+from planner_eval.reading.files.context import ROWS_FILE
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.pairing import pair, prefix_ids_by_file, warn_doubtful_pairing
+from planner_eval.reading.files.record import Record, read_plan, read_repaired_plan
 from planner_eval.results.findings import Confidence, GoldFinding
 from planner_eval.results.runs.folder import changed_input, inputs_of
 from planner_eval.results.runs.stored import read_stored_run, run_data

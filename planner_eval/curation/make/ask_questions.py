@@ -46,7 +46,7 @@ from planner_eval.models.pipelines.setup import refuse_sampling
 from planner_eval.models.predict.predict import run_all, run_coroutine
 from planner_eval.models.predict.run import AskOptions, Job, Journal, finished_rows, job_keys
 from planner_eval.models.replies import Model, Reply
-from planner_eval.reading.dialects.conversations.answer_states import answer_state
+from planner_eval.reading.dialects.conversations.answers import answer_state
 from planner_eval.reading.dialects.finding.find import strip_thoughts
 
 # ----------------------------------------------------------------------

@@ -18,8 +18,8 @@ from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.record import Record
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.record import Record, read_plan
 
 # ----------------------------------------------------------------------
 # A pair of plans that is made smaller, and how large it is.

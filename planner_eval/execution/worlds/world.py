@@ -462,8 +462,8 @@ def read_facts(path: str | PlanFile) -> list[list[dict[str, Any]]]:
         InputError: the file is missing or unreadable.
     """
     from planner_eval.execution.worlds.facts import facts_of
-    from planner_eval.reading.files.files import read_plan
-    from planner_eval.reading.files.several import read_path
+    from planner_eval.reading.files.files import read_path
+    from planner_eval.reading.files.record import read_plan
 
     facts: list[list[dict[str, Any]]] = []
     file = read_path(path, role="gold") if isinstance(path, str) else path

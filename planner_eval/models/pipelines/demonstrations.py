@@ -21,7 +21,7 @@ from planner_eval.models.predict.tasks import QUESTION_FIELDS, gold_words, keep_
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read
-from planner_eval.reading.files.questions import question_template, question_words
+from planner_eval.reading.files.context import question_template, question_words
 
 LEAK_MARK = "leak: apps"
 """The mark of a run whose demonstrations were chosen by gold's apps."""
@@ -327,7 +327,7 @@ def near_duplicate_messages(pool: Pool, samples: Sequence[Sample]) -> Iterator[s
 
 def _read_shots(where: str, dialect: str) -> Iterator[Shot | str]:
     """The demonstrations of a file; a sentence for a record that is none."""
-    from planner_eval.reading.files.several import read_path
+    from planner_eval.reading.files.files import read_path
 
     if not Path(where).exists():
         raise InputError(f"there is no file {where}")
@@ -423,7 +423,7 @@ def own_gold_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
         source: Their file; "" for none.
         samples: The tasks, in the file's order.
     """
-    from planner_eval.reading.files.several import read_path
+    from planner_eval.reading.files.files import read_path
 
     try:
         records = keep_left_out(read_path(source, role="gold")).records if source else ()

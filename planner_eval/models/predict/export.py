@@ -33,8 +33,8 @@ from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.files.files import read_plan
-from planner_eval.reading.files.several import read_path
+from planner_eval.reading.files.files import read_path
+from planner_eval.reading.files.record import read_plan
 
 EXPORT_FORMATS = ("chat-jsonl", "tools-jsonl")
 """Gold as the text that ``flat`` asks for; gold as calls of the endpoint's own tools."""

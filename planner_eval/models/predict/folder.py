@@ -26,17 +26,17 @@ from planner_eval.models.predict.run import Journal, Rows, has_failed_request, r
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
 from planner_eval.models.replies import Prices
 from planner_eval.plan.model import Plan
-from planner_eval.reading.dialects.conversations.answer_states import answer_state
-from planner_eval.reading.files.files import PlanFile, read_plan
-from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.several import (
+from planner_eval.reading.dialects.conversations.answers import answer_state
+from planner_eval.reading.files.context import (
     DEMONSTRATIONS_FIELD,
     REPORT_FILE,
     ROWS_FILE,
     Demonstrations,
     find_mark,
 )
+from planner_eval.reading.files.files import PlanFile
+from planner_eval.reading.files.pairing import format_repeated_ids
+from planner_eval.reading.files.record import Record, read_plan
 from planner_eval.results.runs.folder import Input, Run, claim
 from planner_eval.results.runs.stored import read_stored_run, write_run
 

@@ -40,7 +40,7 @@ from planner_eval.models.predict.folder import JOURNAL_PATH, ModelRun, finish, o
 from planner_eval.models.predict.prepare import Prepared, prepare_run, request_record
 from planner_eval.models.predict.run import AskOptions, Job, Journal, job_keys, run_jobs, unique_keys
 from planner_eval.models.replies import Model
-from planner_eval.reading.files.several import DEMONSTRATIONS_FIELD
+from planner_eval.reading.files.context import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
 from planner_eval.results.runs.worker import InterruptOnSignal
 

@@ -74,7 +74,7 @@ from planner_eval.models.pipelines.setup import Example, Prompts, Setup
 from planner_eval.models.pipelines.tool_lists import catalog_of
 from planner_eval.models.predict.run import Job
 from planner_eval.models.predict.tasks import Tasks, read_tasks
-from planner_eval.reading.files.several import DEMONSTRATIONS_FIELD, TEST_SET_MARK, Demonstrations
+from planner_eval.reading.files.context import DEMONSTRATIONS_FIELD, TEST_SET_MARK, Demonstrations
 
 if TYPE_CHECKING:
     from planner_eval.execution.sandbox.sandbox import Sandbox

@@ -22,7 +22,7 @@ from planner_eval.models.pipelines.pipeline import (
     Steps,
 )
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
-from planner_eval.reading.dialects.conversations.answer_states import answer_state
+from planner_eval.reading.dialects.conversations.answers import answer_state
 
 if TYPE_CHECKING:
     from planner_eval.models.pipelines.agent_pipelines import CallRunner

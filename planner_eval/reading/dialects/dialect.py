@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from planner_eval.base.json_text import ObjectSpans, parse_located
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.plan.model import Plan, RawPlan
+from planner_eval.plan.model import Plan, RawCall, RawPlan, RawRef
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.table import Wrapper
@@ -102,6 +103,15 @@ class Dialect(NamedTuple):
 DEPENDENCY_ARGUMENT = ""
 """The argument that holds a dependency which a notation states and no argument says: an edge of a
 list of links, for instance. Its value is a reference, or a list of them."""
+
+
+def add_dependencies(call: RawCall, producers: Iterable[str]) -> RawCall:
+    """The call with the dependencies that are stated, and that no argument of it says."""
+    refs = [RawRef(name) for name in producers]
+    if not refs:
+        return call
+    dependency = (DEPENDENCY_ARGUMENT, refs[0] if len(refs) == 1 else refs)
+    return replace(call, arguments=(*call.arguments, dependency))
 
 
 def json_grammar_reader(

@@ -30,8 +30,8 @@ from planner_eval.base.text import INVISIBLE
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, Plan, RawPlan, Value, no_call_remark
 from planner_eval.reading import dialects
+from planner_eval.reading.dialects.conversations.answers import resolve_repeated_keys
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
-from planner_eval.reading.dialects.conversations.recorded_answers import resolve_repeated_keys
 from planner_eval.reading.dialects.dialect import Dialect, RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView, remove_call_spans
 from planner_eval.reading.dialects.finding.whole_texts import (
@@ -312,8 +312,10 @@ def _find_conversation(
     source: str, limits: Limits, values: list[Any] | None, *, located: bool
 ) -> ConversationSource | None:
     """The conversation or answer that a text is as a whole; None where it is none."""
-    from planner_eval.reading.dialects.conversations.turn_collector import may_be_conversation
-    from planner_eval.reading.dialects.conversations.wrappers import may_hold_conversation
+    from planner_eval.reading.dialects.conversations.wrappers import (
+        may_be_conversation,
+        may_hold_conversation,
+    )
 
     if values is not None and not may_be_conversation(values[0] if len(values) == 1 else values):
         return None
@@ -425,14 +427,16 @@ def _read_data(
     data: Any, dialect: str | None, limits: Limits, *, repair: bool, turn: TurnChoice
 ) -> tuple[str | None, RawPlan]:
     """Read structure; where repairs are wanted and it is refused, by its text."""
-    from planner_eval.reading.dialects.conversations.turn_collector import read_conversation
+    from planner_eval.reading.dialects.conversations.wrappers import may_be_conversation
 
-    talk = read_conversation(data)
+    talk = None
+    if may_be_conversation(data):
+        from planner_eval.reading.dialects.conversations.turns import ConversationSource, read_conversation
+
+        talk = read_conversation(data)
     try:
         if talk is None:
             return _read_structure(data, dialect, limits)
-        from planner_eval.reading.dialects.conversations.turns import ConversationSource
-
         return _read_turns(ConversationSource(talk), dialect, limits, repair=repair, turn=turn)
     except (AnswerError, LimitError):
         raise

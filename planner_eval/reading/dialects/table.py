@@ -328,6 +328,16 @@ def json_dialect(
     return Dialect(row.name, row.title, row.example, read, write, read_data, reference=reference, fits=fits)
 
 
+def text_dialect(
+    row: Wrapper,
+    read: Callable[[str, Limits], RawPlan],
+    write: Callable[[Plan], str] | None,
+    reference: Callable[[str, Limits], RawPlan] | None = None,
+) -> Dialect:
+    """The dialect of a row whose shape reads a text, of which the row says nothing."""
+    return Dialect(row.name, row.title, row.example, read, write, reference=reference)
+
+
 def row_dialect(
     row: Wrapper,
     read: RowReader,

@@ -1,4 +1,8 @@
-"""Records of large files, read from disk when they are asked for."""
+"""Records of a large file of JSON lines, read from disk when they are asked for.
+
+Both give what :mod:`planner_eval.reading.files.items` makes of the whole text. Where that looks at more than
+lines, at one value over the whole file or at the calls of one plan, :func:`are_records` says no.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,18 @@ import hashlib
 import json
 import os
 import sqlite3
-from abc import abstractmethod
-from array import array
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import astuple
-from itertools import accumulate
-from typing import Any, Self, TypeAlias
+from dataclasses import astuple, dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.json_text import decode, skip_whitespace
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.reading.dialects.conversations.spans import is_span
 from planner_eval.reading.dialects.finding.whole_texts import is_prose
 from planner_eval.reading.files.field_choice import (
     DecisionInputs,
@@ -25,21 +29,29 @@ from planner_eval.reading.files.field_choice import (
     decide_fields,
     has_several_choices,
 )
-from planner_eval.reading.files.fields import non_null_fields
-from planner_eval.reading.files.items import LINE_SUFFIXES
-from planner_eval.reading.files.lines import (
-    BROKEN,
-    PROSE,
-    SEVERAL_ANSWERS,
-    Lines,
-    WholeFileNeededError,
-    are_records,
-    id_key,
-    open_lines,
+from planner_eval.reading.files.fields import (
+    HEAD_SIZE,
+    PLAN_FIELDS,
+    TableRow,
+    id_text,
+    non_null_fields,
+    value_at,
 )
-from planner_eval.reading.files.opening import refuse_foreign
+from planner_eval.reading.files.frameworks import is_trace_record
+from planner_eval.reading.files.items import (
+    BOMS,
+    LINE_SUFFIXES,
+    decode_line,
+    explain_item,
+    is_message,
+    is_trace_span,
+    line_item,
+    may_be_call,
+    name_record,
+    unfold_items,
+)
+from planner_eval.reading.files.opening import parquet_items, unpack_blocks
 from planner_eval.reading.files.record import (
-    FilePart,
     Origin,
     Record,
     Store,
@@ -49,118 +61,353 @@ from planner_eval.reading.files.record import (
     unpaired_record_key,
 )
 from planner_eval.reading.files.record_index import (
+    BROKEN,
+    PROSE,
+    SEVERAL_ANSWERS,
+    UNDECODABLE,
     IndexFolder,
-    LazySequence,
+    LazyRecords,
     RecordIndex,
     RecordLocation,
+    RecordStep,
     SourceFile,
     create_database,
     create_tables,
     finish_database,
+    id_key,
     open_folder,
-    write_index,
     write_lookup_exceptions,
 )
-from planner_eval.reading.files.shapes import ChosenFields
+from planner_eval.reading.files.shapes import ChosenFields, Item, shape_of
 
-# ----------------------------------------------------------------------
-# Records of which an index on disk knows the ids, read when they are asked for.
-RecordStep: TypeAlias = Callable[[Record], Record]
-"""What is done to each record when it is read; it leaves ids alone, and can be pickled."""
+_HEAD_BYTES = 1_000_000
+_MAX_LINE_BYTES = 64_000_000
+"""Bytes of a line; a file with a longer one is read whole."""
+_BOM = b"\xef\xbb\xbf"
 
 
-class LazyRecords(LazySequence[Record]):
-    """Records that are made anew whenever they are asked for; slices are as lazy.
+class WholeFileNeededError(Exception):
+    """A file has to be read whole, for its lines do not say what it holds."""
 
-    They can be pickled and forked: other processes read the same files and index.
+
+@dataclass(frozen=True)
+class Lines:
+    """A file of JSON lines, read anew each time that its items are asked for.
 
     Args:
-        base: What is known of all of them, by their positions.
-        positions: Which of them these are.
-        steps: What is done to each.
+        path: Where the lines stand.
+        start: Where they begin in it: after a byte order mark.
+        end: Its size.
+        promised: The file's name says that it holds a record a line.
+        text_field: The field that holds a record's plan, where the user named it.
+        table: The lines are the rows of a table.
     """
 
-    def __init__(self, base: RecordIndex, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> None:
-        super().__init__(positions, steps)
-        self.base = base
+    path: str
+    start: int
+    end: int
+    promised: bool
+    text_field: str | None = None
+    table: bool = False
 
-    @property
-    @abstractmethod
-    def origins(self) -> tuple[Origin, ...]:
-        """The files, as they were when they were looked through."""
+    def __iter__(self) -> Iterator[Item]:
+        number = 0
+        for piece in split_chunks(self, _HEAD_BYTES):
+            for raw in read_chunk(self.path, piece).splitlines():
+                number += 1
+                item = self.item(number, raw)
+                if item is not None:
+                    yield item
 
-    @property
-    def file(self) -> str | None:
-        """The only file of all of them; None where there are several."""
-        return self.origins[0].path if len(self.origins) == 1 else None
+    def item(self, number: int, raw: bytes) -> Item | None:
+        """The item of a line, given without its end; None where the line is blank.
 
-    @abstractmethod
-    def lone(self, position: int) -> str:
-        """What a record without a partner is found by, see :func:`.ids.unpaired_record_key`."""
+        Args:
+            number: The line's, counted from 1.
+            raw: Its bytes.
+        """
+        if self.table:
+            row = TableRow(json.loads(raw))
+            return self._unfolded(Item(row)) or Item(row, shape_of(row, self.text_field))
+        text, odd = decode_line(raw)
+        if not text.strip():
+            return None
+        item = line_item(number, text, self.text_field)
+        record = self._unfolded(item)
+        if record is not None:
+            return record
+        if odd:
+            item = explain_item(item)
+        return name_record(item) if self.promised else item
 
-    # ------------------------------------------------------------ what the index knows
-    @property
-    def whole(self) -> bool:
-        """Whether these are all of them."""
-        return self.positions == range(self.base.about()["records"])
+    def _unfolded(self, item: Item) -> Item | None:
+        """The record that a framework has written; None where an item is none."""
+        records = unfold_items([item], self.text_field)
+        if records is not None and (len(records) != 1 or is_trace_record(records[0].data)):
+            raise WholeFileNeededError
+        return None if records is None else records[0]
 
-    def _count(self, condition: str) -> int:
-        return int(self.base.ask(f"SELECT count(*) FROM line WHERE {condition}").fetchone()[0])
 
-    def _where(self, condition: str, *parameters: Any, column: str = "pos FROM line") -> Self:
-        """Those of which a condition in SQL holds."""
-        rows = self.base.ask(f"SELECT {column} WHERE {condition}", parameters)
-        return self.of(array("q", (row[0] for row in rows)))
+def open_lines(path: str, *, promised: bool, text_field: str | None, table: bool = False) -> Lines:
+    """The lines of a file.
 
-    @property
-    def has_ids(self) -> bool:
-        """Whether any of them has an id."""
-        return self.base.ask("SELECT 1 FROM line WHERE key IS NOT NULL LIMIT 1").fetchone() is not None
+    Args:
+        path: The file.
+        promised: Its name says that it holds a record a line.
+        text_field: The field that holds a record's plan, where the user named it.
+        table: The lines are the rows of a table.
 
-    def nameless(self, field: str) -> Self:
-        """Those without an id; none where each that has the field has an id."""
-        named = self._count(f"key IS NOT NULL AND NOT marks & {BROKEN}")
-        if self.names().get(field, named + 1) <= named:
-            return self.of(())
-        return self.without_ids()
+    Raises:
+        Unfit: it has the mark of another encoding.
+    """
+    with open(path, "rb") as file:
+        head = file.read(4)
+    if any(head.startswith(mark) for mark, _ in BOMS):
+        raise WholeFileNeededError
+    return Lines(path, 3 * head.startswith(_BOM), os.path.getsize(path), promised, text_field, table)
 
-    def without_ids(self) -> Self:
-        """Those without an id."""
-        return self._where("key IS NULL ORDER BY pos")
 
-    def several(self) -> int:
-        """How many offer several answers."""
-        return self._count(f"marks & {SEVERAL_ANSWERS}")
+def split_chunks(lines: Lines, size: int) -> Iterator[tuple[int, int]]:
+    """Pieces of about some size, as places of the first byte and of that after the last; lines stay whole.
 
-    def words(self) -> Self:
-        """Those whose plan is a text in which nothing could be a call."""
-        return self._where("marks & ? ORDER BY pos", PROSE)
+    Args:
+        lines: The lines.
+        size: Bytes of a piece.
 
-    def broken(self) -> Self:
-        """Those that are no JSON."""
-        return self._where("marks & ? ORDER BY pos", BROKEN)
+    Raises:
+        Unfit: a line is too long.
+    """
+    offset = lines.start
+    with open(lines.path, "rb", buffering=0) as file:
+        while offset < lines.end:
+            stop = offset + max(size, 1)
+            while stop < lines.end:
+                file.seek(stop - 1)
+                block = file.read(1 << 16)
+                newline = block.find(b"\n")
+                stop += newline if newline >= 0 else len(block)
+                if newline >= 0 or not block:
+                    break
+                if stop - offset > size + _MAX_LINE_BYTES:
+                    raise WholeFileNeededError
+            stop = min(stop, lines.end)
+            yield offset, stop
+            offset = stop
 
-    def names(self) -> Mapping[str, int]:
-        """How many have a field of each name, in the order in which these are met."""
-        counts: dict[str, int] = self.base.about()["names"]
-        return counts
 
-    def of_id(self, id: str) -> Self:
-        """Those of an id."""
-        return self._where("key = ? ORDER BY pos", id_key(id))
+def read_chunk(path: str, piece: tuple[int, int]) -> bytes:
+    """The bytes of a piece."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(piece[0])
+        data = bytearray()
+        while len(data) < piece[1] - piece[0] and (block := file.read(piece[1] - piece[0] - len(data))):
+            data += block
+    return bytes(data)
 
-    def beginning(self, text: str) -> Self:
-        """Those whose ids begin with a text, which is ASCII."""
-        key = id_key(text)
-        return self._where("key >= ? AND key < ? ORDER BY pos", key, key[:-1] + bytes([key[-1] + 1]))
 
-    def repeated(self) -> Self:
-        """Those that an earlier one has the id of."""
-        return self._where("first IS NOT NULL ORDER BY pos", column="pos FROM odd")
+# ---------------------------------------------------------------- what the head says
+def are_records(lines: Lines) -> bool:
+    """Whether the whole text would be read as a record a line; False where the head cannot tell.
 
-    def firsts(self, some: int) -> Self:
-        """The records that those of :meth:`repeated` repeat, of the first few."""
-        return self._where("first IS NOT NULL ORDER BY pos LIMIT ?", some, column="first FROM odd")
+    How many of the lines are broken is counted by :func:`scan_chunk`.
+    """
+    if lines.table:
+        return True
+    return _starts_with_lines(lines) and _is_not_one_plan(lines)
+
+
+def _starts_with_lines(lines: Lines) -> bool:
+    """Whether the text is certainly no single JSON value, nor a broken array."""
+    _, stop = next(split_chunks(lines, _HEAD_BYTES), (0, 0))
+    text = decode_line(read_chunk(lines.path, (lines.start, stop))).text
+    start = skip_whitespace(text, 0)
+    first = text[start : start + 1]
+    if not lines.promised and (first not in ("[", "{", '"') or _is_one_line(text)):
+        return False
+    try:
+        _, end = decode(text, start)
+    except (ValueError, RecursionError) as error:
+        # What comes after the head may make a value of what is cut off with it.
+        near_end = getattr(error, "pos", 0) > len(text) - 100 or "Unterminated" in str(error)
+        return first != "[" and not (near_end and stop < lines.end)
+    return skip_whitespace(text, end) < len(text)
+
+
+def _is_one_line(text: str) -> bool:
+    """Whether a text is one line, be it a value or a broken one: no data is made of it to know that."""
+    end = len(text.rstrip())
+    return text.find("\n", 0, end) < 0 and text.find("\r", 0, end) < 0
+
+
+def _is_not_one_plan(lines: Lines) -> bool:
+    """Whether the lines are certainly no spans of runs, no calls and no messages of one plan."""
+    if all(isinstance(item.data, dict) and is_span(item.data) for item in _head_items(lines)):
+        return False
+    if any(map(is_trace_span, _head_items(lines))):  # how many are is asked of the whole text
+        return False
+    if lines.promised:
+        return True
+    first = next(iter(lines))
+    values = sum(isinstance(item.data, (dict, list)) for item in islice(lines, HEAD_SIZE))
+    if first.error is not None and values < 2:
+        return False
+    good = [item for item in islice(lines, HEAD_SIZE) if item.error is None]
+    if any(not isinstance(item.data, dict) or is_message(item.data) for item in good):
+        return True
+    has_plan_field = any(not PLAN_FIELDS.isdisjoint(item.data) for item in good)
+    return has_plan_field and any(not may_be_call(item) for item in good)
+
+
+def _head_items(lines: Lines) -> Iterator[Item]:
+    return islice((item for item in lines if item.error is None), HEAD_SIZE)
+
+
+# ---------------------------------------------------------------- looking through
+class ChunkScan(NamedTuple):
+    """What a piece of a file holds.
+
+    Args:
+        lines: How many lines, blank ones too.
+        rows: A row a record: its place, size and line in the piece (from 1), its id as bytes, its marks.
+        names: How often records have fields of these names.
+    """
+
+    lines: int
+    rows: list[tuple[int, int, int, bytes | None, int]]
+    names: dict[tuple[str, ...], int]
+
+
+_decode_json = json.JSONDecoder().raw_decode
+_LINE_ENDS = frozenset(("\n", "\r\n", "", "\r"))
+
+
+def scan_chunk(lines: Lines, decided: FieldDecision, piece: tuple[int, int]) -> ChunkScan:
+    """Look through a piece of a file: where its records stand, and their ids.
+
+    Args:
+        lines: The file.
+        decided: Which field is what.
+        piece: The place of its first byte, and that after its last.
+    """
+    key, content = decided.chosen.id, decided.chosen.content
+    rows: list[tuple[int, int, int, bytes | None, int]] = []
+    names: dict[tuple[str, ...], int] = {}
+    offset, number = piece[0], 0
+    # Of such a file an object is a record whatever it is, and nobody asks which key it repeats.
+    simple = lines.promised and not lines.table and not decided.framework
+    for raw in read_chunk(lines.path, piece).splitlines(keepends=True):
+        number += 1
+        start, size = offset, len(raw)
+        offset += size
+        data = None
+        if simple:
+            try:
+                text = str(raw, "utf-8")
+                data, end = _decode_json(text)
+                if type(data) is not dict or text[end:] not in _LINE_ENDS:
+                    data = None
+            except (ValueError, RecursionError):
+                data = None
+        size -= (2 if raw.endswith(b"\r\n") else 1) if raw.endswith((b"\n", b"\r")) else 0
+        if data is None:
+            row = _inspect_line(lines, decided, number, raw[:size], names)
+            if row is not None:
+                rows.append((start, size, number, *row))
+            continue
+        fields = non_null_fields(data)
+        names[fields] = names.get(fields, 0) + 1
+        value = data[key] if key in data else value_at(data, key)
+        if type(value) is not str or not value:
+            value = id_text(value)
+        plan = data[content] if content in data else value_at(data, content)
+        marks = PROSE if is_prose(plan) else 0
+        if b"choices" in raw or b"candidates" in raw or b"\\u" in raw:
+            marks |= _several_answers_mark(lines, decided, number, raw[:size])
+        rows.append((start, size, number, None if value is None else id_key(value), marks))
+    return ChunkScan(number, rows, names)
+
+
+def _inspect_line(
+    lines: Lines, decided: FieldDecision, number: int, raw: bytes, names: dict[tuple[str, ...], int]
+) -> tuple[bytes | None, int] | None:
+    """The id and the marks of a line that is no plain record; None where it is blank."""
+    item = lines.item(number, raw)
+    if item is None:
+        return None
+    record = decided.record("", 0, item)
+    marks = 0
+    if item.error is not None:
+        marks = BROKEN | (UNDECODABLE if item.error.code == "parse.encoding" else 0)
+    elif is_prose(record.source):
+        marks = PROSE
+    elif isinstance(record.source, dict) and has_several_choices(record.source):
+        marks = SEVERAL_ANSWERS
+    if item.shape.named and item.error is None:
+        fields = non_null_fields(item.data)
+        names[fields] = names.get(fields, 0) + 1
+    return None if record.id is None else id_key(record.id), marks
+
+
+def _several_answers_mark(lines: Lines, decided: FieldDecision, number: int, raw: bytes) -> int:
+    """The mark of a record that offers several answers."""
+    item = lines.item(number, raw)
+    source = decided.record("", 0, item).source if item is not None else None
+    return SEVERAL_ANSWERS if isinstance(source, dict) and has_several_choices(source) else 0
+
+
+# ----------------------------------------------------------------------
+# The index of a large file written: its lines looked through once, and what of their ids is odd.
+def write_index(
+    index: RecordIndex, lines: Lines, decided: FieldDecision, store: Store, origin: Origin
+) -> None:
+    """Write the index of a file.
+
+    Args:
+        index: What it is to be.
+        lines: The file's lines.
+        decided: Which field is what.
+        store: How the lines are looked through.
+        origin: The file, as it was before it was read.
+
+    Raises:
+        Unfit: it has to be read whole.
+        InputError: the index cannot be written.
+    """
+    source = SourceFile(lines.path)
+
+    def has_error(location: RecordLocation) -> bool:
+        item = lines.item(location.line, source.read(location))
+        return item is None or decided.record("", 0, item).error is not None
+
+    with create_database(index.path) as database:
+        create_tables(database)
+        count, names = _fill_tables(database, lines, decided, store)
+        write_lookup_exceptions(database, has_error)
+        origin_fields = [origin.size, origin.mtime, origin.digest]
+        finish_database(database, index.path, {"origin": origin_fields, "names": names, "records": count})
+
+
+def _fill_tables(
+    database: sqlite3.Connection, lines: Lines, decided: FieldDecision, store: Store
+) -> tuple[int, dict[str, int]]:
+    count = passed = broken = odd = 0
+    names: Counter[str] = Counter()
+    scanned: ChunkScan
+    for scanned in store.spread(partial(scan_chunk, lines, decided), split_chunks(lines, store.piece)):
+        rows = (
+            (count + index, key, offset, size, passed + line, marks)
+            for index, (offset, size, line, key, marks) in enumerate(scanned.rows)
+        )
+        database.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
+        broken += sum(row[4] & BROKEN for row in scanned.rows)
+        odd += sum(row[4] & UNDECODABLE > 0 for row in scanned.rows)
+        count, passed = count + len(scanned.rows), passed + scanned.lines
+        for fields, number in scanned.names.items():
+            names.update(dict.fromkeys(fields, number))
+    # What a record a line is no likely reading of is taken apart with all of it at hand.
+    if broken * 2 > count or (odd > 1 and odd * 2 >= count) or (count < 2 and not lines.table):
+        raise WholeFileNeededError
+    return count, dict(names)
 
 
 # ----------------------------------------------------------------------
@@ -184,7 +431,7 @@ def spool(path: str, kind: str, target: str, limit: int) -> bool:
     buffer = bytearray()
     try:
         with open(partial_path, "wb") as file:
-            for block in _read_table_lines(path) if kind == "parquet" else _unpack_blocks(path, kind):
+            for block in _unpacked(path, kind):
                 buffer += block
                 if file.tell() or len(buffer) > limit:
                     file.write(buffer)
@@ -203,29 +450,17 @@ def spool(path: str, kind: str, target: str, limit: int) -> bool:
             os.unlink(partial_path)
 
 
-def _unpack_blocks(path: str, packed: str) -> Iterator[bytes]:
-    from planner_eval.reading.files.tables import unpack_blocks
-
+def _unpacked(path: str, kind: str) -> Iterator[bytes]:
+    if kind == "parquet":
+        for item in parquet_items(path, path):
+            yield json.dumps(item.data).encode() + b"\n"
+        return
     with open(path, "rb") as file:
-        yield from unpack_blocks(file, os.path.getsize(path), packed, path, refuse_foreign)
-
-
-def _read_table_lines(path: str) -> Iterator[bytes]:
-    from planner_eval.reading.files.tables import parquet_items
-
-    for item in parquet_items(path, path):
-        yield json.dumps(item.data).encode() + b"\n"
+        yield from unpack_blocks(file, os.path.getsize(path), kind, path)
 
 
 # ----------------------------------------------------------------------
 # The records of a large file as a sequence that is read when it is asked for, by an index on disk.
-class LoadedRecords(NamedTuple):
-    """Records of a large file, and what was decided of it."""
-
-    records: StoredRecords
-    decided: FieldDecision
-
-
 class StoredRecords(LazyRecords):
     """Records of a large file.
 
@@ -261,10 +496,6 @@ class StoredRecords(LazyRecords):
         """The file, as it was when it was looked through."""
         return (self.origin,)
 
-    def but(self, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> StoredRecords:
-        """Other records of the same file, or others done to them."""
-        return StoredRecords(self.base, self.origin, self.lines, self.decided, positions, steps)
-
     def at(self, positions: Sequence[int]) -> Iterator[Record]:
         """The records at some positions of the file, few of them, in the order asked for."""
         return self.made(self.base.places(positions))
@@ -285,7 +516,7 @@ class StoredRecords(LazyRecords):
 
 def open_stored_records(
     path: str, inner: str, kind: str, store: Store, how: DecisionInputs
-) -> LoadedRecords | None:
+) -> StoredRecords | None:
     """The records of a large file of JSON lines; None where it has to be read whole.
 
     Args:
@@ -325,9 +556,7 @@ def open_stored_records(
     refuse_changed(origin)
     if refused is not None:
         raise refused
-    return LoadedRecords(
-        StoredRecords(index, origin, lines, decided, range(index.about()["records"])), decided
-    )
+    return StoredRecords(index, origin, lines, decided, range(index.about()["records"]))
 
 
 def _stored_file_name(kind: str, *what: Any) -> str:
@@ -354,190 +583,3 @@ def _spool_packed_file(folder: IndexFolder, origin: Origin, kind: str, limit: in
     if origin.digest and os.path.exists(target):
         return target
     return target if spool(origin.path, kind, target, limit) else None
-
-
-# ----------------------------------------------------------------------
-# The records of many files as one sequence, of which the large files are read when their turn comes.
-IndexRow: TypeAlias = tuple[int, bytes, int | None, int | None, int | None, int]
-"""What an index knows of a record: position, id, place of its first byte, size, line, marks."""
-
-_COLUMNS = "pos, key, offset, size, line, marks"
-
-
-class Shards(LazyRecords):
-    """Records of several files, one file after another; those of small ones are held in memory.
-
-    Args:
-        base: Where they stand, and their ids.
-        name: What messages call the files together.
-        file_parts: The files.
-        positions: Which of the records.
-        steps: What is done to each.
-    """
-
-    of_several = True
-
-    def __init__(
-        self,
-        base: RecordIndex,
-        name: str,
-        file_parts: tuple[FilePart, ...],
-        positions: Sequence[int],
-        steps: tuple[RecordStep, ...] = (),
-    ) -> None:
-        super().__init__(base, positions, steps)
-        self.name, self.parts, self.starts = name, file_parts, _start_positions(file_parts)
-
-    @property
-    def file(self) -> None:
-        """There are several."""
-
-    @property
-    def origins(self) -> tuple[Origin, ...]:
-        """The large files, as they were when they were looked through."""
-        return tuple(
-            file_part.records.origin
-            for file_part in self.parts
-            if isinstance(file_part.records, StoredRecords)
-        )
-
-    def but(self, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> Shards:
-        """Other records of the same files, or others done to them."""
-        return Shards(self.base, self.name, self.parts, positions, steps)
-
-    def at(self, positions: Sequence[int]) -> Iterator[Record]:
-        """The records at some positions, few of them, in the order asked for."""
-        by_part: dict[int, list[RecordLocation]] = {}
-        for location in self.base.places(positions):
-            number = self._part_of(location.position)
-            by_part.setdefault(number, []).append(
-                location._replace(position=location.position - self.starts[number])
-            )
-        by_position: dict[int, Record] = {}
-        for number, locations in by_part.items():
-            records = _load_records(self.parts[number], locations)
-            by_position |= {self.starts[number] + record.position: self._done(record) for record in records}
-        return (by_position[position] for position in positions)
-
-    def lone(self, position: int) -> str:
-        """What a record without a partner is found by."""
-        (record,) = self.at([position])
-        return unpaired_record_key(record.file, record.position)
-
-    def share_ids(self) -> bool:
-        """Whether two of the files have a record of the same id."""
-        twice = "SELECT key FROM line GROUP BY key HAVING count(*) > 1"
-        number_of_key: dict[bytes, int] = {}
-        return any(
-            number_of_key.setdefault(key, number) != number
-            for key, position in self.base.ask(f"SELECT key, pos FROM line WHERE key IN ({twice})")
-            for number in [self._part_of(position)]
-        )
-
-    def prefixed(self) -> Shards:
-        """The same records with their file's name before their id."""
-        file_parts = tuple(file_part._replace(prefixed=True) for file_part in self.parts)
-        index_rows = self.base.ask(f"SELECT {_COLUMNS} FROM line ORDER BY pos")
-        rows = (
-            (position, id_key(file_parts[self._part_of(position)].id(str(key, *_ID_ENCODING), 0)), *location)
-            for position, key, *location in index_rows
-        )
-        result = _write_shards(self.base.folder, self.name, file_parts, rows, self.base.about()["names"])
-        return result.but(self.positions, self.steps)
-
-    def _part_of(self, position: int) -> int:
-        return bisect_right(self.starts, position) - 1
-
-
-_ID_ENCODING = ("utf-8", "surrogatepass")
-"""As ids stand in an index, see :func:`.lines.id_key`."""
-
-
-def join_shards(name: str, file_parts: Sequence[FilePart], folder: IndexFolder) -> Shards:
-    """Put the records of several files together.
-
-    Args:
-        name: What messages call the files together.
-        file_parts: The files; the indexes of large ones lie in `folder`, and are removed.
-        folder: Where the index of all of them is kept.
-
-    Raises:
-        InputError: the index cannot be written.
-    """
-    names: Counter[str] = Counter()
-    for file_part in file_parts:
-        if isinstance(file_part.records, StoredRecords):
-            names.update(file_part.records.names())
-        else:
-            names.update(key for record in file_part.records for key in non_null_fields(record.fields))
-    return _write_shards(folder, name, tuple(file_parts), _index_rows(file_parts), dict(names))
-
-
-def _write_shards(
-    folder: IndexFolder,
-    name: str,
-    file_parts: tuple[FilePart, ...],
-    rows: Iterable[IndexRow],
-    names: dict[str, int],
-) -> Shards:
-    """The records of files, after their index has been written."""
-    identity = repr((name, [(file_part.name, file_part.prefixed) for file_part in file_parts]))
-    index = RecordIndex(
-        folder, f"shards-{hashlib.blake2b(os.fsencode(identity), digest_size=8).hexdigest()}.sqlite"
-    )
-    starts = _start_positions(file_parts)
-
-    def has_error(location: RecordLocation) -> bool:
-        number = bisect_right(starts, location.position) - 1
-        local = location._replace(position=location.position - starts[number])
-        return any(record.error is not None for record in _load_records(file_parts[number], [local]))
-
-    count = sum(len(file_part.records) for file_part in file_parts)
-    with create_database(index.path) as database:
-        create_tables(database)
-        database.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
-        write_lookup_exceptions(database, has_error)
-        finish_database(database, index.path, {"names": names, "records": count})
-    return Shards(index, name, file_parts, range(count))
-
-
-def _start_positions(file_parts: Sequence[FilePart]) -> list[int]:
-    """The position of the first record of each file."""
-    return [0, *accumulate(len(file_part.records) for file_part in file_parts)][:-1]
-
-
-def _index_rows(file_parts: Sequence[FilePart]) -> Iterator[IndexRow]:
-    """What is known of each record; a file's own index is removed as soon as it stands in that of all."""
-    for start, file_part in zip(_start_positions(file_parts), file_parts, strict=True):
-        if isinstance(file_part.records, StoredRecords):
-            for index, key, *location in file_part.records.base.ask(
-                f"SELECT {_COLUMNS} FROM line ORDER BY pos"
-            ):
-                own_id = None if key is None else str(key, *_ID_ENCODING)
-                yield (start + index, id_key(file_part.id(own_id, index)), *location)
-            file_part.records.base.remove()
-            continue
-        for index, record in enumerate(file_part.records):
-            key = id_key(file_part.id(record.id, record.position))
-            yield start + index, key, None, None, None, _record_marks(record)
-
-
-def _record_marks(record: Record) -> int:
-    """The marks of a record that is held in memory."""
-    source = record.source
-    if record.is_broken:
-        return BROKEN
-    if is_prose(source):
-        return PROSE
-    return SEVERAL_ANSWERS if isinstance(source, dict) and has_several_choices(source) else 0
-
-
-def _load_records(file_part: FilePart, locations: Sequence[RecordLocation]) -> Iterator[Record]:
-    """The records at some places of a file, as they are called; the file is not left open."""
-    records = file_part.records
-    if not isinstance(records, StoredRecords):
-        return (file_part.called(records[location.position]) for location in locations)
-    try:
-        return iter([file_part.called(record) for record in records.made(locations)])
-    finally:
-        records.source.close()

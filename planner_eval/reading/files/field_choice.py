@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice, product
 from typing import Any, TypeAlias
 
-from planner_eval.base.errors import InputError, ParseError
+from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE, find_marker_key, is_streamed
 from planner_eval.reading.files.broken_json import find_id
@@ -28,7 +29,7 @@ from planner_eval.reading.files.fields import (
 )
 from planner_eval.reading.files.frameworks import most_common_framework
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.shapes import ChosenFields, Item
+from planner_eval.reading.files.shapes import ChosenFields, Item, take_plan
 
 # ----------------------------------------------------------------------
 # Fields that list the values or calls that are right as well.
@@ -293,41 +294,28 @@ def decide_fields(
         InputError: a field named is in no record, two fields may hold the plan, or none is known to.
     """
     id_field, text_field = named
+    plan_records, named_records = partial(_plan_holding_records, items), partial(_named_records, items)
     if _are_stream_pieces(islice(items, HEAD_SIZE)):
         raise InputError(f"{name}: its records are pieces of a stream, not answers: {JOIN_ADVICE}")
-    if id_field and not any(has_field(item.data, id_field) for item in items):
+    if id_field and not _if_present(id_field, (item.data for item in items)):
         raise InputError(f"{name}: no record has the field {id_field!r} (--field id)")
-    if text_field and not any(has_field(record, text_field) for record in _plan_holding_records(items)):
+    if text_field and not _if_present(text_field, plan_records()):
         raise InputError(f"{name}: no record has the field {text_field!r} (--field text)")
-    row = (
-        most_common_framework(islice(_plan_holding_records(items), HEAD_SIZE))
-        if text_field is None and never is None
-        else None
-    )
-    content = text_field or (
-        row.content(role, islice(_plan_holding_records(items), HEAD_SIZE)) if row else None
-    )
+    by_layout = text_field is None and never is None
+    row = most_common_framework(islice(plan_records(), HEAD_SIZE)) if by_layout else None
+    content = row.content(role, islice(plan_records(), HEAD_SIZE)) if row else text_field
     if row and not content:
         raise InputError(
             f"{name}: read as {row.title} ({row.name}), which hold no "
             f"{EXPECTED_CONTENT[role].split(' ', 1)[1]}; name "
             f"its field with {FIELD_OPTION[role]}"
         )
-    content = content or choose_content(name, _plan_holding_records(items), role, never)
-    if (
-        content is None
-        and spare[1]
-        and any(has_field(record, spare[1]) for record in _plan_holding_records(items))
-    ):
-        content = spare[1]
+    content = content or choose_content(name, plan_records(), role, never)
+    if content is None:
+        content = _if_present(spare[1], plan_records())
     if content is None:
         _refuse_unknown(name, items, role)
-    key = id_field or (
-        spare[0]
-        if spare[0] and any(has_field(record, spare[0]) for record in _named_records(items))
-        else None
-    )
-    key = key or choose_id(_named_records(items))
+    key = id_field or _if_present(spare[0], named_records()) or choose_id(named_records())
     # A benchmark's figures are those of its code, which looks at no field beside the answer.
     # In a framework's record `error` and `status` may tell of its own checks.
     answers = role not in ("gold", "alone") and content not in GOLD_FIELDS and never is None and row is None
@@ -339,6 +327,11 @@ def decide_fields(
         form = detect_form(holding, str(content))
     framework = f"read as {row.title} ({row.name})" if row else ""
     return FieldDecision(chosen, form, role if never is None else None, id_field is not None, framework)
+
+
+def _if_present(field: str | None, records: Iterable[Any]) -> str | None:
+    """A field that one of some records has."""
+    return field if field and any(has_field(record, field) for record in records) else None
 
 
 def _are_stream_pieces(items: Iterable[Item]) -> bool:
@@ -398,7 +391,10 @@ def _build_record(name: str, position: int, item: Item, chosen: ChosenFields) ->
         return Record(name, position, key, None, line, ParseError(reason, code="parse.empty"))
     if error is not None:
         return Record(name, position, key or find_id(text, chosen.id), None, line, error)
-    source, error = shape.take(data, chosen)
+    try:
+        source = take_plan(data, shape, chosen)
+    except ParseError as refusal:
+        source, error = None, strip_traceback(refusal)
     if not shape.named:
         return Record(name, position, key, source, line, error)
     return Record(name, position, key or id_text(value_at(data, chosen.id)), source, line, error, data)

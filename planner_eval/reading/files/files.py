@@ -1,4 +1,4 @@
-"""Files of plans: one plan, or many records of which each holds one.
+"""Files of plans: one plan, or many records of which each holds one; a directory, a pattern or one file.
 
 A file is a plan in any dialect, a JSON array or JSON lines of records, an object from ids to plans,
 or a benchmark's own gold or result file. A record that cannot be read stays a record and carries its
@@ -8,16 +8,17 @@ error; it takes no other with it. What the records' fields mean is decided in
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from planner_eval.base.errors import ParseError
-from planner_eval.base.json_text import Decoded
+from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.plan.model import Plan, leaves
-from planner_eval.reading.dialects.read import TurnChoice, parse
+from planner_eval.plan.model import leaves
+from planner_eval.reading.dialects.read import TurnChoice
+from planner_eval.reading.files.context import find_mark
 from planner_eval.reading.files.field_choice import DecisionInputs, decide_fields, has_several_choices
 from planner_eval.reading.files.fields import (
     ID_FIELDS,
@@ -35,11 +36,14 @@ from planner_eval.reading.files.opening import (
 )
 from planner_eval.reading.files.record import (
     DEFAULT_STORE,
+    IN_MEMORY,
+    FilePart,
     Origin,
     Record,
     Store,
     current_origins,
     digest_origin,
+    have_ids,
     is_lazy,
     is_stored,
     mark_among_ids,
@@ -205,10 +209,10 @@ def _read_large_file(path: str, store: Store, how: DecisionInputs) -> PlanFile |
         return None
     from planner_eval.reading.files.disk_records import open_stored_records
 
-    stored_file = open_stored_records(path, bare_name(path), kind, store, how)
-    if stored_file is None:
+    records = open_stored_records(path, bare_name(path), kind, store, how)
+    if records is None:
         return None
-    records, decided = stored_file
+    decided = records.decided
     notes = decided.notes(path, len(records), records.names)
     chosen = decided.chosen
     if records.has_ids and len(records.without_ids()):
@@ -294,43 +298,186 @@ def _read_single_plan(name: str, contents: FileItems, source: Any) -> PlanFile:
 
 
 # ----------------------------------------------------------------------
-# From a record to its plan.
-def read_repaired_plan(record: Record, error: ParseError, **options: Any) -> Plan | None:
-    """The plan that repair would make of a record which strict reading refused; None where none.
+# Several files as one: a directory of plans, or all files of a pattern.
+class FileListing(NamedTuple):
+    """The files that a directory or a pattern stands for.
 
     Args:
-        record: The record.
-        error: Why strict reading refused it; where that says that repair does too, nothing is read.
-        options: As for :func:`planner_eval.reading.dialects.read.parse`, ``repair`` aside.
+        files: Their paths, in order.
+        notes: What is there and left out, in words.
     """
-    if error.beyond_repair and isinstance(record.source, str):
-        return None
-    try:
-        return read_plan(record, repair=True, **options)
-    except ParseError:
-        return None
+
+    files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
-def read_plan(record: Record, **options: Any) -> Plan:
-    """The plan of a record.
+def read_path(path: str, **named: Any) -> PlanFile:
+    """Read a file of plans, a directory of such files, or all files of a pattern such as ``runs/*.json``.
 
     Args:
-        record: What :func:`planner_eval.reading.files.files.read_file` gave.
-        options: As for :func:`planner_eval.reading.dialects.read.parse`.
+        path: The file, directory or pattern; ``-`` is standard input.
+        named: As for :func:`planner_eval.reading.files.files.read_file`.
 
     Raises:
-        ParseError: the record holds no readable plan.
-
-    >>> len(read_plan(Record("p.json", 0, None, "a = f(#x='1')")))
-    1
+        InputError: as for :func:`planner_eval.reading.files.files.read_file`; no file is there; or none of
+            them can be used.
     """
-    if record.error is not None:
-        raise record.error
-    source = record.source
-    if record.dialect is not None:
-        options["dialect"] = record.dialect
-    if record.turn is not None and options.get("turn") is None:
-        options["turn"] = record.turn
-    if record.infer is not False and not options.get("infer"):
-        options["infer"] = record.infer
-    return parse(source if record.values is None else Decoded(source, record.values), **options)
+    listed = list_files(path)
+    if listed is not None:
+        return _join_files(path, listed, named)
+    file = read_file(path, **named)
+    mark = find_mark(path)
+    return file._replace(mark=mark, notes=(*file.notes, f"{path}: {mark}")) if mark else file
+
+
+def list_files(path: str) -> FileListing | None:
+    """The files that a directory or a pattern stands for, in order; None where a path is itself a file.
+
+    Raises:
+        InputError: there is no file.
+    """
+    if os.path.isdir(path):
+        try:
+            with os.scandir(path) as entries:
+                all_entries = sorted(entries, key=lambda entry: entry.name)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from None
+        # A link to nowhere is no directory: it is taken, and the row says that there is no such file.
+        readable = [entry for entry in all_entries if entry.is_file() or not os.path.exists(entry.path)]
+        plain = [entry for entry in readable if not entry.name.startswith(".")]
+        skipped = [entry.name for entry in all_entries if entry not in plain]
+        files = [entry.path for entry in plain]
+        if not files and (results := _list_results(path)):
+            return FileListing(results, ())
+        nothing = f"{path} is a directory without files of plans"
+    elif any(mark in path for mark in "*?[") and not os.path.lexists(path):
+        from glob import glob
+
+        matched = sorted(glob(path, recursive=True))
+        files = [name for name in matched if not os.path.isdir(name)]
+        skipped = [name for name in matched if os.path.isdir(name)]
+        nothing = f"no such file or pattern: {path}"
+    else:
+        return None
+    notes = _format_other_files(path, skipped)
+    if not files:
+        raise InputError(nothing + (f" ({notes[0].partition(': ')[2]})" if notes else ""))
+    return FileListing(tuple(files), notes)
+
+
+_RESULTS = "*_result.json"
+"""What runners call a part's results."""
+
+
+def _list_results(path: str) -> tuple[str, ...]:
+    """The results of a model whose runner keeps them in folders below its own, a file a part; () for others.
+
+    Raises:
+        InputError: they are of several models.
+
+    Source: bfcl-eval, ``utils.py`` (``get_directory_structure_by_category``).
+    """
+    from pathlib import Path
+
+    files = sorted(Path(path).rglob(_RESULTS))
+    if len({file.name for file in files}) < len(files):
+        models = sorted({file.relative_to(path).parts[0] for file in files})
+        raise InputError(
+            f"{path} holds the results of several models ({', '.join(models[:3])}): name the folder of one"
+        )
+    return tuple(map(str, files))
+
+
+def _format_other_files(path: str, names: Sequence[str]) -> tuple[str, ...]:
+    """What a directory has besides files of plans, in words."""
+    hidden = sum(name.startswith(".") for name in names)
+    directory_count = len(names) - hidden
+    phrases = [f"{hidden} hidden"] if hidden else []
+    phrases += (
+        [f"{directory_count} that {'is a directory' if directory_count == 1 else 'are directories'}"]
+        if directory_count
+        else []
+    )
+    examples = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    return (f"{path}: left out {' and '.join(phrases)}: {examples}",) if phrases else ()
+
+
+_IN_MEMORY_BYTES = 64_000
+"""Files of fewer bytes are held in memory, also where all of them are large together."""
+
+
+def _join_files(path: str, listed: FileListing, named: Mapping[str, Any]) -> PlanFile:
+    """The records of all files."""
+    names = dict(zip(listed.files, _file_names(listed.files), strict=True))
+    store = _choose_store(listed.files, named.get("store", DEFAULT_STORE))
+    file_parts: list[FilePart] = []
+    contents: dict[str, None] = {}
+    placed: dict[str, int] = {}
+    id_field = None
+    refused: list[InputError] = []
+    origins: list[Origin] = []
+    for file, name in names.items():
+        before = current_origins(file)
+        try:
+            read = read_file(file, **{**named, "store": store})
+        except InputError as error:  # a file that cannot be used is a row, as a record is
+            refused.append(error)
+            reason = str(error).removeprefix(f"{file}: ").removeprefix(f"{file} ")
+            unreadable = Record(file, 0, name, None, error=ParseError(reason, code="parse.shape"))
+            file_parts.append(FilePart(name, (unreadable,), False))
+            origins += before
+            continue
+        origins += read.origins
+        ids = have_ids(read.records)
+        if read.many and len(read.records) > 1 and not ids:
+            placed[name] = len(read.records)
+        if is_lazy(read.records):
+            read.records.base.close()  # there may be more files than a process may have open
+        unnamed = ("prediction " if named.get("role") == "answer" else "record ") if ids else ""
+        file_parts.append(FilePart(name, read.records, read.many, unnamed=unnamed))
+        contents |= {read.content: None} if read.content is not None else {}
+        id_field = id_field or read.id_field
+    if len(refused) == len(listed.files):
+        raise refused[0]
+    content = " or ".join(contents) or None
+    records = _records_of(path, file_parts, store)
+    return PlanFile(
+        path, records, True, content, id_field, names, placed, listed.notes, origins=tuple(origins)
+    )
+
+
+def _choose_store(files: Sequence[str], store: Store) -> Store:
+    """Where each of several files is kept: the larger ones on disk where all are large together."""
+    if store.limit is None or sum(_size(file) for file in files) <= store.limit:
+        return IN_MEMORY
+    from planner_eval.reading.files.record_index import open_folder
+
+    return store._replace(folder=open_folder(store.folder), limit=min(store.limit, _IN_MEMORY_BYTES))
+
+
+def _size(file: str) -> int:
+    try:
+        return os.path.getsize(file)
+    except OSError:  # it is said where the file is read
+        return 0
+
+
+def _records_of(path: str, file_parts: Sequence[FilePart], store: Store) -> Sequence[Record]:
+    """The records of all files, held in memory where those of each file are."""
+    if any(is_lazy(file_part.records) for file_part in file_parts):
+        from planner_eval.reading.files.disk_joins import join_shards
+        from planner_eval.reading.files.record_index import open_folder
+
+        return join_shards(path, file_parts, open_folder(store.folder))
+    return tuple(file_part.called(record) for file_part in file_parts for record in file_part.records)
+
+
+def _file_names(files: Sequence[str]) -> list[str]:
+    """The files' paths below the directory that all of them are in, without their suffixes.
+
+    >>> _file_names(["runs/a/pred.json", "runs/b/pred.json.gz"]), _file_names(["runs/q1.json"])
+    (['a/pred', 'b/pred'], ['q1'])
+    """
+    folder = os.path.commonpath([os.path.dirname(file) or os.curdir for file in files])
+    relative_paths = [os.path.relpath(file, folder) for file in files]
+    return [os.path.splitext(bare_name(name))[0].replace(os.sep, "/") for name in relative_paths]

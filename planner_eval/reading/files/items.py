@@ -97,6 +97,14 @@ def decode_text(data: bytes | bytearray, name: str) -> DecodedText:
     return DecodedText(data.decode("utf-8-sig", "surrogateescape"), True)
 
 
+def decode_line(raw: bytes) -> DecodedText:
+    """The marked text of a line of UTF-8, see :func:`mark_invalid_bytes`, and whether it has odd bytes."""
+    try:
+        return DecodedText(str(raw, "utf-8"), False)
+    except UnicodeDecodeError:
+        return DecodedText(mark_invalid_bytes(raw.decode("utf-8", "surrogateescape")), True)
+
+
 def mark_invalid_bytes(text: str) -> str:
     """The text of :func:`decode_text` with a NUL before each odd byte, so that JSON there is broken JSON."""
     return re.sub(INVALID_BYTE, "\0\\g<0>", text)
@@ -189,9 +197,9 @@ def split_items(text: str, name: str, text_field: str | None = None) -> FileItem
             if logged
             else None
         )
-        return runs or FileItems([Item(None)], many=False)
+        return runs or _one_plan(None, text_field)
     if not lines and has_too_many_json_calls(text, DEFAULT_LIMITS):  # data of them all would fill memory
-        return FileItems([Item(None, shape_of(None, text_field))], many=False)
+        return _one_plan(None, text_field)
     try:
         data, end = decode(text, start)
         complete = skip_whitespace(text, end) == len(text)
@@ -199,7 +207,7 @@ def split_items(text: str, name: str, text_field: str | None = None) -> FileItem
         data, complete = None, False
     if complete:
         if not lines and _is_one_plan(data):
-            return FileItems([Item(data, shape_of(data, text_field))], many=False, whole=True)
+            return _one_plan(data, text_field, whole=True)
         contents = split_json_value(data, text_field, lines=lines)
         return (
             contents._replace(items=_set_record_naming(contents.items))
@@ -209,25 +217,32 @@ def split_items(text: str, name: str, text_field: str | None = None) -> FileItem
     if not lines and has_too_many_calls(
         text, DEFAULT_LIMITS
     ):  # no record: an object for each call would fill memory
-        return FileItems([Item(None, shape_of(None, text_field))], many=False)
+        return _one_plan(None, text_field)
     items = _split_several_values(text, start, text_field, lines=lines)
     runs = _split_traces(items) if items else None
     if runs is not None:
         return runs
     if items is None:
-        return FileItems([Item(data, shape_of(data, text_field))], many=False)
+        return _one_plan(data, text_field)
     records = unfold_items(items, text_field)
     return FileItems(records or (_set_record_naming(items) if lines else items))
 
 
+def _one_plan(data: Any, text_field: str | None, *, whole: bool = False) -> FileItems:
+    """A file that is one plan, and the value that its text is, or begins with."""
+    return FileItems([Item(data, shape_of(data, text_field))], many=False, whole=whole)
+
+
 def _set_record_naming(items: Sequence[Item]) -> list[Item]:
     """Records of lines: also of one that is a lone call the id is the record's."""
-    return [
-        item
-        if item.shape.named is isinstance(item.data, dict)
-        else item._replace(shape=item.shape._replace(named=not item.shape.named))
-        for item in items
-    ]
+    return list(map(name_record, items))
+
+
+def name_record(item: Item) -> Item:
+    """The record of a line."""
+    if item.shape.named is isinstance(item.data, dict):
+        return item
+    return item._replace(shape=item.shape._replace(named=not item.shape.named))
 
 
 def _split_several_values(text: str, start: int, text_field: str | None, *, lines: bool) -> list[Item] | None:

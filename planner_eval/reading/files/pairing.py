@@ -11,15 +11,18 @@ from planner_eval.base.errors import InputError, PairingError, ParseError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean, format_count, one_line_json
 from planner_eval.reading.files.fields import ABSENT, value_at
-from planner_eval.reading.files.files import PlanFile, read_plan
+from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import (
     Record,
     have_ids,
     index_by_id,
     is_lazy_pairs,
+    is_sharded,
     is_stored,
     pair_name,
     parse_position_name,
+    prefix_id,
+    read_plan,
 )
 
 if TYPE_CHECKING:
@@ -246,11 +249,11 @@ def pair(
 
 def _pair_stored(pred: PlanFile, gold: PlanFile, by: str | None, folder: str | IndexFolder | None) -> Pairing:
     """The same of files of which one at least is read by its index."""
-    from planner_eval.reading.files import disk_pairs
+    from planner_eval.reading.files import disk_joins
 
     if is_by_position(pred, gold, by):
-        return Pairing("position", disk_pairs.pair_by_position(pred.records, gold.records))
-    paired = disk_pairs.pair_by_id(pred.records, gold.records, folder)
+        return Pairing("position", disk_joins.pair_by_position(pred.records, gold.records))
+    paired = disk_joins.pair_by_id(pred.records, gold.records, folder)
     if paired is None:
         raise no_shared_ids_error(pred, gold)
     return Pairing("id", *paired)
@@ -450,9 +453,9 @@ def _format_first_files(files: list[str]) -> str:
 def _find_moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record] | None:
     """How many records stand elsewhere than the gold record of the same id, and the first of them."""
     if is_stored(pred) or is_stored(gold):
-        from planner_eval.reading.files import disk_pairs
+        from planner_eval.reading.files import disk_joins
 
-        return disk_pairs.find_moved_predictions(pred, gold)
+        return disk_joins.find_moved_predictions(pred, gold)
     gold_ids = {record.id for record in gold} - {None}
     gold_order = (*(record.id for record in gold), *[None] * (len(pred) - len(gold)))
     moved = [
@@ -512,3 +515,35 @@ def format_repeated_ids(records: Sequence[Record]) -> list[str]:
     more = len(repeats) - len(messages)
     messages += [f"… and {more:,} more records have the id of another"] if more else []
     return [*messages, *warn_taken_names(records, records)]
+
+
+def prefix_ids_by_file(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
+    """Two directories with the files' names before the ids, where gold's files use the same ids again.
+
+    So files are paired by name, and inside of them records by id. Where either is one file, both stay.
+    """
+    if not (pred.parts and gold.parts):
+        return pred, gold
+    if is_sharded(gold.records):
+        share_ids = gold.records.share_ids()
+    else:
+        files: dict[str, str] = {}
+        named = ((record.id, record.file) for record in gold.records if record.id is not None)
+        share_ids = any(files.setdefault(id, file) != file for id, file in named)
+    return (_prefix_ids(pred), _prefix_ids(gold)) if share_ids else (pred, gold)
+
+
+def _prefix_ids(file: PlanFile) -> PlanFile:
+    """The records with their file's name before their id, so that none is given twice for that."""
+
+    def own(record: Record) -> Record:
+        named = record.id is None
+        return record if named else record._replace(id=prefix_id(file.parts[record.file], str(record.id)))
+
+    stale = format_repeated_ids(file.records)
+    if is_sharded(file.records):
+        records: Sequence[Record] = file.records.prefixed()
+    else:
+        records = tuple(map(own, file.records))
+    notes = (*(note for note in file.notes if note not in stale), *format_repeated_ids(records))
+    return file._replace(records=records, notes=notes)

@@ -1,4 +1,4 @@
-"""An index of a large file's records in SQLite: where each stands, and its id; written once, then asked."""
+"""An index of records in SQLite: where each stands, and its id; written once, then asked; lazy sequences."""
 
 from __future__ import annotations
 
@@ -8,33 +8,24 @@ import sqlite3
 import weakref
 from abc import abstractmethod
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from copy import copy
 from itertools import groupby
-from typing import Any, Self, TypeVar, overload
+from typing import Any, Self, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
-from planner_eval.reading.files.field_choice import (
-    FieldDecision,
-)
-from planner_eval.reading.files.lines import (
-    BROKEN,
-    UNDECODABLE,
-    ChunkScan,
-    Lines,
-    WholeFileNeededError,
-    scan_chunk,
-    split_chunks,
-)
 from planner_eval.reading.files.record import (
     Origin,
-    Store,
+    Record,
 )
+
+BROKEN, UNDECODABLE, PROSE, SEVERAL_ANSWERS = 1, 2, 4, 8
+"""Of a line: it is no JSON; for a byte that is no UTF-8; its plan is words; it offers several answers."""
+
 
 T = TypeVar("T")
 
@@ -223,9 +214,11 @@ class LazySequence(Sequence[T]):
     def __init__(self, positions: Sequence[int], steps: tuple[Callable[[T], T], ...]) -> None:
         self.positions, self.steps = positions, steps
 
-    @abstractmethod
     def but(self, positions: Sequence[int], steps: tuple[Callable[[T], T], ...]) -> Self:
         """Others of the same, or others done to them."""
+        other = copy(self)
+        other.positions, other.steps = positions, steps
+        return other
 
     @abstractmethod
     def at(self, positions: Sequence[int]) -> Iterator[T]:
@@ -307,65 +300,10 @@ class SourceFile:
         return block
 
 
-# ----------------------------------------------------------------------
-# The index of a large file written: its lines looked through once, and what of their ids is odd.
-def write_index(
-    index: RecordIndex, lines: Lines, decided: FieldDecision, store: Store, origin: Origin
-) -> None:
-    """Write the index of a file.
-
-    Args:
-        index: What it is to be.
-        lines: The file's lines.
-        decided: Which field is what.
-        store: How the lines are looked through.
-        origin: The file, as it was before it was read.
-
-    Raises:
-        Unfit: it has to be read whole.
-        InputError: the index cannot be written.
-    """
-    source = SourceFile(lines.path)
-
-    def has_error(location: RecordLocation) -> bool:
-        item = lines.item(location.line, source.read(location))
-        return item is None or decided.record("", 0, item).error is not None
-
-    with create_database(index.path) as database:
-        create_tables(database)
-        count, names = _fill_tables(database, lines, decided, store)
-        write_lookup_exceptions(database, has_error)
-        origin_fields = [origin.size, origin.mtime, origin.digest]
-        finish_database(database, index.path, {"origin": origin_fields, "names": names, "records": count})
-
-
 def create_tables(database: sqlite3.Connection) -> None:
     """Make the tables of an index of records."""
     database.execute("CREATE TABLE line (pos INTEGER PRIMARY KEY, key BLOB, offset, size, line, marks)")
     database.execute("CREATE TABLE odd (pos INTEGER PRIMARY KEY, first INTEGER)")
-
-
-def _fill_tables(
-    database: sqlite3.Connection, lines: Lines, decided: FieldDecision, store: Store
-) -> tuple[int, dict[str, int]]:
-    count = passed = broken = odd = 0
-    names: Counter[str] = Counter()
-    scanned: ChunkScan
-    for scanned in store.spread(partial(scan_chunk, lines, decided), split_chunks(lines, store.piece)):
-        rows = (
-            (count + index, key, offset, size, passed + line, marks)
-            for index, (offset, size, line, key, marks) in enumerate(scanned.rows)
-        )
-        database.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
-        broken += sum(row[4] & BROKEN for row in scanned.rows)
-        odd += sum(row[4] & UNDECODABLE > 0 for row in scanned.rows)
-        count, passed = count + len(scanned.rows), passed + scanned.lines
-        for fields, number in scanned.names.items():
-            names.update(dict.fromkeys(fields, number))
-    # What a record a line is no likely reading of is taken apart with all of it at hand.
-    if broken * 2 > count or (odd > 1 and odd * 2 >= count) or (count < 2 and not lines.table):
-        raise WholeFileNeededError
-    return count, dict(names)
 
 
 def write_lookup_exceptions(
@@ -399,3 +337,108 @@ def _find_lookup_exceptions(
             yield from ((position, None) for position in lone)
         first, *repeats = readable or lone
         yield from ((position, first) for position in repeats)
+
+
+def id_key(id: str) -> bytes:
+    """An id as it stands in an index: also one that is no valid text."""
+    return id.encode("utf-8", "surrogatepass")
+
+
+# ----------------------------------------------------------------------
+# Records of which an index on disk knows the ids, read when they are asked for.
+RecordStep: TypeAlias = Callable[[Record], Record]
+"""What is done to each record when it is read; it leaves ids alone, and can be pickled."""
+
+
+class LazyRecords(LazySequence[Record]):
+    """Records that are made anew whenever they are asked for; slices are as lazy.
+
+    They can be pickled and forked: other processes read the same files and index.
+
+    Args:
+        base: What is known of all of them, by their positions.
+        positions: Which of them these are.
+        steps: What is done to each.
+    """
+
+    def __init__(self, base: RecordIndex, positions: Sequence[int], steps: tuple[RecordStep, ...]) -> None:
+        super().__init__(positions, steps)
+        self.base = base
+
+    @property
+    @abstractmethod
+    def origins(self) -> tuple[Origin, ...]:
+        """The files, as they were when they were looked through."""
+
+    @property
+    def file(self) -> str | None:
+        """The only file of all of them; None where there are several."""
+        return self.origins[0].path if len(self.origins) == 1 else None
+
+    @abstractmethod
+    def lone(self, position: int) -> str:
+        """What a record without a partner is found by, see :func:`.ids.unpaired_record_key`."""
+
+    # ------------------------------------------------------------ what the index knows
+    @property
+    def whole(self) -> bool:
+        """Whether these are all of them."""
+        return self.positions == range(self.base.about()["records"])
+
+    def _count(self, condition: str) -> int:
+        return int(self.base.ask(f"SELECT count(*) FROM line WHERE {condition}").fetchone()[0])
+
+    def _where(self, condition: str, *parameters: Any, column: str = "pos FROM line") -> Self:
+        """Those of which a condition in SQL holds."""
+        rows = self.base.ask(f"SELECT {column} WHERE {condition}", parameters)
+        return self.of(array("q", (row[0] for row in rows)))
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether any of them has an id."""
+        return self.base.ask("SELECT 1 FROM line WHERE key IS NOT NULL LIMIT 1").fetchone() is not None
+
+    def nameless(self, field: str) -> Self:
+        """Those without an id; none where each that has the field has an id."""
+        named = self._count(f"key IS NOT NULL AND NOT marks & {BROKEN}")
+        if self.names().get(field, named + 1) <= named:
+            return self.of(())
+        return self.without_ids()
+
+    def without_ids(self) -> Self:
+        """Those without an id."""
+        return self._where("key IS NULL ORDER BY pos")
+
+    def several(self) -> int:
+        """How many offer several answers."""
+        return self._count(f"marks & {SEVERAL_ANSWERS}")
+
+    def words(self) -> Self:
+        """Those whose plan is a text in which nothing could be a call."""
+        return self._where("marks & ? ORDER BY pos", PROSE)
+
+    def broken(self) -> Self:
+        """Those that are no JSON."""
+        return self._where("marks & ? ORDER BY pos", BROKEN)
+
+    def names(self) -> Mapping[str, int]:
+        """How many have a field of each name, in the order in which these are met."""
+        counts: dict[str, int] = self.base.about()["names"]
+        return counts
+
+    def of_id(self, id: str) -> Self:
+        """Those of an id."""
+        return self._where("key = ? ORDER BY pos", id_key(id))
+
+    def beginning(self, text: str) -> Self:
+        """Those whose ids begin with a text, which is ASCII."""
+        key = id_key(text)
+        return self._where("key >= ? AND key < ? ORDER BY pos", key, key[:-1] + bytes([key[-1] + 1]))
+
+    def repeated(self) -> Self:
+        """Those that an earlier one has the id of."""
+        return self._where("first IS NOT NULL ORDER BY pos", column="pos FROM odd")
+
+    def firsts(self, some: int) -> Self:
+        """The records that those of :meth:`repeated` repeat, of the first few."""
+        return self._where("first IS NOT NULL ORDER BY pos LIMIT ?", some, column="first FROM odd")

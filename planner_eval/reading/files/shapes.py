@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from planner_eval.base.errors import AnswerError, ParseError
+from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.reading.dialects.conversations.answer_states import (
+from planner_eval.reading.dialects.conversations.answers import (
     AnswerState,
     answer_state,
     are_answer_pieces,
@@ -60,20 +60,12 @@ class ChosenFields(NamedTuple):
     answers: bool = False
 
 
-class PlanSource(NamedTuple):
-    """The text or structure of a plan, as it stands in a file; or why there is none."""
-
-    source: Any
-    error: ParseError | None = None
-
-
 class Shape(NamedTuple):
     """A form that a value of a file has.
 
     Args:
         what: The form in words.
         fits: Whether an object has it; is told whether the object reads as a call.
-        take: The plan's text or structure out of a value of this form.
         call: Among calls it is one.
         holds: One of its fields holds the plan: the file's :class:`ChosenFields` says which.
         named: Its id is the record's; a lone call's id names the call.
@@ -81,7 +73,6 @@ class Shape(NamedTuple):
 
     what: str
     fits: Callable[[Object, bool], bool]
-    take: Callable[[Any, ChosenFields], PlanSource]
     call: bool = False
     holds: bool = False
     named: bool = False
@@ -157,91 +148,91 @@ _BFCL_FAILURE_PREFIX = "Error during inference:"
 """How BFCL's runner begins what it writes in place of an answer where the API failed."""
 
 
-def _take_itself(data: Any, _chosen: ChosenFields) -> PlanSource:
-    return PlanSource(data)
+def take_plan(data: Any, shape: Shape, chosen: ChosenFields) -> Any:
+    """The text or structure of a plan as it stands in a value, or in the field of the file's plans.
 
+    Args:
+        data: The value.
+        shape: Its form.
+        chosen: The fields of its file.
 
-def _take_from_field(data: Object, chosen: ChosenFields) -> PlanSource:
-    """What stands in the field of the file's plans, unless fields around it say that it did not end."""
-    state = _record_answer_state(data, chosen.content) if chosen.answers else None
-    return (
-        _take_field_content(data, chosen)
-        if state is None
-        else PlanSource(None, AnswerError(state.reason, code=state.code))
-    )
-
-
-def _take_field_content(data: Object, chosen: ChosenFields) -> PlanSource:
-    """What stands in the field of the file's plans, or why nothing does."""
+    Raises:
+        AnswerError: fields around the plan say that it did not end.
+        ParseError: there is none.
+    """
     content = chosen.content
+    if not shape.holds:
+        return data
+    state = _record_answer_state(data, content) if chosen.answers else None
+    if state is not None:
+        raise state.error()
     if content == WHOLE_RECORD:
-        return PlanSource(data)
+        return data
     value = value_at(data, content)
     if (
         value is ABSENT
         and not chosen.by_user
         and any(isinstance(data.get(key), list) for key in CALL_LIST_FIELDS)
     ):
-        return PlanSource(data)
+        return data
     if content is None:
         if find_marker_key(data) is not None:  # an answer of an API, with gold beside it
-            return PlanSource(data)
+            return data
         if not data:
-            return _no_plan_source("the record has no fields, so no plan")
+            raise _no_plan_error("the record has no fields, so no plan")
         names = ", ".join(map(repr, list(data)[:6]))
-        return _no_plan_source(
+        raise _no_plan_error(
             f"the record has {names}; none is known to hold a plan: name the field with --field text=NAME"
         )
     if isinstance(data, RepeatedKeyDict) and sum(key == content for key, _ in data.pairs) > 1:
-        return _no_plan_source(f"the record has the field {content!r} more than once")
+        raise _no_plan_error(f"the record has the field {content!r} more than once")
     return _take_from_value(data, value, chosen)
 
 
-def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> PlanSource:
+def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> Any:
     """The plan that stands in a record's field, or why what stands there is none."""
     content = chosen.content
     if value is ABSENT or (value is None and content not in CALL_LIST_FIELDS):
         what = "is null" if value is None else "is missing"
-        return _no_plan_source(
+        raise _no_plan_error(
             f"there is no plan: the field {content!r}, which holds this file's plans, {what}", "parse.empty"
         )
     if value == {} or (value == [] and content in CONVERSATION_FIELDS):
-        return _no_plan_source(f"there is no plan: {content!r} is empty", "parse.empty")
+        raise _no_plan_error(f"there is no plan: {content!r} is empty", "parse.empty")
     if not isinstance(value, (str, list, dict, type(None))):
-        return _no_plan_source(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
+        raise _no_plan_error(f"the record's {content!r} is {value!r}, expected a plan as text or as JSON")
     if content in CALL_LIST_FIELDS:
         return _take_from_list(data, value, chosen)
     if isinstance(value, list) and value and all(isinstance(turn, list) for turn in value):
         joined = join_turns(value)
         if isinstance(joined, list) and len(value) > 1:
             joined = JoinedTurns(joined, value)
-        return PlanSource(value if joined is None else joined)
+        return value if joined is None else joined
     if isinstance(value, str) and value.startswith(_BFCL_FAILURE_PREFIX):
-        state = failure_state(value)
-        return PlanSource(None, AnswerError(state.reason, code=state.code))
+        raise failure_state(value).error()
     return _take_answer_alone(data, value, chosen)
 
 
-def _take_from_list(data: Object, value: Any, chosen: ChosenFields) -> PlanSource:
+def _take_from_list(data: Object, value: Any, chosen: ChosenFields) -> Any:
     """The plan out of a field that lists calls: null calls nothing, a text is the JSON text of the list."""
     if value is None or (isinstance(value, str) and value.strip() == "null"):
-        return PlanSource([])
+        return []
     if isinstance(value, str) and not value.strip():
-        return _no_plan_source(f"there is no plan: {chosen.content!r} is an empty text", "parse.empty")
-    return PlanSource(value if chosen.by_user or isinstance(value, str) else data)
+        raise _no_plan_error(f"there is no plan: {chosen.content!r} is an empty text", "parse.empty")
+    return value if chosen.by_user or isinstance(value, str) else data
 
 
-def _take_answer_alone(data: Object, value: Any, chosen: ChosenFields) -> PlanSource:
+def _take_answer_alone(data: Object, value: Any, chosen: ChosenFields) -> Any:
     """An answer, unless calls are listed beside it that its file's first records did not have."""
     if chosen.by_user or data.keys().isdisjoint(_CALL_SOURCE_FIELDS):  # as most are
-        return PlanSource(value)
+        return value
     lists = CALL_LIST_FIELDS if chosen.content in ANSWER_FIELDS else ()
     other = next((key for key in lists if data.get(key) and isinstance(data[key], (list, dict))), None)
     if other is None and chosen.content in FINAL_ANSWER_FIELDS:
         other = next((key for key in RUN_FIELDS if key in data and _runs_tools(data[key])), None)
     if other is None:
-        return PlanSource(value)
-    return _no_plan_source(
+        return value
+    raise _no_plan_error(
         f"calls stand in {other!r} too, beside {chosen.content!r}: name the field with --field text"
     )
 
@@ -313,23 +304,21 @@ def _record_answer_state(data: Object, content: str | None) -> AnswerState | Non
     )
 
 
-def _no_plan_source(reason: str, code: str = "parse.shape") -> PlanSource:
-    return PlanSource(None, ParseError(reason, code=code))
+def _no_plan_error(reason: str, code: str = "parse.shape") -> ParseError:
+    return ParseError(reason, code=code)
 
 
-VALUE_SHAPE = Shape("a text or a list", lambda data, call: False, _take_itself)
+VALUE_SHAPE = Shape("a text or a list", lambda data, call: False)
 """What is no object."""
 
-RECORD_SHAPE = Shape("a record", lambda data, call: True, _take_from_field, holds=True, named=True)
+RECORD_SHAPE = Shape("a record", lambda data, call: True, holds=True, named=True)
 """An object that is nothing else."""
 
 SHAPES = (
-    Shape(
-        "a name beside an answer", _is_name_beside_answer, _take_from_field, call=True, holds=True, named=True
-    ),
-    Shape("a call", lambda data, call: call, _take_itself, call=True),
-    Shape("a plan or a message", _is_plan, _take_itself, named=True),
-    Shape("an answer of an API, or a conversation", _is_answer, _take_itself, named=True),
+    Shape("a name beside an answer", _is_name_beside_answer, call=True, holds=True, named=True),
+    Shape("a call", lambda data, call: call, call=True),
+    Shape("a plan or a message", _is_plan, named=True),
+    Shape("an answer of an API, or a conversation", _is_answer, named=True),
 )
 """The forms of objects, in the order in which they are asked; what fits none is a :data:`RECORD_SHAPE`."""
 

@@ -17,9 +17,9 @@ from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import DEFAULT_READING, STATES, Reading
+from planner_eval.reading.files.context import question_field
 from planner_eval.reading.files.files import PlanFile
-from planner_eval.reading.files.questions import question_field
-from planner_eval.reading.files.trials import TASK_KEY
+from planner_eval.reading.files.recorded_runs import TASK_KEY
 from planner_eval.reading.parse import Source
 from planner_eval.results.causes import CauseSum
 from planner_eval.results.compare import System, comparison_of

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from planner_eval.execution.run import RecordRun
     from planner_eval.execution.tool_sources import ToolSource
     from planner_eval.execution.trace import Trace
+    from planner_eval.reading.files.context import StateSource
     from planner_eval.reading.files.files import PlanFile
-    from planner_eval.reading.files.states import StateSource
     from planner_eval.results.runs.pairs import Pair
 
 

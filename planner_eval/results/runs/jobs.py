@@ -13,9 +13,8 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import JsonObject
 from planner_eval.comparison.policy.policy import Policy, intern_policy
 from planner_eval.comparison.rows import Evaluation, PairReading, Row
-from planner_eval.reading.files.costs import recorded_costs
 from planner_eval.reading.files.record import Record
-from planner_eval.reading.files.trials import TASK_KEY, recorded_verdict
+from planner_eval.reading.files.recorded_runs import TASK_KEY, recorded_costs, recorded_verdict
 from planner_eval.results.runs.pairs import Pair
 
 if TYPE_CHECKING:  # comparing needs nothing of scoring

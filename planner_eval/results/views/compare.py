@@ -10,7 +10,7 @@ from planner_eval.base.formats import DEFAULT, View, write_view
 from planner_eval.base.ratios import gap_text
 from planner_eval.base.tables import MARKDOWN, Rows, Style, md_cell, table
 from planner_eval.base.text import JsonObject, format_count, one_line
-from planner_eval.reading.files.costs import COST_NAMES
+from planner_eval.reading.files.recorded_runs import COST_NAMES
 from planner_eval.results.compare import cause_counts, mistaken_counts
 from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.conversations import (

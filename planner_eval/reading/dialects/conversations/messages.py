@@ -92,6 +92,19 @@ def _is_text_part(item: dict[str, Any]) -> bool:
     )
 
 
+def texts_of(content: Any) -> Iterator[str]:
+    """The words of a message's content: a text, or parts that are texts and no thoughts."""
+    if isinstance(content, str):
+        yield content
+    for item in content if isinstance(content, list) else ():
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict) and item.get("thought") is not True:
+            text = item.get("text", item.get("content") if item.get("type") == "text" else None)
+            if isinstance(text, str):
+                yield text
+
+
 def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
     """The objects of `data` that should be calls, out of lists, messages and wrappers.
 

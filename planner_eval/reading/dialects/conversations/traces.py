@@ -14,7 +14,7 @@ from planner_eval.base.limits import Limits, check_calls
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
-from planner_eval.reading.dialects.conversations.recorded_answers import Answer, assign_answers, decode_answer
+from planner_eval.reading.dialects.conversations.answers import Answer, assign_answers, decode_answer
 from planner_eval.reading.dialects.conversations.spans import (
     are_linked,
     attributes_of,

@@ -1,8 +1,8 @@
-"""The calls of a conversation or of an API's answer, by turns, and what the user said in it."""
+"""The turns of conversations and APIs' answers, whatever wraps them: their calls, and the user's words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -15,9 +15,29 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, no_call_remark
 from planner_eval.reading import dialects
-from planner_eval.reading.dialects.conversations.messages import call_items, join_messages
-from planner_eval.reading.dialects.conversations.recorded_answers import assign_recorded_answers
-from planner_eval.reading.dialects.conversations.turn_collector import Conversation, Turn, read_conversation
+from planner_eval.reading.dialects.conversations.answers import (
+    CUT_REASONS,
+    AnswerState,
+    answer_state,
+    assign_recorded_answers,
+    join_answer_pieces,
+    refusal_state,
+    stop_reason_state,
+)
+from planner_eval.reading.dialects.conversations.messages import (
+    CALL_LIST_KEYS,
+    call_items,
+    join_messages,
+    note_unlisted_calls,
+    texts_of,
+)
+from planner_eval.reading.dialects.conversations.spans import messages_of, refuse_several_runs
+from planner_eval.reading.dialects.conversations.wrappers import (
+    decode_json,
+    find_take_function,
+    may_be_conversation,
+    wrong_shape_error,
+)
 from planner_eval.reading.dialects.detect import detect_data, may_hold_call
 from planner_eval.reading.dialects.dialect import RecognisedPlan
 from planner_eval.reading.dialects.finding.edited_text import remove_call_spans
@@ -25,6 +45,209 @@ from planner_eval.reading.dialects.programs.program import shift_names
 
 if TYPE_CHECKING:
     from planner_eval.reading.dialects.read import TurnChoice
+
+_MAX_DEPTH = 8
+"""How deep the wrappings of one answer may nest."""
+
+
+class Turn(NamedTuple):
+    """One turn of the assistant.
+
+    Args:
+        items: What holds its calls: messages and items that the dialects know.
+        words: What it says.
+        spoken: Whether its words must hold calls, even where other turns list theirs.
+        answers: The messages that follow it, with what the tools answered.
+        state: Why it is no whole answer, where it is none.
+    """
+
+    items: tuple[Any, ...]
+    words: str = ""
+    spoken: bool = False
+    answers: tuple[Any, ...] = ()
+    state: AnswerState | None = None
+
+
+class Heard(NamedTuple):
+    """What somebody other than the assistant said.
+
+    Args:
+        who: The speaker, as written.
+        message: The message.
+        after: How many turns of the assistant stand before it.
+    """
+
+    who: str
+    message: Mapping[str, Any]
+    after: int
+
+
+class Conversation(NamedTuple):
+    """A conversation, or an answer: its turns, and what stood around them.
+
+    Args:
+        turns: Those of the assistant.
+        notes: What is worth saying.
+        heard: What others said, in order.
+    """
+
+    turns: tuple[Turn, ...]
+    notes: tuple[Diagnostic, ...] = ()
+    heard: tuple[Heard, ...] = ()
+
+
+def read_conversation(data: Any) -> Conversation | None:
+    """The turns of a conversation or of an API's answer; None where data is neither.
+
+    Args:
+        data: Structure that is JSON already.
+
+    Raises:
+        AnswerError: there is no turn of the assistant.
+        ParseError: a part of it is of another shape than its kind has; or its spans are of several traces.
+
+    >>> read_conversation({"choices": [{"finish_reason": "stop", "message": {"content": "No."}}]}).turns[
+    ...     0].words
+    'No.'
+    >>> read_conversation([{"name": "f", "arguments": {}}])
+    """
+    if not may_be_conversation(data):
+        return None
+    items = join_answer_pieces(data) if isinstance(data, list) else [data]
+    if not any(find_take_function(item) is not None or _item_state(item) is not None for item in items):
+        messages = messages_of(items)
+        if messages is None:
+            return None
+        refuse_several_runs(items)
+        items = messages
+    walk = TurnCollector()
+    walk.all(items, 0)
+    if not walk.turns:
+        who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
+        raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
+    return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
+
+
+class _OpenTurn:
+    """A turn that is being read."""
+
+    def __init__(self, state: AnswerState | None = None) -> None:
+        self.items: list[Any] = []
+        self.words: list[str] = []
+        self.spoken = False
+        self.answers: list[Any] = []
+        self.state = state
+
+    def made(self) -> Turn:
+        words = "\n".join(text for text in self.words if text.strip())
+        return Turn(tuple(self.items), words, self.spoken, tuple(self.answers), self.state)
+
+
+class TurnCollector:
+    """The turns met so far, in order."""
+
+    def __init__(self) -> None:
+        self.turns: list[_OpenTurn] = []
+        self.joins = False
+        self.notes: list[Diagnostic] = []
+        self.others: list[Heard] = []
+
+    def all(self, items: list[Any], depth: int) -> None:
+        """Take the messages, items or answers of a list."""
+        for item in items:
+            if not isinstance(item, dict):
+                raise wrong_shape_error(item, "a message: an object with a role and content")
+            self.take(item, depth + 1)
+
+    def take(self, item: dict[str, Any], depth: int) -> None:
+        """Take one message, item or answer."""
+        opened = find_take_function(item) if depth <= _MAX_DEPTH else None
+        if opened is not None:
+            opened(self, item, depth)
+        else:
+            self.part(item)
+
+    def turn(self, state: AnswerState | None = None) -> _OpenTurn:
+        """A new turn of the assistant."""
+        self.turns.append(_OpenTurn(state))
+        self.joins = False
+        return self.turns[-1]
+
+    def part(self, item: dict[str, Any]) -> None:
+        """Take a call, or another part of an answer, that stands beside messages and not in one."""
+        if not (self.joins and self.turns):
+            self.turn()
+        self.joins = True
+        turn = self.turns[-1]
+        turn.items.append(item)
+        turn.state = turn.state or _item_state(item)
+
+    def heard(self, message: dict[str, Any], who: str) -> None:
+        """Take what a tool or a person says."""
+        self.joins = False
+        self.others.append(Heard(who, message, len(self.turns)))
+        if self.turns:
+            self.turns[-1].answers.append(message)
+
+    def said(self, message: dict[str, Any], state: AnswerState | None) -> None:
+        """Take a message of the assistant."""
+        if "role" not in message:
+            message = {"role": "assistant", **message}
+        if message.get("content") is None and isinstance(message.get("items"), list):  # Semantic Kernel's
+            message = {**message, "content": message["items"]}
+        content = next((message[key] for key in ("content", "parts") if message.get(key) is not None), None)
+        if not isinstance(content, (str, list, type(None))):
+            raise wrong_shape_error(content, "the content of a message: a text, or parts")
+        state = state or answer_state(message) or _item_state(message) or _part_state(content)
+        if not (self.joins and message.get("type") == "message"):
+            self.turn()
+        turn = self.turns[-1]
+        turn.state = turn.state or state
+        turn.items.append(_normalize_call_lists(message))
+        self.notes += note_unlisted_calls(message)
+        turn.words += texts_of(content)
+
+
+# ---------------------------------------------------------------- what a message holds
+def _normalize_call_lists(message: dict[str, Any]) -> dict[str, Any]:
+    """The message with its calls in lists; some write one call, or the list's JSON text."""
+    present = [key for key in CALL_LIST_KEYS if key in message]
+    texts = [key for key in present if isinstance(message[key], str) and message[key].strip()]
+    read: dict[str, Any] = {key: decode_json(message[key]) for key in texts}
+    for key, value in read.items():
+        if not isinstance(value, (list, dict)):
+            raise wrong_shape_error(message[key], f"the {key!r} of a message: a list of calls")
+    for key in present:
+        value = read.get(key, message[key])
+        if isinstance(value, (bool, int, float)):
+            raise wrong_shape_error(value, f"the {key!r} of a message: a list of calls")
+        if isinstance(value, dict) and key != "function_call":
+            read[key] = [value]
+    return {**message, **read} if read else message
+
+
+def _item_state(item: dict[str, Any]) -> AnswerState | None:
+    """The state that an item of the Responses API says of itself; one that failed is the tool's affair."""
+    status = item.get("status")
+    halted = isinstance(status, str) and status in CUT_REASONS and item.get("type") in _TYPES_WITH_STATUS
+    return stop_reason_state(status, "status") if halted else None
+
+
+_TYPES_WITH_STATUS = ("function_call", "custom_tool_call", "mcp_call", "message")
+
+
+def _part_state(content: Any) -> AnswerState | None:
+    """The state that a part of a message's content says."""
+    for item in content if isinstance(content, list) else ():
+        if not isinstance(item, dict):
+            continue
+        if item.get("type") == "refusal":
+            return refusal_state(str(item.get("refusal", "")))
+        inner = item.get("toolInvocation")
+        state = (inner if isinstance(inner, dict) else item).get("state")
+        if state in ("input-streaming", "partial-call"):
+            return AnswerState("answer.cut", f"the answer was cut off: the state of a call is {state!r}")
+    return None
 
 
 # ----------------------------------------------------------------------
@@ -157,10 +380,8 @@ def find_dialect_reason(source: Any) -> str | None:
 
 def _find_answer_error(source: ConversationSource, which: TurnChoice) -> AnswerError | None:
     """Why what is read is no whole answer; None where it is one."""
-    for turn in _select_turns(source.talk.turns, which):
-        if turn.state is not None:
-            return AnswerError(turn.state.reason, code=turn.state.code)
-    return None
+    states = (turn.state for turn in _select_turns(source.talk.turns, which))
+    return next((state.error() for state in states if state is not None), None)
 
 
 def _select_turns(turns: tuple[Turn, ...], which: TurnChoice) -> tuple[Turn, ...]:
@@ -289,7 +510,7 @@ def _shift_note(note: Diagnostic, by: int) -> Diagnostic:
 
 # ----------------------------------------------------------------------
 # What the user said in a conversation: values in it come from no tool.
-_CONVERSATION_KEYS = ("conversations", "messages", "input", "question")
+_MESSAGE_LIST_KEYS = ("conversations", "messages", "input", "question")
 
 
 def read_user_text(data: Any) -> str | None:
@@ -302,7 +523,7 @@ def read_user_text(data: Any) -> str | None:
     'To Rome.'
     """
     if isinstance(data, dict):
-        data = next((data[key] for key in _CONVERSATION_KEYS if isinstance(data.get(key), list)), ())
+        data = next((data[key] for key in _MESSAGE_LIST_KEYS if isinstance(data.get(key), list)), ())
     data = join_messages(data)
     listed = data if isinstance(data, list) else ()
     messages = [

@@ -16,7 +16,7 @@ from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.plan.model import Diagnostic
-from planner_eval.reading.dialects.conversations.answer_states import (
+from planner_eval.reading.dialects.conversations.answers import (
     REASON_KEYS,
     STATE_KEYS,
     AnswerState,
@@ -26,9 +26,10 @@ from planner_eval.reading.dialects.conversations.answer_states import (
     stop_reason_state,
 )
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS, format_value, is_call
+from planner_eval.reading.dialects.conversations.spans import TRACE_KEYS
 
 if TYPE_CHECKING:
-    from planner_eval.reading.dialects.conversations.turn_collector import TurnCollector
+    from planner_eval.reading.dialects.conversations.turns import TurnCollector
 
 # ----------------------------------------------------------------------
 # How what vendors and frameworks put around a message is undone, a function for each kind of object.
@@ -80,9 +81,7 @@ def take_shared(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
                 {"role": "assistant", "tool_calls": calls if isinstance(calls, list) else [calls]}
             )
     elif who in ASSISTANT_ROLES:
-        walk.said(
-            {"role": "assistant", "content": value, **{k: item[k] for k in CALL_LIST_KEYS if k in item}}, None
-        )
+        walk.said({"content": value, **{k: item[k] for k in CALL_LIST_KEYS if k in item}}, None)
     else:
         walk.heard({"role": "tool" if who in TOOL_ROLES else "user", "content": value}, who)
 
@@ -109,7 +108,7 @@ def take_framework(walk: TurnCollector, item: dict[str, Any], depth: int) -> Non
             message["tool_calls"] = [call for calls in lists for call in calls]
         if not message.get("tool_calls") and isinstance(extra, dict):
             message |= {key: extra[key] for key in ("tool_calls", "function_call") if extra.get(key)}
-        walk.said({"role": "assistant", **message}, answer_state(item))
+        walk.said(message, answer_state(item))
     else:
         walk.heard({**item, "role": "tool" if who in TOOL_ROLES else "user"}, who)
 
@@ -171,9 +170,9 @@ def take_choices(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     if message is None and "delta" in choice:
         raise ParseError(STREAM_PIECE_MESSAGE, code="parse.shape")
     if isinstance(message, dict):
-        walk.said({"role": "assistant", **message} if "role" not in message else message, state)
+        walk.said(message, state)
     elif isinstance(choice.get("text"), str):
-        walk.said({"role": "assistant", "content": choice["text"]}, state)
+        walk.said({"content": choice["text"]}, state)
     elif state is not None:
         walk.turn(state)
     else:
@@ -246,19 +245,19 @@ def take_converse(walk: TurnCollector, item: dict[str, Any], depth: int) -> None
     message = item["output"].get("message")
     if not isinstance(message, dict):
         raise wrong_shape_error(message, "the message of an answer: an object")
-    walk.said(message if "role" in message else {"role": "assistant", **message}, answer_state(item))
+    walk.said(message, answer_state(item))
 
 
 def take_alone(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """An answer that holds one message (Ollama), or that is one without a role."""
     message = item["message"] if isinstance(item.get("message"), dict) else item
-    walk.said(message if "role" in message else {"role": "assistant", **message}, answer_state(item))
+    walk.said(message, answer_state(item))
 
 
 def take_text(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
     """A text that a server gave, and why it stops."""
     text = next(item[key] for key in TEXT_KEYS if isinstance(item.get(key), str))
-    walk.said({"role": "assistant", "content": text}, answer_state(item))
+    walk.said({"content": text}, answer_state(item))
 
 
 def take_item(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
@@ -512,3 +511,20 @@ def may_hold_conversation(text: str) -> bool:
     return (
         re.search(_CONVERSATION_HINT, text) is not None
     )  # compiled where it is first asked: every command imports this
+
+
+def may_be_conversation(data: Any) -> bool:
+    """Whether data may be a conversation or an answer: a cheap look at the keys of its objects.
+
+    >>> may_be_conversation([{"name": "f", "arguments": {}}]), may_be_conversation({"role": "user"})
+    (False, True)
+    """
+    signed = False
+    for item in data if isinstance(data, list) else (data,):
+        if not isinstance(item, dict):
+            return False
+        signed = signed or not _CONVERSATION_KEYS.isdisjoint(item)
+    return signed
+
+
+_CONVERSATION_KEYS = MARKER_KEYS | TRACE_KEYS

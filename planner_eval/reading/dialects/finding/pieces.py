@@ -27,10 +27,11 @@ from planner_eval.base.text import JSON_STRING, Branch, find_matches, lazy_patte
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, Value
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import find_call_candidates, part_texts
-from planner_eval.reading.dialects.conversations.turn_collector import Conversation, read_conversation
 from planner_eval.reading.dialects.conversations.turns import (
+    Conversation,
     ConversationSource,
     ProseReader,
+    read_conversation,
     read_whole_answer,
 )
 from planner_eval.reading.dialects.detect import ambiguity_error, detect_data, is_schema

@@ -7,7 +7,6 @@ Source: CallNavi's data and prompts.
 from __future__ import annotations
 
 import datetime
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.json_text import ObjectSpans, build_object, check_depth, object_items
 from planner_eval.base.limits import Limits, check_calls, long_integer_error
+from planner_eval.base.text import to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.messages import format_value
 from planner_eval.reading.dialects.dialect import Data, Dialect
@@ -192,7 +192,7 @@ def _to_json_data(value: Any) -> Any:
 
 def write(plan: Plan) -> str:
     """Write names and parameters side by side."""
-    return json.dumps(_plan_data(plan, "callnavi"), ensure_ascii=False)
+    return to_json(_plan_data(plan, "callnavi"))
 
 
 _LINE_WIDTH = 1 << 30

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, partial
 from typing import Any
 
 from planner_eval.base import grammar
@@ -26,12 +26,13 @@ from planner_eval.base.json_text import (
     decode,
 )
 from planner_eval.base.limits import Limits, Span, check_calls, long_integer_error
+from planner_eval.base.text import to_json
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value
 from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_json_calls
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
-from planner_eval.reading.dialects.notations.json_rows import fill_call_template, read_by_template
+from planner_eval.reading.dialects.notations.json_rows import call_objects, read_by_template
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
@@ -151,9 +152,9 @@ NO_CALL = frozenset({"no_function"})
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``sections`` or ``named``."""
     if row.shape == "named":
-        return row_dialect(row, read_named, _named_writer(row), read_named_grammar)
-    base = row_dialect(row, read, _writer(row), None if row.inner == "python" else read_grammar)
-    return base._replace(read_framed=lambda text, limits: read_framed(row, text, limits))
+        return row_dialect(row, read_named, partial(_write_named, row), read_named_grammar)
+    base = row_dialect(row, read, partial(_write, row), None if row.inner == "python" else read_grammar)
+    return base._replace(read_framed=partial(read_framed, row))
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -299,30 +300,24 @@ def terminals(row: Wrapper) -> dict[str, str]:
     return {"OPEN.3": token_regex(row.open), "CLOSE.3": close, "TEXT.-10": prose_regex(row.open)}
 
 
-def _writer(row: Wrapper) -> Callable[[Plan], str]:
-    def write(plan: Plan) -> str:
-        if row.inner == "python":
-            from planner_eval.reading.dialects.programs.python_calls import write_calls, write_list
+def _write(row: Wrapper, plan: Plan) -> str:
+    opening, close = row.open[0], "".join(row.close[:1])
+    separator = row.separator
+    if row.inner == "python":
+        from planner_eval.reading.dialects.programs.python_calls import write_calls, write_list
 
-            separator = row.separator or ", "
-            if row.list:
-                return f"{row.open[0]}{write_list(plan, row.name)}{''.join(row.close[:1])}"
-            texts = write_calls(plan, row.name)
-        else:
-            refuse_references(plan, row.name)
-            separator = row.separator
-            items = [fill_call_template(row, call) for call in WrittenPlan(plan).calls]
-            if not separator and not row.each:
-                return row.open[0] + json.dumps(items, ensure_ascii=False) + "".join(row.close[:1])
-            texts = [json.dumps(item, ensure_ascii=False) for item in items]
-        close = "".join(row.close[:1])
-        if row.each:
-            return ("\n" if close else " " if row.open[0].endswith(" ") else "").join(
-                row.open[0] + text + close for text in texts
-            )
-        return row.open[0] + separator.join(texts) + close
-
-    return write
+        if row.list:
+            return opening + write_list(plan, row.name) + close
+        texts, separator = write_calls(plan, row.name), separator or ", "
+    else:
+        items = call_objects(row, plan)
+        if not separator and not row.each:
+            return opening + to_json(items) + close
+        texts = list(map(to_json, items))
+    if row.each:
+        between = "\n" if close else " " if opening.endswith(" ") else ""
+        return between.join(opening + text + close for text in texts)
+    return opening + separator.join(texts) + close
 
 
 # ----------------------------------------------------------------------
@@ -425,16 +420,12 @@ def named_terminals(row: Wrapper) -> dict[str, str]:
     }
 
 
-def _named_writer(row: Wrapper) -> Callable[[Plan], str]:
-    def write(plan: Plan) -> str:
-        refuse_references(plan, row.name)
-        written_calls = []
-        for i, call in enumerate(WrittenPlan(plan).calls):
-            if not re.fullmatch(r"[^\s<>\[\]{}|\"'(),;]+", call.name):
-                raise WriteError(f"the name {call.name!r} cannot be expressed in the dialect {row.name!r}")
-            middle = row.middle[0].replace("$index", str(i)).replace("$id", call.id)
-            arguments: Any = json.dumps(call.arguments, ensure_ascii=False)
-            written_calls.append(row.head[0] + call.name + middle + arguments + "".join(row.tail[:1]))
-        return "".join(row.open[:1]) + "".join(written_calls).rstrip("\n") + "".join(row.close[:1])
-
-    return write
+def _write_named(row: Wrapper, plan: Plan) -> str:
+    refuse_references(plan, row.name)
+    texts = []
+    for i, call in enumerate(WrittenPlan(plan).calls):
+        if not re.fullmatch(r"[^\s<>\[\]{}|\"'(),;]+", call.name):
+            raise WriteError(f"the name {call.name!r} cannot be expressed in the dialect {row.name!r}")
+        middle = row.middle[0].replace("$index", str(i)).replace("$id", call.id)
+        texts.append(row.head[0] + call.name + middle + to_json(call.arguments) + "".join(row.tail[:1]))
+    return "".join(row.open[:1]) + "".join(texts).rstrip("\n") + "".join(row.close[:1])

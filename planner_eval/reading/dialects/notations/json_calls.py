@@ -13,8 +13,12 @@ from typing import Any
 from planner_eval.base.errors import LimitError, ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, object_items
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
-from planner_eval.base.text import shorten
+from planner_eval.base.text import shorten, to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan, Value, references
+from planner_eval.reading.dialects.conversations.answers import (
+    assign_recorded_answers,
+    decode_answer,
+)
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
     CALL_METADATA_KEYS,
@@ -27,10 +31,6 @@ from planner_eval.reading.dialects.conversations.messages import (
     is_plain_call,
     plain_call_label,
     tool_of_ui_part,
-)
-from planner_eval.reading.dialects.conversations.recorded_answers import (
-    assign_recorded_answers,
-    decode_answer,
 )
 from planner_eval.reading.dialects.dialect import Dialect, json_grammar_reader
 
@@ -303,7 +303,7 @@ def write(plan: Plan) -> str:
         items.append({"name": call.name, "arguments": arguments_data(call.arguments)})
         if call.app:
             items[-1] = {"app": call.app, **items[-1]}
-    return json.dumps(items, ensure_ascii=False)
+    return to_json(items)
 
 
 def arguments_data(arguments: Arguments) -> Any:
@@ -319,7 +319,7 @@ def _shorten_json(value: Any) -> str:
 def _guess_offset(text: str, item: dict[str, Any]) -> int:
     """Where an object that is no call probably starts: its first key's first appearance."""
     first = next(iter(item), None)
-    return max(text.find(json.dumps(first, ensure_ascii=False)), 0) if first is not None else 0
+    return max(text.find(to_json(first)), 0) if first is not None else 0
 
 
 DIALECT = Dialect(

@@ -7,7 +7,6 @@ blanks and indices (`$var1.recipes[0].id$`); version 2 writes the label with a d
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import WriteError
 from planner_eval.base.json_text import ObjectSpans, loads, map_object_values, object_items, parse_located
 from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.text import to_json
 from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
@@ -229,6 +229,8 @@ def write(plan: Plan) -> str:
             read as a reference.
 
     >>> from planner_eval.plan.model import Call
+    >>> import json
+    >>> from planner_eval.plan.model import Call
     >>> text = write(Plan((Call("v1", "f"), Call("v2", "g", (("a", Ref(0, ("x", 1))),)))))
     >>> json.loads(text)[1]
     {'name': 'g', 'arguments': {'a': '$v1.x[1]$'}, 'label': 'v2'}
@@ -242,7 +244,7 @@ def write(plan: Plan) -> str:
             items[-1] = {"app": call.app, **items[-1]}
     if plan.answer is not None:
         items.append({"name": ANSWER_NAME, "arguments": _format_arguments(plan.answer, labels)})
-    return json.dumps(items, ensure_ascii=False)
+    return to_json(items)
 
 
 def labels_of(plan: Plan) -> list[str]:

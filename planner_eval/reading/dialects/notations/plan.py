@@ -14,7 +14,6 @@ of which one repeats are a list of pairs. A reference to no call keeps the name 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, map_object_values, object_items
 from planner_eval.base.limits import Limits, check_calls
+from planner_eval.base.text import to_json
 from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
@@ -140,10 +140,10 @@ def write(plan: Plan) -> str:
       {"id": "c1", "name": "f", "arguments": {"a": 1}}
     ]}
     """
-    lines = ",\n".join(f"  {json.dumps(item, ensure_ascii=False)}" for item in to_data(plan)["calls"])
+    lines = ",\n".join(f"  {to_json(item)}" for item in to_data(plan)["calls"])
     head = f'{{"schema": "{SCHEMA}", "calls": [' + (f"\n{lines}\n]" if lines else "]")
     if plan.answer is not None:
-        head += f', "answer": {json.dumps(_answer_data(plan), ensure_ascii=False)}'
+        head += f', "answer": {to_json(_answer_data(plan))}'
     return head + "}"
 
 

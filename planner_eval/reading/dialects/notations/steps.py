@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits, Span, check_calls
-from planner_eval.base.text import JSON_STRING, Branch, find_matches
+from planner_eval.base.text import JSON_STRING, Branch, find_matches, to_json
 from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
@@ -25,8 +25,8 @@ from planner_eval.plan.model import (
     map_leaves,
     read_references_in,
 )
-from planner_eval.reading.dialects.conversations.recorded_answers import decode_answer
-from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
+from planner_eval.reading.dialects.conversations.answers import decode_answer
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect, add_dependencies
 from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, extent
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
@@ -40,7 +40,7 @@ from planner_eval.reading.dialects.references import (
     refuse_unwritable,
 )
 from planner_eval.reading.dialects.repairs import parse_json, repairs
-from planner_eval.reading.dialects.table import Wrapper
+from planner_eval.reading.dialects.table import Wrapper, text_dialect
 
 TERMINAL_DESCRIPTIONS = {
     "STEP": "a step",
@@ -60,9 +60,12 @@ _TOOL = re.compile(r"([^\W\d][\w .\-]*+)\[")
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``llmcompiler``, ``rewoo``, ``t-eval`` or ``react``."""
     if row.shape == "react":
-        return Dialect(row.name, row.title, row.example, read_actions, write_actions, reference=read_actions)
-    read: Callable[[str, Limits], RawPlan] = read_numbered if row.shape == "llmcompiler" else read_evidence
-    write = {"llmcompiler": write_numbered, "rewoo": write_rewoo, "t-eval": write_teval}[row.shape]
+        return text_dialect(row, read_actions, write_actions, read_actions)
+    read, write = {
+        "llmcompiler": (read_numbered, write_numbered),
+        "rewoo": (read_evidence, write_rewoo),
+        "t-eval": (read_evidence, write_teval),
+    }[row.shape]
 
     def read_named(text: str, limits: Limits) -> RawPlan:
         try:
@@ -71,7 +74,7 @@ def dialect(row: Wrapper) -> Dialect:
             error.dialect = row.name
             raise
 
-    return Dialect(row.name, row.title, row.example, read_named, write, reference=read_named)
+    return text_dialect(row, read_named, write, read_named)
 
 
 def _tokens(name: str, text: str) -> list[Any]:
@@ -152,20 +155,14 @@ class _DollarSigns:
         arguments = []
         for index, (key, value) in enumerate(call.arguments):
             span = call.spans[index] if index < len(call.spans) else call.span
-            argument_place = (position, key, span)
-
-            def read(leaf: Value, argument_place: tuple[int, str, Span | None] = argument_place) -> Value:
-                return (
-                    self._text(leaf, int(number), argument_place)
-                    if isinstance(leaf, str) and "$" in leaf
-                    else leaf
-                )
-
+            read = partial(self._leaf, int(number), (position, key, span))
             arguments.append((key, map_leaves(read, value)))
         return replace(call, arguments=tuple(arguments))
 
-    def _text(self, text: str, number: int, argument_place: tuple[int, str, Span | None]) -> Value:
-        """A text as itself, a reference, or text around references."""
+    def _leaf(self, number: int, argument_place: tuple[int, str, Span | None], text: Value) -> Value:
+        """A text as itself, a reference, or text around references; no other value holds any."""
+        if not isinstance(text, str) or "$" not in text:
+            return text
 
         def read(match: re.Match[str]) -> RawRef | None:
             where = f"{match.group()!r} in {argument_place[1]!r} of call {argument_place[0] + 1}"
@@ -211,7 +208,7 @@ def read_evidence(text: str, limits: Limits) -> RawPlan:
         assert head is not None
         view = TextView(text).cut(token.start_pos + head.end(), token.start_pos + len(token.rstrip()))
         call = _read_bracketed_call(view) if token.type == "STEP" else _read_step(view, limits, text)
-        calls.append(_add_dependencies(_bind_call(call, head[1], notation), needed))
+        calls.append(_add_unstated(_bind_call(call, head[1], notation), needed))
         needed = []
         check_calls(len(calls), limits)
     if not calls:
@@ -235,18 +232,12 @@ def _read_bracketed_call(view: TextView) -> RawCall:
     return RawCall(match[1].strip(), arguments, span=(view.origin(0), end + 1), spans=spans)
 
 
-def _add_dependencies(call: RawCall, needed: list[str]) -> RawCall:
+def _add_unstated(call: RawCall, needed: list[str]) -> RawCall:
     """The call with the stated dependencies that no argument of it says."""
     named = set(re.findall(r"name='(E\d+)'", repr(call.arguments)))
-    unstated = [RawRef(name) for name in needed if name not in named]
-    if not unstated:
-        return call
+    unstated = [name for name in needed if name not in named]
     spans = (*call.spans, call.span) if call.spans and call.span else ()
-    return replace(
-        call,
-        arguments=(*call.arguments, (DEPENDENCY_ARGUMENT, unstated[0] if len(unstated) == 1 else unstated)),
-        spans=spans,
-    )
+    return replace(add_dependencies(call, unstated), spans=spans) if unstated else call
 
 
 # ---------------------------------------------------------------- writing
@@ -481,6 +472,6 @@ def write_actions(plan: Plan) -> str:
     for call in WrittenPlan(plan).calls:
         if not re.fullmatch(r"\S(?:[^\n]*\S)?", call.name) or call.name.lower() in NO_TOOL:
             raise WriteError(f"call {call.id}: {call.name!r} cannot be an action's name")
-        action_input = json.dumps(call.arguments, ensure_ascii=False)
+        action_input = to_json(call.arguments)
         lines.append(f"Action: {call.name}\nAction Input: {action_input}")
     return "\n".join(lines)

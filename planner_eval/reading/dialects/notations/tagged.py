@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import check_depth, decode_whole, loads
 from planner_eval.base.limits import Limits, Span, check_calls
+from planner_eval.base.text import to_json
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value, fold
 from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_openings
@@ -39,8 +39,10 @@ _PLACEHOLDERS = {
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of a row of shape ``xml`` or ``gemma``."""
     if row.shape == "gemma":
-        return row_dialect(row, read_gemma, _gemma_writer(row), read_gemma)
-    return row_dialect(row, read, _writer(row), read)._replace(check=partial(note_swallowed_tags, row))
+        return row_dialect(row, read_gemma, partial(_write_gemma, row), read_gemma)
+    return row_dialect(row, read, partial(_write, row), read)._replace(
+        check=partial(note_swallowed_tags, row)
+    )
 
 
 def read(row: Wrapper, text: str, limits: Limits) -> RawPlan:
@@ -222,28 +224,22 @@ def _terminals(row: Wrapper) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _writer(row: Wrapper) -> Callable[[Plan], str]:
-    def write(plan: Plan) -> str:
-        refuse_references(plan, row.name)
-        written_calls = []
-        for call in WrittenPlan(plan).calls:
-            text = row.call[0].replace("$name", call.name)
-            for key, value in call.arguments.items():
-                opening, body, closing = _format_parameter(row, value)
-                text += opening.replace("$key", key) + body + closing.replace("$key", key)
-            written_calls.append(text + row.call[1])
-        opening, closing = "".join(row.open[:1]), "".join(row.close[:1])
-        if row.each:
-            return "\n".join(opening + written + closing for written in written_calls)
-        between = "" if not row.open or row.call[1].endswith("\n") or row.call[1].endswith("n>") else "\n"
-        return opening + (between or "").join(written_calls) + closing
-
-    return write
+def _write(row: Wrapper, plan: Plan) -> str:
+    refuse_references(plan, row.name)
+    opening, closing = "".join(row.open[:1]), "".join(row.close[:1])
+    texts = []
+    for call in WrittenPlan(plan).calls:
+        parameters = (_format_parameter(row, key, value) for key, value in call.arguments.items())
+        texts.append(row.call[0].replace("$name", call.name) + "".join(parameters) + row.call[1])
+    if row.each:
+        return "\n".join(opening + text + closing for text in texts)
+    between = "" if not row.open or row.call[1].endswith(("\n", "n>")) else "\n"
+    return opening + between.join(texts) + closing
 
 
-def _format_parameter(row: Wrapper, value: Any) -> tuple[str, str, str]:
+def _format_parameter(row: Wrapper, key: str, value: Any) -> str:
     opening, closing = row.parameter
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else to_json(value)
     if "$type" in opening + closing:
         kind = _TYPE_NAMES[type(value)]
         if value is None:
@@ -252,7 +248,7 @@ def _format_parameter(row: Wrapper, value: Any) -> tuple[str, str, str]:
             text = text.replace(char, entity)
         opening, closing = opening.replace("$type", kind), closing.replace("$type", kind)
     opening = opening.replace("$string", "true" if isinstance(value, str) else "false")
-    return opening, text, closing
+    return opening.replace("$key", key) + text + closing.replace("$key", key)
 
 
 _TYPE_NAMES: dict[type, str] = {
@@ -371,16 +367,10 @@ def _read_bare_value(text: str) -> Any:
     return decode_whole(text) if _NUMBER.fullmatch(text) else text
 
 
-def _gemma_writer(row: Wrapper) -> Callable[[Plan], str]:
-    def write(plan: Plan) -> str:
-        refuse_references(plan, row.name)
-        calls = []
-        for call in WrittenPlan(plan).calls:
-            inside = ",".join(f"{key}:{_format_value(row, value)}" for key, value in call.arguments.items())
-            calls.append(f"{row.open[0]}call:{call.name}{{{inside}}}{row.close[0]}")
-        return "".join(calls)
-
-    return write
+def _write_gemma(row: Wrapper, plan: Plan) -> str:
+    refuse_references(plan, row.name)
+    texts = (f"call:{call.name}{_format_value(row, call.arguments)}" for call in WrittenPlan(plan).calls)
+    return "".join(f"{row.open[0]}{text}{row.close[0]}" for text in texts)
 
 
 def _format_value(row: Wrapper, value: Any) -> str:

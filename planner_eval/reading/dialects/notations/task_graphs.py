@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +11,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans, object_items
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import lazy_pattern, to_json
 from planner_eval.plan.model import (
     Diagnostic,
     Plan,
@@ -27,10 +26,10 @@ from planner_eval.plan.model import (
     references,
 )
 from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
-from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect
+from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect, add_dependencies
 from planner_eval.reading.dialects.finding.cut_texts import CutError
 from planner_eval.reading.dialects.references import NOTATIONS, WrittenPlan, refuse_unwritable
-from planner_eval.reading.dialects.table import Wrapper, json_dialect
+from planner_eval.reading.dialects.table import Wrapper, json_dialect, text_dialect
 
 LINK_KEYS = ("task_links", "tool_links", "links", "edges")
 _NAME_KEYS = ("task", "tool", "name", "id")
@@ -40,14 +39,10 @@ _NODE_REFERENCE = lazy_pattern(r"<node-(\d{1,6}+|[A-Za-z]\w{0,20}+)>((?:\.\w++)*
 def dialect(row: Wrapper) -> Dialect:
     """The dialect of the shapes ``taskbench``, ``hugginggpt`` and ``worfbench``."""
     if row.shape == "worfbench":
-        return Dialect(
-            row.name, row.title, row.example, read_workflow, write_workflow, reference=read_workflow
-        )
-    read_data = read_graph if row.shape == "taskbench" else read_tasks
-
+        return text_dialect(row, read_workflow, write_workflow, read_workflow)
     if row.shape == "taskbench":
-        return json_dialect(row, read_data, write_graph, fits=_fits_graph)
-    return json_dialect(row, read_data, write_tasks, fits=_fits_tasks)
+        return json_dialect(row, read_graph, write_graph, fits=_fits_graph)
+    return json_dialect(row, read_tasks, write_tasks, fits=_fits_tasks)
 
 
 def _fits_graph(data: Data) -> str | None:
@@ -92,19 +87,23 @@ def read_graph(data: Any, limits: Limits, locations: ObjectSpans | None = None) 
     check_calls(len(nodes), limits)
     notes: list[Diagnostic] = []
     unlinked = [_read_node(node, i, locations) for i, node in enumerate(nodes)]
-    base = _find_index_base(
-        [value for call in unlinked for _, value in call.arguments], len(unlinked), unlinked, notes
-    )
+    base = _find_index_base(unlinked, notes)
     calls = [_read_references(call, base) for call in unlinked]
     links: list[Any] = next((data[key] for key in LINK_KEYS if isinstance(data.get(key), list)), [])
     after: dict[int, dict[int, None]] = {}
     for source, target in _read_links(links):
         _add_link(source, target, calls, after, notes)
-    return RawPlan(
-        tuple(_add_dependencies(call, after.get(i, {}), calls) for i, call in enumerate(calls)),
-        None,
-        tuple(notes),
+
+    def meaning(
+        producer: int,
+    ) -> tuple[str, str, int]:  # so that the order does not hang on that of the links
+        return calls[producer].name, repr(calls[producer].arguments), producer
+
+    linked = (
+        add_dependencies(call, map(str, sorted(after.get(i, ()), key=meaning)))
+        for i, call in enumerate(calls)
     )
+    return RawPlan(tuple(linked), None, tuple(notes))
 
 
 def _read_node(node: Any, position: int, locations: ObjectSpans | None) -> RawCall:
@@ -137,7 +136,7 @@ def _read_node(node: Any, position: int, locations: ObjectSpans | None) -> RawCa
     )
 
 
-def _find_index_base(values: list[Any], size: int, calls: list[RawCall], notes: list[Diagnostic]) -> int:
+def _find_index_base(calls: list[RawCall], notes: list[Diagnostic]) -> int:
     """Whether nodes are counted from 0 or from 1: the count that fits the plan; 0 when nothing tells."""
     numbers = [
         (i, int(match[1]))
@@ -193,9 +192,8 @@ def _add_link(
     source: str, target: str, calls: list[RawCall], after: dict[int, dict[int, None]], notes: list[Diagnostic]
 ) -> None:
     """Add one link, unless an argument says it already."""
-    producers = [i for i, call in enumerate(calls) if call.name == source]
-    consumers = [i for i, call in enumerate(calls) if call.name == target]
-    pairs = [(p, c) for c in consumers for p in producers if p != c]
+    named = [[i for i, call in enumerate(calls) if call.name == end] for end in (source, target)]
+    pairs = [(p, c) for c in named[1] for p in named[0] if p != c]
     if not pairs:
         message = f"the link from {source!r} to {target!r} has an end that is not a node"
         notes.append(Diagnostic("link.dangling", message, "warning"))
@@ -211,17 +209,6 @@ def _add_link(
 def _uses(call: RawCall, producer: str) -> bool:
     uses = (leaf for _, value in call.arguments for _, leaf in leaves(value))
     return any(isinstance(leaf, RawRef) and leaf.name == producer for leaf in uses)
-
-
-def _add_dependencies(call: RawCall, producers: dict[int, None], calls: list[RawCall]) -> RawCall:
-    """The call with the links that no argument says, in an order that does not hang on theirs."""
-    if not producers:
-        return call
-    order = sorted(producers, key=lambda p: (calls[p].name, repr(calls[p].arguments), p))
-    refs = [RawRef(str(p)) for p in order]
-    return replace(
-        call, arguments=(*call.arguments, (DEPENDENCY_ARGUMENT, refs[0] if len(refs) == 1 else refs))
-    )
 
 
 def write_graph(plan: Plan) -> str:
@@ -245,15 +232,13 @@ def write_graph(plan: Plan) -> str:
     for i, call in enumerate(WrittenPlan(plan, names, notation).calls):
         arguments_data = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
         counted = list(arguments_data) == [str(k) for k in range(len(arguments_data))]
-        arguments: list[Any] = (
-            list(arguments_data.values())
-            if counted
-            else [{"name": key, "value": value} for key, value in arguments_data.items()]
-        )
+        arguments: list[Any] = [
+            value if counted else {"name": key, "value": value} for key, value in arguments_data.items()
+        ]
         nodes.append({"task": call.name, "arguments": arguments})
         producers = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
         links += [{"source": plan.calls[p].name, "target": call.name} for p in producers]
-    return json.dumps({"task_nodes": nodes, "task_links": links}, ensure_ascii=False)
+    return to_json({"task_nodes": nodes, "task_links": links})
 
 
 # ---------------------------------------------------------------- HuggingGPT
@@ -276,27 +261,15 @@ def read_tasks(data: Any, limits: Limits, locations: ObjectSpans | None = None) 
             )
         label = str(item["id"]) if type(item.get("id")) in (int, str) else str(i)
         task_arguments = item.get("args", item.get("arguments", {}))
-        arguments = (
-            object_items(task_arguments)
-            if isinstance(task_arguments, dict)
-            else (("0", task_arguments),)
-            if task_arguments
-            else ()
-        )
+        if isinstance(task_arguments, dict):
+            arguments = object_items(task_arguments)
+        else:
+            arguments = (("0", task_arguments),) if task_arguments else ()
         call = RawCall(item["task"], arguments, label=label, span=locations.span(item) if locations else None)
         call = notation.bind(call, i)
         depends = item.get("dep", [])
-        stated = [
-            RawRef(str(d))
-            for d in (depends if isinstance(depends, list) else [depends])
-            if type(d) in (int, str) and str(d) != "-1" and not _uses(call, str(d))
-        ]
-        if stated:
-            call = replace(
-                call,
-                arguments=(*call.arguments, (DEPENDENCY_ARGUMENT, stated[0] if len(stated) == 1 else stated)),
-            )
-        calls.append(call)
+        ids = [str(d) for d in (depends if isinstance(depends, list) else [depends]) if type(d) in (int, str)]
+        calls.append(add_dependencies(call, [d for d in ids if d != "-1" and not _uses(call, d)]))
     return RawPlan(tuple(calls))
 
 
@@ -312,16 +285,11 @@ def write_tasks(plan: Plan) -> str:
     for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["generated"]).calls):
         arguments = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
         depends = sorted({edge.producer for edge in plan.edges if edge.consumer == i}) or [-1]
-        stated = [
-            ref
-            for key, value in plan.calls[i].arguments
-            if key == DEPENDENCY_ARGUMENT
-            for _, ref in references(value)
-        ]
-        if any(not isinstance(ref, Ref) or ref.path for ref in stated):
+        stated = [value for key, value in plan.calls[i].arguments if key == DEPENDENCY_ARGUMENT]
+        if any(not isinstance(ref, Ref) or ref.path for value in stated for _, ref in references(value)):
             raise WriteError(f"call {call.id} ({call.name}) depends on more than a task")
         tasks.append({"task": call.name, "id": i, "dep": depends, "args": arguments})
-    return json.dumps(tasks, ensure_ascii=False)
+    return to_json(tasks)
 
 
 # ----------------------------------------------------------------------
@@ -374,9 +342,8 @@ def read_workflow(text: str, limits: Limits) -> RawPlan:
     check_calls(len(nodes), limits)
     calls = []
     for number, (name, span) in nodes.items():
-        refs = [RawRef(source) for source in needed.get(number, ())]
-        arguments = ((DEPENDENCY_ARGUMENT, refs[0] if len(refs) == 1 else refs),) if refs else ()
-        calls.append(RawCall(name, arguments, label=number, binds=((number, ()),), span=span))
+        call = RawCall(name, label=number, binds=((number, ()),), span=span)
+        calls.append(add_dependencies(call, needed.get(number, ())))
     return RawPlan(tuple(calls), None, (*notes, *_note_ignored_text(tree.children)))
 
 
