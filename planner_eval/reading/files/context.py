@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_files import read_json, read_json_lines
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import did_you_mean, format_count, lazy_pattern, one_line_json
+from planner_eval.base.text import JsonObject, did_you_mean, format_count, lazy_pattern, one_line_json
 from planner_eval.reading.dialects.conversations.messages import join_messages, texts_of
 from planner_eval.reading.files.fields import (
     HEAD_SIZE,
@@ -26,6 +26,7 @@ from planner_eval.reading.files.opening import (
 )
 from planner_eval.reading.files.record import (
     Record,
+    Records,
 )
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class StateSource(NamedTuple):
         return next((value for value in present if isinstance(value, dict)), present[0] if present else None)
 
 
-def find_states(source: Any, records: Sequence[Record] = ()) -> StateSource:
+def find_states(source: Any, records: Records = ()) -> StateSource:
     """Where the states are, from what a user gives.
 
     Args:
@@ -337,7 +338,7 @@ def _read_states(name: str) -> StateSource:
 def _build_states(name: str, rows: Sequence[tuple[str, Any]]) -> StateSource:
     """The states of records with ids."""
     key = choose_id([row for _, row in rows if isinstance(row, dict)])
-    listed: dict[str, Any] = {}
+    listed: JsonObject = {}
     for where, row in rows:
         named = id_text(value_at(row, key)) if key is not None and isinstance(row, dict) else None
         field = next(

@@ -24,6 +24,7 @@ from planner_eval.reading.files.record import (
     FilePart,
     Origin,
     Record,
+    Records,
     have_ids,
     index_by_id,
     is_stored,
@@ -237,7 +238,6 @@ def _load_records(file_part: FilePart, locations: Sequence[RecordLocation]) -> I
 # Pairs of which a side is stored: which record belongs to which is kept on disk, and read when asked for.
 Pair: TypeAlias = tuple[Record | None, Record | None]
 Link: TypeAlias = tuple[int | None, int | None]
-Records: TypeAlias = Sequence[Record]
 
 
 class LazyPairs(LazySequence[Pair]):
@@ -319,7 +319,7 @@ class LazyPairs(LazySequence[Pair]):
 class RecordChain(Sequence[Record]):
     """Two sequences of records as one."""
 
-    def __init__(self, first: Sequence[Record], second: Sequence[Record]) -> None:
+    def __init__(self, first: Records, second: Records) -> None:
         self.first, self.second = first, second
 
     def __len__(self) -> int:
@@ -328,8 +328,8 @@ class RecordChain(Sequence[Record]):
     @overload
     def __getitem__(self, index: int) -> Record: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Record]: ...
-    def __getitem__(self, index: int | slice) -> Record | Sequence[Record]:
+    def __getitem__(self, index: slice) -> Records: ...
+    def __getitem__(self, index: int | slice) -> Record | Records:
         selection = range(len(self))[index]
         if isinstance(selection, range):
             return tuple(self[position] for position in selection)

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError, ParseError, strip_traceback
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import JsonObject
 from planner_eval.reading.dialects.conversations.wrappers import JOIN_ADVICE, find_marker_key, is_streamed
 from planner_eval.reading.files.broken_json import find_id
 from planner_eval.reading.files.fields import (
@@ -106,7 +107,7 @@ def detect_form(records: Iterable[tuple[int, Mapping[str, Any]]], field: str) ->
     return AcceptedValuesForm(listing > broken, listing, broken, first)
 
 
-def calls_by_tool(value: Any) -> list[tuple[str, dict[str, Any]]] | None:
+def calls_by_tool(value: Any) -> list[tuple[str, JsonObject]] | None:
     """The calls of a plan that are objects from a tool's name to its arguments; None where one is not.
 
     >>> calls_by_tool([{"f": {"a": [1]}}])
@@ -126,11 +127,11 @@ def calls_by_tool(value: Any) -> list[tuple[str, dict[str, Any]]] | None:
 class ExpandedCalls(NamedTuple):
     """Calls with one right value each, and what else is right, as fields of a gold record."""
 
-    calls: list[dict[str, Any]]
-    fields: dict[str, Any]
+    calls: list[JsonObject]
+    fields: JsonObject
 
 
-def expand_calls(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> ExpandedCalls:
+def expand_calls(by_tool: Iterable[tuple[str, JsonObject]]) -> ExpandedCalls:
     """The calls with one right value each, and what else is right, as the fields of a gold record.
 
     Args:
@@ -145,7 +146,7 @@ def expand_calls(by_tool: Iterable[tuple[str, dict[str, Any]]]) -> ExpandedCalls
     >>> expand_calls([("f", {"a": [1, 2], "b": ["x", ""]})])[1]
     {'accepted': {'c1': {'a': [2], 'b': ['']}}, 'omittable': {'c1': ['b']}}
     """
-    calls: list[dict[str, Any]] = []
+    calls: list[JsonObject] = []
     accepted: dict[str, dict[str, list[Any]]] = {}
     omittable: dict[str, list[str]] = {}
     for number, (name, arguments) in enumerate(by_tool, 1):
@@ -344,11 +345,11 @@ def _are_stream_pieces(items: Iterable[Item]) -> bool:
     return count > 1
 
 
-def _plan_holding_records(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+def _plan_holding_records(items: Iterable[Item]) -> Iterator[JsonObject]:
     return (item.data for item in items if item.shape.holds)
 
 
-def _named_records(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+def _named_records(items: Iterable[Item]) -> Iterator[JsonObject]:
     return (item.data for item in items if item.shape.named)
 
 

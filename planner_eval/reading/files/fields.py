@@ -14,7 +14,7 @@ from operator import eq
 from typing import Any, Literal
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import format_count
+from planner_eval.base.text import JsonObject, format_count
 from planner_eval.reading.dialects.conversations.messages import CALL_LIST_KEYS
 
 Role = Literal["plan", "answer", "gold", "alone"]
@@ -294,7 +294,7 @@ def _holds_tables(source: Any) -> bool:
     )
 
 
-def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Iterator[dict[str, Any]]:
+def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Iterator[JsonObject]:
     """Rows out of a table as JSON data; a cell that holds nothing is left out.
 
     Args:

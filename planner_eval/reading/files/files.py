@@ -40,6 +40,7 @@ from planner_eval.reading.files.record import (
     FilePart,
     Origin,
     Record,
+    Records,
     Store,
     current_origins,
     digest_origin,
@@ -73,7 +74,7 @@ class PlanFile(NamedTuple):
     """
 
     name: str
-    records: Sequence[Record]
+    records: Records
     many: bool
     content: str | None = None
     id_field: str | None = None
@@ -270,7 +271,7 @@ _TEXT_OBJECTS_NOTE = (
 """What is said of several texts that may be the parts of one message."""
 
 
-def _count_fields(records: Sequence[Record]) -> Counter[str]:
+def _count_fields(records: Records) -> Counter[str]:
     """How many records have a field of each name."""
     return Counter(key for record in records for key in non_null_fields(record.fields))
 
@@ -462,7 +463,7 @@ def _size(file: str) -> int:
         return 0
 
 
-def _records_of(path: str, file_parts: Sequence[FilePart], store: Store) -> Sequence[Record]:
+def _records_of(path: str, file_parts: Sequence[FilePart], store: Store) -> Records:
     """The records of all files, held in memory where those of each file are."""
     if any(is_lazy(file_part.records) for file_part in file_parts):
         from planner_eval.reading.files.disk_joins import join_shards

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.resources import read
+from planner_eval.base.text import JsonObject
 from planner_eval.reading.files.fields import (
     ABSENT,
     WHOLE_RECORD,
@@ -80,10 +81,6 @@ def first_path(paths: str) -> str:
     'steps'
     """
     return paths.partition(_PATH_SEPARATOR)[0]
-
-
-def _split_paths(*fields: str) -> list[str]:
-    return [path for field in fields for path in field.split(_PATH_SEPARATOR)]
 
 
 _PATH_SEPARATOR = " or "
@@ -182,7 +179,8 @@ def field_names() -> set[str]:
             *row.question,
             row.records,
             row.tools,
-            *_split_paths(row.answer, row.gold),
+            *row.answer.split(_PATH_SEPARATOR),
+            *row.gold.split(_PATH_SEPARATOR),
         )
     )
     return {path.split(".")[0].removesuffix("[]") for path in paths if path not in ("", WHOLE_RECORD)}
@@ -229,7 +227,7 @@ def _read_cell(value: Any) -> Any:
     return parsed if isinstance(parsed, list) else value
 
 
-def _transpose_columns(data: Mapping[str, Any], row: Framework) -> list[dict[str, Any]]:
+def _transpose_columns(data: Mapping[str, Any], row: Framework) -> list[JsonObject]:
     """The rows of a table that is an object of columns, as a frame is dumped; empty where it is none."""
     columns: list[Any] = list(data.values())
     kinds: tuple[type, ...] = (list, type(None))
@@ -277,7 +275,7 @@ def are_one_plan(records: Sequence[FrameworkRecord]) -> bool:
     return len(records) == 1 and frameworks()[records[0].framework].answer == WHOLE_RECORD
 
 
-def _nested_objects(data: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
+def _nested_objects(data: Mapping[str, Any], path: str) -> Iterator[JsonObject]:
     """The objects at the end of a path through lists, each with the single values of those around it.
 
     An element whose own list is empty or absent, as of a case that failed, is a record that lacks it.
@@ -296,7 +294,7 @@ def _nested_objects(data: Mapping[str, Any], path: str) -> Iterator[dict[str, An
             yield {**around, "element": element}
 
 
-def _build_record(row: Framework, record: dict[str, Any], file: Mapping[str, Any]) -> FrameworkRecord:
+def _build_record(row: Framework, record: JsonObject, file: Mapping[str, Any]) -> FrameworkRecord:
     if row.join:
         record = _join_related_record(row.join, record, file)
     for paths in dict.fromkeys(filter(None, (row.answer, row.gold))):
@@ -349,7 +347,7 @@ def _find_calls(row: Framework, listed: list[Any]) -> Any:
     return [_span_call(element, *row.call) for element in selected] if selected else ABSENT
 
 
-def _span_call(element: dict[str, Any], name: str, arguments: str, output: str = "") -> dict[str, Any]:
+def _span_call(element: JsonObject, name: str, arguments: str, output: str = "") -> JsonObject:
     """A span of a tool as a call in JSON; arguments may be an object, or its text in a field `input`."""
     value = value_at(element, arguments)
     if isinstance(value, dict) and value.keys() == {"input"} and isinstance(value["input"], str):
@@ -361,7 +359,7 @@ def _span_call(element: dict[str, Any], name: str, arguments: str, output: str =
     return call if result in (ABSENT, None) else {**call, "result": result}
 
 
-def _parse_arguments(text: str) -> dict[str, Any]:
+def _parse_arguments(text: str) -> JsonObject:
     """Arguments that stand in a text, as JSON or as Python writes them; else the text as the one argument."""
     parsed = _parse_literal(text)
     return parsed if isinstance(parsed, dict) else {"input": text}
@@ -382,7 +380,7 @@ _MAX_LITERAL_LENGTH = 256_000
 """Characters of a text that Python's own parser may read."""
 
 
-def _replace_at_path(record: dict[str, Any], steps: list[str], value: Any) -> dict[str, Any]:
+def _replace_at_path(record: JsonObject, steps: list[str], value: Any) -> JsonObject:
     """A record with another value at the end of a path through objects; without the field if it is ABSENT."""
     key, *remaining = steps
     if remaining:
@@ -397,7 +395,7 @@ def _value_or_none(record: Mapping[str, Any], path: str) -> Any:
     return None if value is ABSENT else value
 
 
-def _join_related_record(join: str, record: dict[str, Any], file: Mapping[str, Any]) -> dict[str, Any]:
+def _join_related_record(join: str, record: JsonObject, file: Mapping[str, Any]) -> JsonObject:
     """A record with what lies apart from it in its file: ``task = tasks[] by task_id = id``."""
     field, source = join.split(" = ", 1)
     path, keys = source.split("[] by ")

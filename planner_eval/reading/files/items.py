@@ -15,7 +15,7 @@ from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import RepeatedKeyDict, decode, decoding_error, skip_whitespace
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import lazy_pattern, one_line_json
+from planner_eval.base.text import JsonObject, lazy_pattern, one_line_json
 from planner_eval.reading.dialects.conversations.messages import (
     find_call_candidates,
     is_call,
@@ -409,7 +409,7 @@ def _unfold_item(item: Item, text_field: str | None) -> list[FrameworkRecord] | 
     return None if named else unfold(item.data)
 
 
-def _is_notation(data: dict[str, Any]) -> bool:
+def _is_notation(data: JsonObject) -> bool:
     """Whether an object is as a whole a plan in some notation, TaskBench's nodes and links for one."""
     from planner_eval.reading.dialects.detect import detect_data
 
@@ -492,10 +492,11 @@ def _is_plan(items: Sequence[Item]) -> bool:
 
 def may_be_call(item: Item) -> bool:
     """Whether an object may be a call or a message of a plan."""
-    return item.shape.call or "role" in item.data or _is_conversation_item(item.data)
+    markers = ("from", "data", "kwargs", "raw_item", "type")  # of messages and items in a framework's form
+    return item.shape.call or "role" in item.data or find_marker_key(item.data) in markers
 
 
-def is_message(data: dict[str, Any]) -> bool:
+def is_message(data: JsonObject) -> bool:
     """Whether an object is a message: in lines each is a record."""
     return (
         "role" in data
@@ -504,12 +505,7 @@ def is_message(data: dict[str, Any]) -> bool:
     )
 
 
-def _is_conversation_item(data: dict[str, Any]) -> bool:
-    """Whether an object is a message or an item of a conversation in the form of some framework."""
-    return find_marker_key(data) in ("from", "data", "kwargs", "raw_item", "type")
-
-
-def _speaker(data: dict[str, Any]) -> str | None:
+def _speaker(data: JsonObject) -> str | None:
     who = data.get("role", data.get("from", data.get("type")))
     return who if isinstance(who, str) else None
 
@@ -526,7 +522,7 @@ def _split_traces(items: Sequence[Item]) -> FileItems | None:
         return None
     if other_items and not all(id_of(span) and trace_id_of(span) for span in spans):
         return None  # of what is broken a part may look like a span
-    runs: dict[str | None, list[dict[str, Any]]] = {}
+    runs: dict[str | None, list[JsonObject]] = {}
     lines: dict[str | None, int | None] = {}
     names: dict[str | None, str | None] = {}
     for item in span_items:

@@ -14,6 +14,7 @@ from planner_eval.reading.files.fields import ABSENT, value_at
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.record import (
     Record,
+    Records,
     have_ids,
     index_by_id,
     is_lazy_pairs,
@@ -82,9 +83,7 @@ def warn_invalid_ids(file: PlanFile, field: str | None = None) -> Iterator[str]:
         )
 
 
-def warn_taken_names(
-    named: Sequence[Record], lacking: Sequence[Record], kind: str = "record"
-) -> Iterator[str]:
+def warn_taken_names(named: Records, lacking: Records, kind: str = "record") -> Iterator[str]:
     """That an id is what a record without one is called, of the first that is.
 
     Args:
@@ -117,7 +116,7 @@ def warn_taken_names(
             return
 
 
-def _records_with_prefix(records: Sequence[Record], text: str) -> Iterable[Record]:
+def _records_with_prefix(records: Records, text: str) -> Iterable[Record]:
     """The records whose ids begin with a text."""
     if is_stored(records):
         return records.beginning(text)
@@ -161,7 +160,7 @@ def _format_broken_records(file: PlanFile) -> str:
     return f" ({sentence}; the first is {first.where.removeprefix(file.name + ', ')}: {reason.reason})"
 
 
-def _unreadable_records(records: Sequence[Record]) -> Sequence[Record]:
+def _unreadable_records(records: Records) -> Records:
     if is_stored(records):
         return records.broken()
     return [record for record in records if record.is_broken]
@@ -200,7 +199,7 @@ class Pairing(NamedTuple):
 
     by: str
     pairs: Pairs
-    repeated: Sequence[Record] = ()
+    repeated: Records = ()
 
 
 def pair(
@@ -282,7 +281,7 @@ def _format_missing_plans(file: PlanFile) -> str | None:
     return f"{file.name} is empty" if isinstance(alone.source, str) and not alone.source.strip() else None
 
 
-def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
+def refuse_repeated_gold(pairing: Pairing, gold: Records) -> None:
     """Two gold plans of one id would leave one of them out in silence.
 
     Args:
@@ -294,7 +293,7 @@ def refuse_repeated_gold(pairing: Pairing, gold: Sequence[Record]) -> None:
     """
     if pairing.by != "id" or not pairing.repeated:
         return
-    repeats: Sequence[Record]
+    repeats: Records
     if is_stored(gold):
         repeats = gold.repeated()[:1]
     else:
@@ -450,7 +449,7 @@ def _format_first_files(files: list[str]) -> str:
     return ", ".join(files[:3]) + more
 
 
-def _find_moved(pred: Sequence[Record], gold: Sequence[Record]) -> tuple[int, Record] | None:
+def _find_moved(pred: Records, gold: Records) -> tuple[int, Record] | None:
     """How many records stand elsewhere than the gold record of the same id, and the first of them."""
     if is_stored(pred) or is_stored(gold):
         from planner_eval.reading.files import disk_joins
@@ -484,7 +483,7 @@ def _warn_repeated_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
         )
 
 
-def _records_with_repeated_ids(records: Sequence[Record]) -> Sequence[Record]:
+def _records_with_repeated_ids(records: Records) -> Records:
     """The records of which an earlier one has the id."""
     return (
         records.repeated()
@@ -493,7 +492,7 @@ def _records_with_repeated_ids(records: Sequence[Record]) -> Sequence[Record]:
     )
 
 
-def format_repeated_ids(records: Sequence[Record]) -> list[str]:
+def format_repeated_ids(records: Records) -> list[str]:
     """The ids that several records have, each in a sentence with two of their places; the first three.
 
     So is one that a record has, and another, which has none, is called.
@@ -502,7 +501,7 @@ def format_repeated_ids(records: Sequence[Record]) -> list[str]:
     ["the id 'a' is given twice: p, line 1, record 1 (id a) and p, line 2, record 2 (id a)"]
     """
     repeats = _records_with_repeated_ids(records)
-    firsts: Sequence[Record]
+    firsts: Records
     if is_stored(records):
         firsts = records.firsts(3)
     else:
@@ -542,7 +541,7 @@ def _prefix_ids(file: PlanFile) -> PlanFile:
 
     stale = format_repeated_ids(file.records)
     if is_sharded(file.records):
-        records: Sequence[Record] = file.records.prefixed()
+        records: Records = file.records.prefixed()
     else:
         records = tuple(map(own, file.records))
     notes = (*(note for note in file.notes if note not in stale), *format_repeated_ids(records))

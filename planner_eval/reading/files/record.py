@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import Decoded
@@ -105,6 +105,9 @@ class Record(NamedTuple):
         return printable(f"{self.file}{line}, record {self.position + 1}{named}").replace("\n", "\\n")
 
 
+Records: TypeAlias = Sequence[Record]
+
+
 # ----------------------------------------------------------------------
 # From a record to its plan.
 def read_repaired_plan(record: Record, error: ParseError, **options: Any) -> Plan | None:
@@ -163,7 +166,7 @@ class FilePart(NamedTuple):
     """
 
     name: str
-    records: Sequence[Record]
+    records: Records
     many: bool
     prefixed: bool = False
     unnamed: str = ""
@@ -236,12 +239,12 @@ def unpaired_record_key(file: str, position: int) -> str:
     return f"\0{file}\0{position}"
 
 
-def have_ids(records: Sequence[Record]) -> bool:
+def have_ids(records: Records) -> bool:
     """Whether any record has an id."""
     return records.has_ids if is_stored(records) else any(record.id is not None for record in records)
 
 
-def mark_records_among_ids(records: Sequence[Record]) -> tuple[Record, ...]:
+def mark_records_among_ids(records: Records) -> tuple[Record, ...]:
     """The records of a file, of which those without an id know whether others have one.
 
     >>> [one.name for one in mark_records_among_ids([Record("p", 0, None, "f()"), Record("p", 1, "1",

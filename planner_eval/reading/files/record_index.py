@@ -18,6 +18,7 @@ from urllib.parse import quote
 from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.temporary import TemporaryFolder, make_temporary_folder
+from planner_eval.base.text import JsonObject
 from planner_eval.reading.files.record import (
     Origin,
     Record,
@@ -119,7 +120,7 @@ def create_database(path: str) -> Iterator[sqlite3.Connection]:
         raise InputError(f"{path}: {error}; the environment's TMPDIR names another folder") from None
 
 
-def finish_database(database: sqlite3.Connection, path: str, about: dict[str, Any]) -> None:
+def finish_database(database: sqlite3.Connection, path: str, about: JsonObject) -> None:
     """Say what a database holds, and give it its name.
 
     Args:
@@ -145,7 +146,7 @@ class RecordIndex:
         self.folder, self.name = folder, name
         self._owner = -1
         self._base: sqlite3.Connection | None = None
-        self._about: dict[str, Any] | None = None
+        self._about: JsonObject | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (RecordIndex, (self.folder, self.name))
@@ -178,7 +179,7 @@ class RecordIndex:
             self._owner = os.getpid()
         return self._base.execute(question, parameters)
 
-    def about(self) -> dict[str, Any]:
+    def about(self) -> JsonObject:
         """What it says of itself."""
         if self._about is None:
             self._about = json.loads(self.ask("SELECT value FROM about").fetchone()[0])

@@ -15,7 +15,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.reading.files.fields import id_text
 from planner_eval.reading.files.pairing import format_repeated_ids
-from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record, is_stored
+from planner_eval.reading.files.record import GOLD_COMPANION_FIELDS, Record, Records, is_stored
 
 if TYPE_CHECKING:
     from planner_eval.reading.files.files import PlanFile
@@ -147,7 +147,7 @@ def label_trials(pred: PlanFile, gold: PlanFile) -> tuple[PlanFile, PlanFile]:
     return pred._replace(notes=(*pred.notes, *_assumed_trials(pred, tasks))), gold
 
 
-def _assumed_trials(file: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> list[str]:
+def _assumed_trials(file: PlanFile, tasks: Mapping[str, Records]) -> list[str]:
     """What is said where nothing but a repeated id makes records trials: it may be a mistake."""
     repeated = {task: records for task, records in tasks.items() if len(records) > 1}
     if file.parts or any(map(trial_of, file.records)):
@@ -160,7 +160,7 @@ def _assumed_trials(file: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> li
     ]
 
 
-def format_ids_repeated_beyond_trials(records: Sequence[Record]) -> list[str]:
+def format_ids_repeated_beyond_trials(records: Records) -> list[str]:
     """As :func:`format_repeated_ids`; records whose own fields make them trials of one task repeat nothing.
 
     >>> trials = [Record("p", n, "a", "f()", n + 1, fields={"trial": n % 2}) for n in range(3)]
@@ -247,7 +247,7 @@ def _gold_data(record: Record) -> Any:
     return None if record.error is not None else repr((record.source, companions))
 
 
-def _golds_of_trials(gold: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> list[Record]:
+def _golds_of_trials(gold: PlanFile, tasks: Mapping[str, Records]) -> list[Record]:
     """The gold plans, one for each trial; a plan that stands more often than its task has trials stays."""
     tasks_by_id = {str(record.id): task for task, records in tasks.items() for record in records}
     counts = Counter(record.id for record in gold.records)
@@ -270,7 +270,7 @@ def _golds_of_trials(gold: PlanFile, tasks: Mapping[str, Sequence[Record]]) -> l
     return golds
 
 
-def _with_records(file: PlanFile, records: Sequence[Record]) -> PlanFile:
+def _with_records(file: PlanFile, records: Records) -> PlanFile:
     """The file with other records; what was said of ids that stood several times holds no longer."""
     stale = {*format_repeated_ids(file.records), *format_ids_repeated_beyond_trials(file.records)}
     notes = (*(note for note in file.notes if note not in stale), *format_repeated_ids(records))

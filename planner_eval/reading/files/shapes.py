@@ -12,6 +12,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import JsonObject
 from planner_eval.reading.dialects.conversations.answers import (
     AnswerState,
     answer_state,
@@ -40,8 +41,6 @@ from planner_eval.reading.files.fields import (
 )
 from planner_eval.reading.files.frameworks import framework_of
 from planner_eval.reading.files.record import JoinedTurns
-
-Object = dict[str, Any]
 
 
 class ChosenFields(NamedTuple):
@@ -72,7 +71,7 @@ class Shape(NamedTuple):
     """
 
     what: str
-    fits: Callable[[Object, bool], bool]
+    fits: Callable[[JsonObject, bool], bool]
     call: bool = False
     holds: bool = False
     named: bool = False
@@ -104,7 +103,7 @@ def shape_of(value: Any, text_field: str | None = None) -> Shape:
     return RECORD_SHAPE
 
 
-def _is_name_beside_answer(data: Object, call: bool) -> bool:
+def _is_name_beside_answer(data: JsonObject, call: bool) -> bool:
     """A name beside an answer is a record's name; a call has arguments, or nothing that may be an answer."""
     return (
         call
@@ -114,11 +113,11 @@ def _is_name_beside_answer(data: Object, call: bool) -> bool:
     )
 
 
-def _is_plan(data: Object, _call: bool) -> bool:
+def _is_plan(data: JsonObject, _call: bool) -> bool:
     return "schema" in data or "role" in data or "api_results" in data
 
 
-def _is_answer(data: Object, call: bool) -> bool:
+def _is_answer(data: JsonObject, call: bool) -> bool:
     """Whether an object is an API's answer or a conversation, and no other field may hold a plan."""
     if call:
         return False
@@ -189,7 +188,7 @@ def take_plan(data: Any, shape: Shape, chosen: ChosenFields) -> Any:
     return _take_from_value(data, value, chosen)
 
 
-def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> Any:
+def _take_from_value(data: JsonObject, value: Any, chosen: ChosenFields) -> Any:
     """The plan that stands in a record's field, or why what stands there is none."""
     content = chosen.content
     if value is ABSENT or (value is None and content not in CALL_LIST_FIELDS):
@@ -213,7 +212,7 @@ def _take_from_value(data: Object, value: Any, chosen: ChosenFields) -> Any:
     return _take_answer_alone(data, value, chosen)
 
 
-def _take_from_list(data: Object, value: Any, chosen: ChosenFields) -> Any:
+def _take_from_list(data: JsonObject, value: Any, chosen: ChosenFields) -> Any:
     """The plan out of a field that lists calls: null calls nothing, a text is the JSON text of the list."""
     if value is None or (isinstance(value, str) and value.strip() == "null"):
         return []
@@ -222,7 +221,7 @@ def _take_from_list(data: Object, value: Any, chosen: ChosenFields) -> Any:
     return value if chosen.by_user or isinstance(value, str) else data
 
 
-def _take_answer_alone(data: Object, value: Any, chosen: ChosenFields) -> Any:
+def _take_answer_alone(data: JsonObject, value: Any, chosen: ChosenFields) -> Any:
     """An answer, unless calls are listed beside it that its file's first records did not have."""
     if chosen.by_user or data.keys().isdisjoint(_CALL_SOURCE_FIELDS):  # as most are
         return value
@@ -292,7 +291,7 @@ _RUN_TOOL_KEYS = ("tool", "tool_name", "tool_name_0", "toolName", "tool_input", 
 """Keys of a tool's name there."""
 
 
-def _record_answer_state(data: Object, content: str | None) -> AnswerState | None:
+def _record_answer_state(data: JsonObject, content: str | None) -> AnswerState | None:
     """Why a record's answer is none that counts: by the record's fields, or by those on the way to it."""
     if content is None or content in data or "." not in content:
         return answer_state(data)

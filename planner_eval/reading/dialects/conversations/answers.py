@@ -12,7 +12,7 @@ from planner_eval.base.errors import AnswerError, LimitError
 from planner_eval.base.json_text import RepeatedKeyDict, decode_whole, is_nested_too_deep
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import shorten
+from planner_eval.base.text import JsonObject, shorten
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, fold
 from planner_eval.reading.dialects.conversations.messages import (
     CALL_LIST_KEYS,
@@ -163,7 +163,7 @@ def failed_calls(data: Any) -> frozenset[int]:
     return frozenset(position for position, answer in by_call.items() if answer.failed)
 
 
-def _call_in_brief(item: dict[str, Any]) -> RawCall:
+def _call_in_brief(item: JsonObject) -> RawCall:
     """A call's name and id."""
     inner = next((item[key] for key in WRAPPER_KEYS if isinstance(item.get(key), dict)), item)
     key = find_name_key(inner)
@@ -213,12 +213,12 @@ def _collect_answers(data: Any, conversation: _ConversationAnswers) -> None:
             conversation.calls.setdefault(label, []).append(conversation.message)
 
 
-def _says_failed(answer: dict[str, Any]) -> bool:
+def _says_failed(answer: JsonObject) -> bool:
     """Whether a tool's message says that the call failed: Anthropic's and MCP's mark, others' status."""
     return answer.get("is_error") is True or answer.get("isError") is True or answer.get("status") == "error"
 
 
-def _is_tool_answer(data: dict[str, Any], answer: dict[str, Any]) -> bool:
+def _is_tool_answer(data: JsonObject, answer: JsonObject) -> bool:
     if answer is not data:
         return True
     if data.get("role") in ("tool", "function"):
@@ -480,12 +480,12 @@ def _are_chunks(items: list[Any]) -> bool:
     return not any(ended[:-1]) and (ended[-1] or ids != {None})
 
 
-def _response_id(item: dict[str, Any]) -> str | None:
+def _response_id(item: JsonObject) -> str | None:
     response_id = item.get("responseId", item.get("response_id"))
     return response_id if isinstance(response_id, str) else None
 
 
-def _first_candidate(item: dict[str, Any]) -> dict[str, Any] | None:
+def _first_candidate(item: JsonObject) -> JsonObject | None:
     candidates = item.get("candidates")
     return (
         candidates[0]
@@ -494,12 +494,12 @@ def _first_candidate(item: dict[str, Any]) -> dict[str, Any] | None:
     )
 
 
-def _has_finish_reason(item: dict[str, Any]) -> bool:
+def _has_finish_reason(item: JsonObject) -> bool:
     candidate = _first_candidate(item) or {}
     return bool(candidate.get("finishReason", candidate.get("finish_reason")))
 
 
-def _join_chunks(items: list[dict[str, Any]]) -> dict[str, Any]:
+def _join_chunks(items: list[JsonObject]) -> JsonObject:
     """The pieces of an answer of Gemini's as one: their parts in order, words that follow words joined."""
     joined_parts: list[Any] = []
     for item in items:

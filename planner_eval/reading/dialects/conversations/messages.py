@@ -10,7 +10,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import RepeatedKeyDict
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import lazy_pattern, shorten
+from planner_eval.base.text import JsonObject, lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic
 
 # ----------------------------------------------------------------------
@@ -83,7 +83,7 @@ def part_texts(data: Any) -> list[str] | None:
     return [str(text) for text in texts] if texts and len(texts) == len(items) else None
 
 
-def _is_text_part(item: dict[str, Any]) -> bool:
+def _is_text_part(item: JsonObject) -> bool:
     has_text_keys = item.keys() <= {"type", "text", "annotations", "citations", "logprobs", "cache_control"}
     return (
         has_text_keys
@@ -105,7 +105,7 @@ def texts_of(content: Any) -> Iterator[str]:
                 yield text
 
 
-def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
+def call_items(data: Any, text: str = "") -> Iterator[JsonObject]:
     """The objects of `data` that should be calls, out of lists, messages and wrappers.
 
     Raises:
@@ -138,7 +138,7 @@ def call_items(data: Any, text: str = "") -> Iterator[dict[str, Any]]:
         )
 
 
-def _find_inner_calls(data: dict[str, Any], text: str) -> Iterator[dict[str, Any]]:
+def _find_inner_calls(data: JsonObject, text: str) -> Iterator[JsonObject]:
     if not _CALL_LIST_KEY_SET.isdisjoint(data):
         lists = [data[key] for key in CALL_LIST_KEYS if isinstance(data.get(key), list)]
         for items in lists:
@@ -166,7 +166,7 @@ def _find_inner_calls(data: dict[str, Any], text: str) -> Iterator[dict[str, Any
 _CALL_LIST_KEY_SET = frozenset(CALL_LIST_KEYS)
 
 
-def _is_tool_or_user_message(data: dict[str, Any]) -> bool:
+def _is_tool_or_user_message(data: JsonObject) -> bool:
     """Whether an object is what a tool or a person says: whatever stands in it, it calls nothing."""
     if "role" in data and _is_name_in(data["role"], NON_ASSISTANT_ROLES):
         return True
@@ -178,7 +178,7 @@ def is_tool_result_type(kind: Any) -> bool:
     return isinstance(kind, str) and (kind in _ANSWER_TYPES or kind.endswith("_tool_result"))
 
 
-def tool_of_ui_part(item: dict[str, Any]) -> str | None:
+def tool_of_ui_part(item: JsonObject) -> str | None:
     """The tool that a part of a message of Vercel's UI calls, whose type names it; None for anything else.
 
     >>> tool_of_ui_part(
@@ -197,7 +197,7 @@ def _is_no_call_type(kind: Any) -> bool:
     return isinstance(kind, str) and (kind in _NO_CALL_TYPES or kind.endswith("_tool_result"))
 
 
-def calls_no_tool(data: dict[str, Any]) -> bool:
+def calls_no_tool(data: JsonObject) -> bool:
     """Whether an object is a step without a tool: its tool is missing, empty, a flag such as "0", or says so.
 
     >>> calls_no_tool({"step": "1 ask", "tool": "0"}), calls_no_tool({"step": "1 ask", "tool": "ask"})
@@ -272,7 +272,7 @@ def holds_call(value: Any) -> bool:
     return is_call(value[0] if isinstance(value, list) and value else value)
 
 
-def note_unlisted_calls(message: dict[str, Any]) -> Iterator[Diagnostic]:
+def note_unlisted_calls(message: JsonObject) -> Iterator[Diagnostic]:
     """A note on calls that stand beside a message's list of calls, and are none of it."""
     listed = next((message[key] for key in CALL_LIST_KEYS if message.get(key)), None)
     if not isinstance(listed, list) or len(message) < 2:
@@ -309,7 +309,7 @@ def is_structure(value: Any) -> bool:
     return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(v, dict) for v in value))
 
 
-def _is_non_call(data: dict[str, Any]) -> bool:
+def _is_non_call(data: JsonObject) -> bool:
     """Whether an object of a conversation is something other than a call."""
     return (
         not data
@@ -400,7 +400,7 @@ def is_plain_call(item: Any) -> bool:
     return type(name) is str and name != "" and type(item.get("arguments")) in _OBJECT_TYPES
 
 
-def plain_call_label(item: dict[str, Any]) -> str | None:
+def plain_call_label(item: JsonObject) -> str | None:
     """The label of a call that :func:`is_plain_call`."""
     if len(item) > 2:
         for key in ("id", "label"):
@@ -412,26 +412,26 @@ def plain_call_label(item: dict[str, Any]) -> str | None:
     return None
 
 
-_user_forms: dict[str, Callable[[dict[str, Any]], bool]] = {}
+_user_forms: dict[str, Callable[[JsonObject], bool]] = {}
 
 
-def add_call_form(name: str, fits: Callable[[dict[str, Any]], bool]) -> None:
+def add_call_form(name: str, fits: Callable[[JsonObject], bool]) -> None:
     """Let objects of another form be calls for the rest of this process: those of a user's own row."""
     _user_forms[name] = fits
 
 
-def _is_user_form(item: dict[str, Any]) -> bool:
+def _is_user_form(item: JsonObject) -> bool:
     return any(fits(item) for fits in _user_forms.values())
 
 
-def is_tool_definition(item: dict[str, Any]) -> bool:
+def is_tool_definition(item: JsonObject) -> bool:
     """Whether an object describes a tool, and calls none.
 
     >>> is_tool_definition({"name": "f", "parameters": {"type": "object", "properties": {}}})
     True
     """
     wrapped = item.get("function")
-    inner: dict[str, Any] = wrapped if isinstance(wrapped, dict) else item
+    inner: JsonObject = wrapped if isinstance(wrapped, dict) else item
     for key in SCHEMA_KEYS:
         if key in inner:
             if isinstance(inner[key], dict) and isinstance(inner[key].get("properties"), dict):
@@ -472,7 +472,7 @@ _RESERVED_KEYS = frozenset({
 })  # fmt: skip
 
 
-def find_name_key(item: dict[str, Any]) -> str | None:
+def find_name_key(item: JsonObject) -> str | None:
     """The key under which an object has its tool's name; None where it has none."""
     for key in NAME_KEYS:
         if key in item and isinstance(item[key], str):

@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import JsonObject, lazy_pattern
 
 # ----------------------------------------------------------------------
 # Spans of traces: the objects among them, their attributes, and what a model said in them.
@@ -17,7 +17,7 @@ MAX_TRACE_DEPTH = 12
 """How deep a trace nests its spans: resource, scope, span, attribute and some to spare."""
 
 
-def trace_objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+def trace_objects(data: Any, depth: int = 0) -> Iterator[JsonObject]:
     """The objects of a trace at any depth, outermost first."""
     if depth > MAX_TRACE_DEPTH:
         return
@@ -37,7 +37,7 @@ _SPAN_HOLDER_KEYS = ("resourceSpans", "resource_spans", "scopeSpans", "scope_spa
 """Keys under which spans stand, in the files of exporters and in what is built of them."""
 
 
-def spans_in(data: Any) -> list[dict[str, Any]]:
+def spans_in(data: Any) -> list[JsonObject]:
     """The spans of a trace, without what only holds spans, and each once though it was exported twice.
 
     >>> [span["spanId"] for span in spans_in({"spans": [{"spanId": "a", "attributes": {}}] * 2})]
@@ -56,7 +56,7 @@ def spans_in(data: Any) -> list[dict[str, Any]]:
     return spans
 
 
-def exported_spans(data: Any) -> Iterator[dict[str, Any]]:
+def exported_spans(data: Any) -> Iterator[JsonObject]:
     """The spans of a trace as they were exported, each as often as that was."""
     for item in trace_objects(data):
         if "span_data" in item or ("attributes" in item and item.keys().isdisjoint(_SPAN_HOLDER_KEYS)):
@@ -77,7 +77,7 @@ _HEX_ID = lazy_pattern(r"(?:0[xX])?((?:[0-9a-fA-F]{16}){1,2})")
 """An id of 8 or 16 bytes."""
 
 
-def id_of(item: dict[str, Any]) -> str | None:
+def id_of(item: JsonObject) -> str | None:
     """The id of a span; None where it has none."""
     context = item.get("context")
     inner = context.get("span_id") if isinstance(context, dict) else None
@@ -87,7 +87,7 @@ def id_of(item: dict[str, Any]) -> str | None:
     return span_id if isinstance(span_id, str) and span_id else None
 
 
-def parent_of(item: dict[str, Any]) -> str | None:
+def parent_of(item: JsonObject) -> str | None:
     """The id of the span in which a span ran; None where it began by itself.
 
     >>> parent_of({"parentSpanId": "a1"}), parent_of({"parentSpanId": ""})
@@ -100,13 +100,13 @@ def parent_of(item: dict[str, Any]) -> str | None:
 _PARENT_KEYS = ("parentSpanId", "parent_span_id", "parent_id", "parentId")
 
 
-def are_linked(spans: list[dict[str, Any]]) -> bool:
+def are_linked(spans: list[JsonObject]) -> bool:
     """Whether a span among some ran inside another of them: they are runs, and no list of models' answers."""
     span_ids = {normalize_id(id_of(span)) for span in spans} - {None}
     return any(normalize_id(parent_of(span)) in span_ids for span in spans)
 
 
-def have_no_call_requests(spans: list[dict[str, Any]]) -> bool:
+def have_no_call_requests(spans: list[JsonObject]) -> bool:
     """Whether spans certainly say nothing of a call: no model's answer in them may ask for one.
 
     >>> have_no_call_requests([{"attributes": {"gen_ai.operation.name": "chat"}}])
@@ -136,20 +136,19 @@ def span_texts(data: Any, depth: int = 0) -> Iterator[str]:
             yield from span_texts(value, depth + 1)
 
 
-def has_agent_run(items: list[dict[str, Any]]) -> bool:
+def has_agent_run(items: list[JsonObject]) -> bool:
     """Whether an agent's run is among the spans of traces, or what the Agents SDK exports before them.
 
     >>> has_agent_run([{"name": "a", "attributes": {"gen_ai.operation.name": "invoke_agent"}}])
     True
     """
-    return any(_is_agent(item) or item.get("object") == "trace" for item in trace_objects(items))
+    return any(
+        item.get("object") == "trace" or _is_of_kind(item, "agent", "invoke_agent", "AGENT")
+        for item in trace_objects(items)
+    )
 
 
-def _is_agent(span: dict[str, Any]) -> bool:
-    return _is_of_kind(span, "agent", "invoke_agent", "AGENT")
-
-
-def _is_of_kind(span: dict[str, Any], data_type: str, operation: str, kind: str) -> bool:
+def _is_of_kind(span: JsonObject, data_type: str, operation: str, kind: str) -> bool:
     """Whether a span is of a kind, by the names that exporters have for it."""
     data = span.get("span_data")
     if isinstance(data, dict):
@@ -162,7 +161,7 @@ def _is_of_kind(span: dict[str, Any], data_type: str, operation: str, kind: str)
     )
 
 
-def sort_by_time(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def sort_by_time(items: list[JsonObject]) -> list[JsonObject]:
     """The spans by their start where all say it alike; exporters write spans when they end."""
     for key in START_TIME_KEYS:
         starts = [item.get(key) for item in items]
@@ -177,12 +176,12 @@ START_TIME_KEYS = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "s
 """Keys under which exporters write when a span began."""
 
 
-def attributes_of(item: dict[str, Any]) -> dict[str, Any]:
+def attributes_of(item: JsonObject) -> JsonObject:
     """A span's attributes, as an object or as a list of keys with typed values."""
     attributes = item.get("attributes")
     if isinstance(attributes, dict):
         return attributes
-    by_key: dict[str, Any] = {}
+    by_key: JsonObject = {}
     for pair in attributes if isinstance(attributes, list) else []:
         if isinstance(pair, dict) and isinstance(pair.get("key"), str):
             value = pair.get("value")
@@ -190,7 +189,7 @@ def attributes_of(item: dict[str, Any]) -> dict[str, Any]:
     return by_key
 
 
-def tool_message(result: Any) -> dict[str, Any] | None:
+def tool_message(result: Any) -> JsonObject | None:
     """LangChain's message of a tool, where a result is one, be it as text or in its own wrapping."""
     if isinstance(result, str):
         if '"tool_call_id"' not in result or result.lstrip()[:1] != "{":
@@ -203,13 +202,13 @@ def tool_message(result: Any) -> dict[str, Any] | None:
     )
 
 
-def nest_attributes(item: dict[str, Any]) -> dict[str, Any]:
+def nest_attributes(item: JsonObject) -> JsonObject:
     """A span's attributes as objects in objects; some exporters write ``{"a.b": 1}`` for ``{"a": {"b": 1}}``.
 
     >>> nest_attributes({"attributes": {"llm.output_messages.0.message.role": "assistant"}})
     {'llm': {'output_messages': {'0': {'message': {'role': 'assistant'}}}}}
     """
-    nested: dict[str, Any] = {}
+    nested: JsonObject = {}
     for key, value in attributes_of(item).items():
         node = nested
         *parents, last = key.split(".")[:MAX_TRACE_DEPTH]
@@ -248,7 +247,7 @@ def value_at_path(data: Any, *keys: str) -> Any:
     return data
 
 
-def has_tool_run(items: list[dict[str, Any]]) -> bool:
+def has_tool_run(items: list[JsonObject]) -> bool:
     """Whether spans of the tools' runs are among the spans of a trace.
 
     >>> has_tool_run([{"name": "execute_tool f", "attributes": {}}, {"name": "chat", "attributes": {}}])
@@ -257,14 +256,14 @@ def has_tool_run(items: list[dict[str, Any]]) -> bool:
     return any(_is_tool(span) for span in trace_objects(items))
 
 
-def _is_tool(span: dict[str, Any]) -> bool:
+def _is_tool(span: JsonObject) -> bool:
     named = "attributes" in span and str(span.get("name")).startswith("execute_tool ")
     return _is_of_kind(span, "function", "execute_tool", "TOOL") or (
         named and not isinstance(span.get("span_data"), dict)
     )
 
 
-def is_span(item: dict[str, Any]) -> bool:
+def is_span(item: JsonObject) -> bool:
     """Whether an object is a span of a trace, or holds spans.
 
     >>> is_span({"name": "execute_tool f", "attributes": {}}), is_span({"name": "f", "args": {}})
@@ -287,7 +286,7 @@ QUOTED_SPAN_KEYS = ('"attributes"', '"span_data"', '"resourceSpans"', '"resource
 """What stands in the text of each trace: most texts are none, and are not decoded to know that."""
 
 
-def trace_id_of(item: dict[str, Any]) -> str | None:
+def trace_id_of(item: JsonObject) -> str | None:
     """The trace that a span belongs to; None where it does not say."""
     context = item.get("context")
     inner = context.get("trace_id") if isinstance(context, dict) else None
@@ -299,7 +298,7 @@ def trace_id_of(item: dict[str, Any]) -> str | None:
 
 # ----------------------------------------------------------------------
 # Spans taken apart by the traces that they belong to.
-def group_by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dict[str, Any]]]:
+def group_by_trace(items: Iterable[JsonObject]) -> dict[str | None, list[JsonObject]]:
     """Spans by the trace that they belong to, in the order in which the traces are met.
 
     Args:
@@ -311,7 +310,7 @@ def group_by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dic
     >>> list(group_by_trace([{"traceId": "a", "attributes": {}}, {"traceId": "b", "attributes": {}}]))
     ['a', 'b']
     """
-    traces: dict[str | None, list[dict[str, Any]]] = {}
+    traces: dict[str | None, list[JsonObject]] = {}
     names: dict[str | None, str | None] = {}
     for item in items:
         own = _mlflow_trace_id(item)
@@ -321,7 +320,7 @@ def group_by_trace(items: Iterable[dict[str, Any]]) -> dict[str | None, list[dic
     return traces
 
 
-def _flatten_objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+def _flatten_objects(data: Any, depth: int = 0) -> Iterator[JsonObject]:
     """The objects of lists in lists."""
     if isinstance(data, dict):
         yield data
@@ -330,7 +329,7 @@ def _flatten_objects(data: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
             yield from _flatten_objects(item, depth + 1)
 
 
-def _mlflow_trace_id(item: dict[str, Any]) -> str | None:
+def _mlflow_trace_id(item: JsonObject) -> str | None:
     """The id under which MLflow shows a trace, which is not that of its spans."""
     info = item.get("info")
     named = info.get("trace_id") if isinstance(info, dict) else None
@@ -364,7 +363,7 @@ are not one plan; put each trace in its own record
 
 # ----------------------------------------------------------------------
 # What a model said in the spans of a trace: its messages, of which the calls of tools are taken.
-def messages_of(items: list[dict[str, Any]]) -> list[Any] | None:
+def messages_of(items: list[JsonObject]) -> list[Any] | None:
     """The messages of the model's spans in a trace, in time; None where there are none, or spans of tools.
 
     Where a trace has spans of the tools' runs, those are the calls.
@@ -410,7 +409,7 @@ TRACE_KEYS = frozenset({"attributes", "resourceSpans", "scopeSpans", "spans", "d
 """Keys of which the objects of all traces have one."""
 
 
-def _opentelemetry_messages(attributes: dict[str, Any]) -> list[Any] | None:
+def _opentelemetry_messages(attributes: JsonObject) -> list[Any] | None:
     """The messages of OpenTelemetry's span of a model, in today's attribute or in the older numbered ones."""
     messages = _read_list(value_at_path(attributes, "gen_ai", "output", "messages"))
     older = value_at_path(attributes, "gen_ai", "completion")
@@ -423,7 +422,7 @@ def _opentelemetry_messages(attributes: dict[str, Any]) -> list[Any] | None:
     return messages
 
 
-def _openinference_messages(attributes: dict[str, Any], key: str) -> list[Any] | None:
+def _openinference_messages(attributes: JsonObject, key: str) -> list[Any] | None:
     """The messages of OpenInference's span of a model."""
     entries = _read_list(value_at_path(attributes, "llm", key))
     if entries is None:
@@ -433,7 +432,7 @@ def _openinference_messages(attributes: dict[str, Any], key: str) -> list[Any] |
     ]
 
 
-def _message(entry: Any) -> dict[str, Any]:
+def _message(entry: Any) -> JsonObject:
     message = _nest_keys(entry) if isinstance(entry, dict) else {}
     calls = [
         value_at_path(entry, "tool_call") or entry for entry in _read_list(message.get("tool_calls")) or ()
@@ -442,7 +441,7 @@ def _message(entry: Any) -> dict[str, Any]:
         value_at_path(entry, "message_content") or entry
         for entry in _read_list(message.get("contents")) or ()
     ]
-    plain_message: dict[str, Any] = {
+    plain_message: JsonObject = {
         key: message[key] for key in ("role", "content", "tool_call_id", "name") if key in message
     }
     if contents and "content" not in plain_message:
@@ -455,7 +454,7 @@ def _message(entry: Any) -> dict[str, Any]:
     return plain_message
 
 
-def _nest_keys(flat: dict[str, Any]) -> dict[str, Any]:
+def _nest_keys(flat: JsonObject) -> JsonObject:
     """An object whose keys may be ways: ``{"function.name": "f"}``, and may begin with what it is."""
     nested = nest_attributes({"attributes": flat})
     return next(

@@ -12,7 +12,7 @@ from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans
 from planner_eval.base.limits import Limits, check_calls
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.answers import Answer, assign_answers, decode_answer
 from planner_eval.reading.dialects.conversations.spans import (
@@ -34,8 +34,6 @@ from planner_eval.reading.dialects.notations.json_rows import write_calls
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
-Object = dict[str, Any]
-
 
 class TraceKind(NamedTuple):
     """How one framework's traces record the calls of tools.
@@ -46,11 +44,11 @@ class TraceKind(NamedTuple):
         is_own_span: Whether a span is the framework's, be it no tool's; None where its traces have no spans.
     """
 
-    is_call: Callable[[Object], bool]
-    call: Callable[[Object, int, list[Diagnostic]], RawCall]
-    is_own_span: Callable[[Object], bool] | None = None
+    is_call: Callable[[JsonObject], bool]
+    call: Callable[[JsonObject, int, list[Diagnostic]], RawCall]
+    is_own_span: Callable[[JsonObject], bool] | None = None
 
-    def find(self, data: Any) -> Iterator[Object]:
+    def find(self, data: Any) -> Iterator[JsonObject]:
         """The objects of a trace that are calls."""
         if self.is_own_span is not None:
             items = spans_in(data)
@@ -92,7 +90,7 @@ def dialect(row: Wrapper) -> Dialect:
     return json_dialect(row, read_data, partial(write_calls, row), placed=False, fits=fits)
 
 
-def spans_of(dialect: str | None, data: Any) -> list[Object]:
+def spans_of(dialect: str | None, data: Any) -> list[JsonObject]:
     """The spans that are the calls of a trace, in the order of the calls; none where calls are no spans.
 
     Args:
@@ -159,11 +157,11 @@ _REDACTED = "__REDACTED__"
 """What OpenInference writes in place of what users hide (OPENINFERENCE_HIDE_INPUTS and its like)."""
 
 
-def _openinference_kind(span: Object) -> Any:
+def _openinference_kind(span: JsonObject) -> Any:
     return value_at_path(nest_attributes(span), "openinference", "span", "kind")
 
 
-def _openinference_call(span: Object, position: int, notes: list[Diagnostic]) -> RawCall:
+def _openinference_call(span: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
     attributes = nest_attributes(span)
     arguments, output = (value_at_path(attributes, key, "value") for key in ("input", "output"))
     result = None if output == _REDACTED else output
@@ -180,7 +178,7 @@ def _openinference_call(span: Object, position: int, notes: list[Diagnostic]) ->
 
 
 # MLflow: inputs and outputs are attributes, each written as JSON text.
-def _mlflow_call(span: Object, position: int, notes: list[Diagnostic]) -> RawCall:
+def _mlflow_call(span: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
     attributes = attributes_of(span)
     keys = ("mlflow.spanInputs", "mlflow.spanOutputs", "tool_call_id")
     values = (decode_attribute(attributes.get(key)) for key in keys)
@@ -190,12 +188,12 @@ def _mlflow_call(span: Object, position: int, notes: list[Diagnostic]) -> RawCal
 
 
 # OpenTelemetry; Pydantic AI's older names stand behind today's.
-def _is_tool_span(span: Object) -> bool:
+def _is_tool_span(span: JsonObject) -> bool:
     named = isinstance(span.get("name"), str) and span["name"].startswith("execute_tool ")
     return named or attributes_of(span).get("gen_ai.operation.name") == "execute_tool"
 
 
-def _tool_span_call(span: Object, position: int, notes: list[Diagnostic]) -> RawCall:
+def _tool_span_call(span: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
     attribute = attributes_of(span).get
     call = RecordedCall(
         str(attribute("gen_ai.tool.name") or str(span.get("name", "")).removeprefix("execute_tool ")),
@@ -207,12 +205,12 @@ def _tool_span_call(span: Object, position: int, notes: list[Diagnostic]) -> Raw
 
 
 # OpenAI Agents.
-def _is_agent_call(span: Object) -> bool:
+def _is_agent_call(span: JsonObject) -> bool:
     data = span.get("span_data")
     return isinstance(data, dict) and data.get("type") == "function" and isinstance(data.get("name"), str)
 
 
-def _agent_call(span: Object, position: int, notes: list[Diagnostic]) -> RawCall:
+def _agent_call(span: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
     data, label = span["span_data"], span.get("id")
     output = data.get("output")
     return RawCall(
@@ -225,11 +223,11 @@ def _agent_call(span: Object, position: int, notes: list[Diagnostic]) -> RawCall
 
 
 # ---------------------------------------------------------------- MCP
-def _is_request(item: Object) -> bool:
+def _is_request(item: JsonObject) -> bool:
     return item.get("method") == "tools/call" and isinstance(item.get("params"), dict)
 
 
-def _request_call(item: Object, position: int, notes: list[Diagnostic]) -> RawCall:
+def _request_call(item: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
     params, label = item["params"], item.get("id")
     if not isinstance(params.get("name"), str):
         raise ParseError(f"request {position + 1} names no tool", code="parse.shape", dialect="mcp")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +12,7 @@ from planner_eval.base.errors import AnswerError, LimitError, ParseError
 from planner_eval.base.json_text import LARK_CHARS, ObjectSpans, loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import JsonObject
 from planner_eval.plan.linking import link
 from planner_eval.plan.model import Diagnostic, RawCall, RawPlan, no_call_remark
 from planner_eval.reading import dialects
@@ -50,22 +51,28 @@ _MAX_DEPTH = 8
 """How deep the wrappings of one answer may nest."""
 
 
-class Turn(NamedTuple):
+@dataclass(slots=True)
+class Turn:
     """One turn of the assistant.
 
     Args:
+        state: Why it is no whole answer, where it is none.
         items: What holds its calls: messages and items that the dialects know.
-        words: What it says.
+        texts: What it says.
         spoken: Whether its words must hold calls, even where other turns list theirs.
         answers: The messages that follow it, with what the tools answered.
-        state: Why it is no whole answer, where it is none.
     """
 
-    items: tuple[Any, ...]
-    words: str = ""
-    spoken: bool = False
-    answers: tuple[Any, ...] = ()
     state: AnswerState | None = None
+    items: list[Any] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    spoken: bool = False
+    answers: list[Any] = field(default_factory=list)
+
+    @property
+    def words(self) -> str:
+        """What it says, as one text."""
+        return "\n".join(filter(str.strip, self.texts))
 
 
 class Heard(NamedTuple):
@@ -121,59 +128,46 @@ def read_conversation(data: Any) -> Conversation | None:
         refuse_several_runs(items)
         items = messages
     walk = TurnCollector()
-    walk.all(items, 0)
+    walk.all(items)
     if not walk.turns:
         who = ", ".join(map(repr, dict.fromkeys(heard.who for heard in walk.others))) or "nobody"
         raise AnswerError(f"no assistant turn, only turns of {who}", code="answer.absent")
-    return Conversation(tuple(turn.made() for turn in walk.turns), tuple(walk.notes), tuple(walk.others))
-
-
-class _OpenTurn:
-    """A turn that is being read."""
-
-    def __init__(self, state: AnswerState | None = None) -> None:
-        self.items: list[Any] = []
-        self.words: list[str] = []
-        self.spoken = False
-        self.answers: list[Any] = []
-        self.state = state
-
-    def made(self) -> Turn:
-        words = "\n".join(text for text in self.words if text.strip())
-        return Turn(tuple(self.items), words, self.spoken, tuple(self.answers), self.state)
+    return Conversation(tuple(walk.turns), tuple(walk.notes), tuple(walk.others))
 
 
 class TurnCollector:
     """The turns met so far, in order."""
 
     def __init__(self) -> None:
-        self.turns: list[_OpenTurn] = []
+        self.turns: list[Turn] = []
         self.joins = False
+        self.depth = 0
         self.notes: list[Diagnostic] = []
         self.others: list[Heard] = []
 
-    def all(self, items: list[Any], depth: int) -> None:
+    def all(self, items: list[Any]) -> None:
         """Take the messages, items or answers of a list."""
         for item in items:
             if not isinstance(item, dict):
                 raise wrong_shape_error(item, "a message: an object with a role and content")
-            self.take(item, depth + 1)
+            self.take(item)
 
-    def take(self, item: dict[str, Any], depth: int) -> None:
+    def take(self, item: JsonObject) -> None:
         """Take one message, item or answer."""
-        opened = find_take_function(item) if depth <= _MAX_DEPTH else None
-        if opened is not None:
-            opened(self, item, depth)
-        else:
-            self.part(item)
+        opened = find_take_function(item) if self.depth < _MAX_DEPTH else None
+        if opened is None:
+            return self.part(item)
+        self.depth += 1
+        opened(self, item)
+        self.depth -= 1
 
-    def turn(self, state: AnswerState | None = None) -> _OpenTurn:
+    def turn(self, state: AnswerState | None = None) -> Turn:
         """A new turn of the assistant."""
-        self.turns.append(_OpenTurn(state))
+        self.turns.append(Turn(state))
         self.joins = False
         return self.turns[-1]
 
-    def part(self, item: dict[str, Any]) -> None:
+    def part(self, item: JsonObject) -> None:
         """Take a call, or another part of an answer, that stands beside messages and not in one."""
         if not (self.joins and self.turns):
             self.turn()
@@ -182,14 +176,14 @@ class TurnCollector:
         turn.items.append(item)
         turn.state = turn.state or _item_state(item)
 
-    def heard(self, message: dict[str, Any], who: str) -> None:
+    def heard(self, message: JsonObject, who: str) -> None:
         """Take what a tool or a person says."""
         self.joins = False
         self.others.append(Heard(who, message, len(self.turns)))
         if self.turns:
             self.turns[-1].answers.append(message)
 
-    def said(self, message: dict[str, Any], state: AnswerState | None) -> None:
+    def said(self, message: JsonObject, state: AnswerState | None) -> None:
         """Take a message of the assistant."""
         if "role" not in message:
             message = {"role": "assistant", **message}
@@ -205,15 +199,15 @@ class TurnCollector:
         turn.state = turn.state or state
         turn.items.append(_normalize_call_lists(message))
         self.notes += note_unlisted_calls(message)
-        turn.words += texts_of(content)
+        turn.texts += texts_of(content)
 
 
 # ---------------------------------------------------------------- what a message holds
-def _normalize_call_lists(message: dict[str, Any]) -> dict[str, Any]:
+def _normalize_call_lists(message: JsonObject) -> JsonObject:
     """The message with its calls in lists; some write one call, or the list's JSON text."""
     present = [key for key in CALL_LIST_KEYS if key in message]
     texts = [key for key in present if isinstance(message[key], str) and message[key].strip()]
-    read: dict[str, Any] = {key: decode_json(message[key]) for key in texts}
+    read: JsonObject = {key: decode_json(message[key]) for key in texts}
     for key, value in read.items():
         if not isinstance(value, (list, dict)):
             raise wrong_shape_error(message[key], f"the {key!r} of a message: a list of calls")
@@ -226,7 +220,7 @@ def _normalize_call_lists(message: dict[str, Any]) -> dict[str, Any]:
     return {**message, **read} if read else message
 
 
-def _item_state(item: dict[str, Any]) -> AnswerState | None:
+def _item_state(item: JsonObject) -> AnswerState | None:
     """The state that an item of the Responses API says of itself; one that failed is the tool's affair."""
     status = item.get("status")
     halted = isinstance(status, str) and status in CUT_REASONS and item.get("type") in _TYPES_WITH_STATUS
@@ -399,9 +393,7 @@ def _read_listed_calls(
 ) -> tuple[str, RawPlan, list[int]]:
     """The dialect of the calls that the turns list, the calls, and how many each turn has."""
     single = len(turns) == 1  # whose calls need not be counted
-    listed_calls = (
-        islice(call_items(list(turn.items), source.text), 1 if single else None) for turn in turns
-    )
+    listed_calls = (islice(call_items(turn.items, source.text), 1 if single else None) for turn in turns)
     sizes = [sum(1 for _ in items) for items in listed_calls]
     if not any(sizes):
         return dialect or "json", RawPlan(()), sizes
@@ -492,20 +484,15 @@ def _read_turns_with_prose(
         spoken_calls = tuple(
             replace(call, turn=number + 1) if len(turns) > 1 else call for call in spoken_calls
         )
-        notes += [
-            _shift_note(note, len(calls)) for note in spoken_raw.notes if spoken_raw.calls or len(turns) == 1
-        ]
-        calls += assign_recorded_answers(spoken_calls, list(turn.answers))
+        if spoken_raw.calls or len(turns) == 1:
+            notes += [n if n.call is None else n._replace(call=n.call + len(calls)) for n in spoken_raw.notes]
+        calls += assign_recorded_answers(spoken_calls, turn.answers)
     if spoken_turns:
         notes = [note for note in notes if note.code != "plan.no_call"]
         notes.append(
             Diagnostic("find.said", "the calls were read from the text of the assistant's answer", "info")
         )
     return name, RawPlan(tuple(calls), answer, tuple(notes))
-
-
-def _shift_note(note: Diagnostic, by: int) -> Diagnostic:
-    return note._replace(call=note.call + by if note.call is not None else None)
 
 
 # ----------------------------------------------------------------------

@@ -15,6 +15,7 @@ from planner_eval.base.errors import AnswerError, ParseError
 from planner_eval.base.json_text import loads
 from planner_eval.base.limits import Limits
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import JsonObject
 from planner_eval.plan.model import Diagnostic
 from planner_eval.reading.dialects.conversations.answers import (
     REASON_KEYS,
@@ -52,10 +53,10 @@ JOIN_ADVICE = "join the pieces into one message first, or ask without streaming"
 STREAM_PIECE_MESSAGE = f"this is a piece of a stream, not a complete answer: {JOIN_ADVICE}"
 """What is said of an event of a stream."""
 
-TakeFunction = Callable[["TurnCollector", dict[str, Any], int], None]
+TakeFunction = Callable[["TurnCollector", JsonObject], None]
 
 
-def take_message(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_message(walk: TurnCollector, item: JsonObject) -> None:
     """A message with a role, whose content and calls are in the form of any vendor."""
     who = item["role"]
     if who in ASSISTANT_ROLES or (
@@ -66,7 +67,7 @@ def take_message(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
         walk.heard(item, who)
 
 
-def take_shared(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_shared(walk: TurnCollector, item: JsonObject) -> None:
     """A message of ShareGPT's: ``from`` and ``value``."""
     who, value = item["from"].replace("-", "_"), item["value"]
     if who in ("function_call", "tool_call"):
@@ -75,7 +76,7 @@ def take_shared(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
         if not isinstance(value, (str, list, dict)):
             raise wrong_shape_error(value, "the value of a message: a call, or its text")
         if calls is None:
-            turn.words, turn.spoken = [str(value)], True
+            turn.texts, turn.spoken = [str(value)], True
         else:
             turn.items.append(
                 {"role": "assistant", "tool_calls": calls if isinstance(calls, list) else [calls]}
@@ -95,11 +96,11 @@ def decode_json(text: str) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def take_framework(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_framework(walk: TurnCollector, item: JsonObject) -> None:
     """A message of LangChain's, dumped: ``type`` says who speaks."""
     who, extra = item["type"], item.get("additional_kwargs")
     if who in ASSISTANT_ROLES:
-        message: dict[str, Any] = {key: item[key] for key in ("content", "tool_calls") if key in item}
+        message: JsonObject = {key: item[key] for key in ("content", "tool_calls") if key in item}
         unread = item.get("invalid_tool_calls") or []
         if unread:
             lists = [message.get("tool_calls") or [], unread]
@@ -113,56 +114,56 @@ def take_framework(walk: TurnCollector, item: dict[str, Any], depth: int) -> Non
         walk.heard({**item, "role": "tool" if who in TOOL_ROLES else "user"}, who)
 
 
-def take_wrapped(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_wrapped(walk: TurnCollector, item: JsonObject) -> None:
     """A message of LangChain's in an object that says who speaks."""
-    take_framework(walk, {**item["data"], "type": item["type"]}, depth)
+    take_framework(walk, {**item["data"], "type": item["type"]})
 
 
 def take_inside(key: str) -> TakeFunction:
     """What an object holds under one key, and nothing else of it."""
 
-    def opener(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+    def opener(walk: TurnCollector, item: JsonObject) -> None:
         inner = item[key]
         if isinstance(inner, list):
             walk.joins = False
-            walk.all(inner, depth)
+            walk.all(inner)
         else:
-            walk.take(inner, depth + 1)
+            walk.take(inner)
 
     return opener
 
 
-def take_event(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_event(walk: TurnCollector, item: JsonObject) -> None:
     """An event of a stream, which holds a piece of an answer."""
     raise ParseError(STREAM_PIECE_MESSAGE, code="parse.shape")
 
 
-def take_error(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_error(walk: TurnCollector, item: JsonObject) -> None:
     """An API's error in place of an answer."""
     walk.turn(failure_state(item["error"]))
 
 
-def take_batch(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_batch(walk: TurnCollector, item: JsonObject) -> None:
     """A line of an API's batch: the answer's body, with its status."""
     body, status = item.get("body", item), item.get("status_code")
     if isinstance(status, int) and status >= 400:
         walk.turn(failure_state(body if isinstance(body, dict) and body else f"status {status}"))
     elif isinstance(body, dict) and body is not item:
-        walk.take(body, depth + 1)
+        walk.take(body)
     else:
         raise wrong_shape_error(body, "the body of a response: an object")
 
 
-def take_result(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_result(walk: TurnCollector, item: JsonObject) -> None:
     """A result of Anthropic's message batches."""
     result = item["result"]
     if isinstance(result.get("message"), dict):
-        walk.take(result["message"], depth + 1)
+        walk.take(result["message"])
     else:
         walk.turn(failure_state(result.get("error") or result["type"]))
 
 
-def take_choices(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_choices(walk: TurnCollector, item: JsonObject) -> None:
     """OpenAI's ChatCompletion: the first choice, and why it stops."""
     choice = _first_choice(walk, item["choices"], "choices")
     state = answer_state(choice) or answer_state(item)
@@ -179,7 +180,7 @@ def take_choices(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
         raise wrong_shape_error(message, "the message of a choice: an object")
 
 
-def take_candidates(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_candidates(walk: TurnCollector, item: JsonObject) -> None:
     """Gemini's answer: the first candidate, and why it stops; or the prompt that was blocked."""
     feedback = item.get("promptFeedback", item.get("prompt_feedback"))
     reason = feedback.get("blockReason", feedback.get("block_reason")) if isinstance(feedback, dict) else None
@@ -198,7 +199,7 @@ def take_candidates(walk: TurnCollector, item: dict[str, Any], depth: int) -> No
         raise wrong_shape_error(content, "the content of a candidate: an object")
 
 
-def _first_choice(walk: TurnCollector, options: Any, key: str) -> dict[str, Any]:
+def _first_choice(walk: TurnCollector, options: Any, key: str) -> JsonObject:
     """The answer of the lowest `index` to one question, else the first; the others are alternatives."""
     if not isinstance(options, list) or not options:
         found = "empty" if options == [] else format_value(options)
@@ -213,23 +214,23 @@ def _first_choice(walk: TurnCollector, options: Any, key: str) -> dict[str, Any]
     return min(options, key=lambda option: option["index"]) if numbered else options[0]
 
 
-def take_response(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_response(walk: TurnCollector, item: JsonObject) -> None:
     """OpenAI's Responses: items, and the state of the whole."""
     walk.turn(_response_state(item))
     walk.joins = True
-    walk.all(item["output"], depth)
+    walk.all(item["output"])
 
 
-def take_output_messages(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_output_messages(walk: TurnCollector, item: JsonObject) -> None:
     """A conversation under `output`: each message is a turn, and the last one ends as the whole does."""
-    take_inside("output")(walk, item, depth)
+    take_inside("output")(walk, item)
     state = _response_state(item)
     if state is not None:
         last = walk.turns[-1] if walk.turns else walk.turn()
         last.state = last.state or state
 
 
-def _response_state(item: dict[str, Any]) -> AnswerState | None:
+def _response_state(item: JsonObject) -> AnswerState | None:
     """Why an object that holds its answer under `output` is no whole answer; None where it is one."""
     if item.get("error"):
         return failure_state(item["error"])
@@ -240,7 +241,7 @@ def _response_state(item: dict[str, Any]) -> AnswerState | None:
     )
 
 
-def take_converse(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_converse(walk: TurnCollector, item: JsonObject) -> None:
     """Bedrock's Converse."""
     message = item["output"].get("message")
     if not isinstance(message, dict):
@@ -248,19 +249,19 @@ def take_converse(walk: TurnCollector, item: dict[str, Any], depth: int) -> None
     walk.said(message, answer_state(item))
 
 
-def take_alone(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_alone(walk: TurnCollector, item: JsonObject) -> None:
     """An answer that holds one message (Ollama), or that is one without a role."""
     message = item["message"] if isinstance(item.get("message"), dict) else item
     walk.said(message, answer_state(item))
 
 
-def take_text(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_text(walk: TurnCollector, item: JsonObject) -> None:
     """A text that a server gave, and why it stops."""
     text = next(item[key] for key in TEXT_KEYS if isinstance(item.get(key), str))
     walk.said({"content": text}, answer_state(item))
 
 
-def take_item(walk: TurnCollector, item: dict[str, Any], depth: int) -> None:
+def take_item(walk: TurnCollector, item: JsonObject) -> None:
     """An item of the Responses API that is no call."""
     kind = item["type"]
     if kind.endswith("_output"):
@@ -279,22 +280,22 @@ def wrong_shape_error(value: Any, expected: str) -> ParseError:
 
 # ----------------------------------------------------------------------
 # The kinds of objects in which answers of APIs and conversations come, and how each is told.
-def _has_type_at(kind: type, key: str) -> Callable[[dict[str, Any]], bool]:
+def _has_type_at(kind: type, key: str) -> Callable[[JsonObject], bool]:
     return lambda item: isinstance(item.get(key), kind)
 
 
-def _holds_message(key: str) -> Callable[[dict[str, Any]], bool]:
+def _holds_message(key: str) -> Callable[[JsonObject], bool]:
     """Whether an object holds a message or an answer under a key."""
     return lambda item: isinstance(item[key], dict) and find_take_function(item[key]) is not None
 
 
-def find_take_function(item: dict[str, Any]) -> TakeFunction | None:
+def find_take_function(item: JsonObject) -> TakeFunction | None:
     """How an object is taken that is a message, an item or an answer; None where it is a call, or unknown."""
     kind = _find_kind(item)
     return None if kind is None else kind[1]
 
 
-def find_marker_key(item: dict[str, Any]) -> str | None:
+def find_marker_key(item: JsonObject) -> str | None:
     """The key by which an object is known as a message, an item or an answer; None where it is none of them.
 
     >>> (
@@ -307,7 +308,7 @@ def find_marker_key(item: dict[str, Any]) -> str | None:
     return None if kind is None else kind[0]
 
 
-def _find_kind(item: dict[str, Any]) -> tuple[str, TakeFunction] | None:
+def _find_kind(item: JsonObject) -> tuple[str, TakeFunction] | None:
     if item.keys().isdisjoint(MARKER_KEYS):
         return None
     if isinstance(item.get("role"), str):
@@ -319,7 +320,7 @@ def _find_kind(item: dict[str, Any]) -> tuple[str, TakeFunction] | None:
     return None
 
 
-def _is_error(item: dict[str, Any]) -> bool:
+def _is_error(item: JsonObject) -> bool:
     is_plain_object = item.keys().isdisjoint(("jsonrpc", "span_data", "attributes", "spans", "name"))
     return is_plain_object and bool(item["error"]) and isinstance(item["error"], (str, dict))
 
@@ -338,7 +339,7 @@ _EVENTS = frozenset({
 })  # fmt: skip
 
 
-def _is_event(item: dict[str, Any]) -> bool:
+def _is_event(item: JsonObject) -> bool:
     kind = item["type"]
     if not isinstance(kind, str):
         return False
@@ -361,12 +362,12 @@ def is_streamed(item: Any) -> bool:
     )
 
 
-def _speaks(item: dict[str, Any]) -> bool:
+def _speaks(item: JsonObject) -> bool:
     """Whether the type of an object says who speaks."""
     return isinstance(item.get("type"), str) and item["type"] in FRAMEWORK_ROLES
 
 
-def holds_output_messages(item: dict[str, Any]) -> bool:
+def holds_output_messages(item: JsonObject) -> bool:
     """Whether what stands under `output` is a conversation, and no list of items of OpenAI's Responses.
 
     >>> message = {"role": "assistant", "content": "f()"}
@@ -384,7 +385,7 @@ def holds_output_messages(item: dict[str, Any]) -> bool:
     )
 
 
-def _is_chat_message(item: dict[str, Any]) -> bool:
+def _is_chat_message(item: JsonObject) -> bool:
     kind = item.get("type")
     if kind == "message" or (isinstance(kind, str) and kind in _NON_CALL_ITEMS):
         return False
@@ -395,7 +396,7 @@ _CHAT_MESSAGE_MARKERS = frozenset({"role", "from", "data", "kwargs", "type"})
 """Signs of one message of a conversation, in the forms that chats and frameworks have."""
 
 
-def _is_response(item: dict[str, Any]) -> bool:
+def _is_response(item: JsonObject) -> bool:
     output = item["output"]
     if not isinstance(output, list) or is_call(item):
         return False
@@ -406,14 +407,14 @@ def _is_response(item: dict[str, Any]) -> bool:
     )
 
 
-def _is_answer_without_role(item: dict[str, Any]) -> bool:
+def _is_answer_without_role(item: JsonObject) -> bool:
     """Whether a message without a role lists no call, or says why it stops."""
     return "schema" not in item and (
         not any(item.get(key) for key in CALL_LIST_KEYS) or not item.keys().isdisjoint(STATE_KEYS)
     )
 
 
-def _is_text_answer(item: dict[str, Any]) -> bool:
+def _is_text_answer(item: JsonObject) -> bool:
     """Whether an object without calls is a text and why it stops."""
     return any(isinstance(item.get(key), str) for key in TEXT_KEYS) and not any(
         item.get(key) for key in CALL_LIST_KEYS
@@ -425,67 +426,75 @@ class WrapperKind(NamedTuple):
 
     Args:
         key: A key that all objects of the kind have.
-        what: What it is, in words.
         fits: Whether an object that has the key is of the kind.
         opener: How it is taken.
     """
 
     key: str
-    what: str
-    fits: Callable[[dict[str, Any]], bool]
+    fits: Callable[[JsonObject], bool]
     opener: TakeFunction
 
 
 _RESULT_TYPES = ("succeeded", "errored", "canceled", "expired")
 KINDS = tuple(itertools.starmap(WrapperKind, (
-    ("from", "ShareGPT: a message of `from` and `value`",
-     lambda item: isinstance(item["from"], str) and "value" in item, take_shared),
-    ("data", "LangChain's `messages_to_dict`: `type` and `data`",
-     lambda item: isinstance(item["data"], dict) and _speaks(item), take_wrapped),
-    ("kwargs", "LangChain's `dumpd`: a message's constructor",
-     lambda item: "lc" in item and isinstance(item["kwargs"], dict), take_inside("kwargs")),
-    ("raw_item", "OpenAI Agents SDK: an item of a run", _has_type_at(dict, "raw_item"),
+    # ShareGPT: a message of `from` and `value`.
+    ("from", lambda item: isinstance(item["from"], str) and "value" in item, take_shared),
+    # LangChain's `messages_to_dict`: `type` and `data`.
+    ("data", lambda item: isinstance(item["data"], dict) and _speaks(item), take_wrapped),
+    # LangChain's `dumpd`: a message's constructor.
+    ("kwargs", lambda item: "lc" in item and isinstance(item["kwargs"], dict), take_inside("kwargs")),
+    # OpenAI Agents SDK: an item of a run.
+    ("raw_item", _has_type_at(dict, "raw_item"),
      take_inside("raw_item")),
-    ("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
-    ("type", "LangChain: a message, by `model_dump()`",
-     lambda item: _speaks(item) and "content" in item, take_framework),
-    ("type", "OpenAI Responses, Agents SDK's `to_input_list()`: an item",
-     lambda item: isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS, take_item),
-    ("type", "OpenAI Responses: a message without its role",
-     lambda item: item["type"] == "message" and "content" in item, take_alone),
-    ("choices", "OpenAI ChatCompletion, and compatible APIs", _has_type_at(list, "choices"),
+    # An event of a stream, which is not a complete answer.
+    ("type", _is_event, take_event),
+    # LangChain: a message, by `model_dump()`.
+    ("type", lambda item: _speaks(item) and "content" in item, take_framework),
+    # OpenAI Responses, Agents SDK's `to_input_list()`: an item.
+    ("type", lambda item: isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS, take_item),
+    # OpenAI Responses: a message without its role.
+    ("type", lambda item: item["type"] == "message" and "content" in item, take_alone),
+    # OpenAI ChatCompletion, and compatible APIs.
+    ("choices", _has_type_at(list, "choices"),
      take_choices),
-    ("candidates", "Gemini, in both spellings of its keys", _has_type_at(list, "candidates"),
+    # Gemini, in both spellings of its keys.
+    ("candidates", _has_type_at(list, "candidates"),
      take_candidates),
-    ("candidates", "Gemini: a prompt that was blocked",
-     lambda item: "promptFeedback" in item or "prompt_feedback" in item, take_candidates),
-    ("promptFeedback", "Gemini: a prompt that was blocked", _has_type_at(dict, "promptFeedback"),
+    # Gemini: a prompt that was blocked.
+    ("candidates", lambda item: "promptFeedback" in item or "prompt_feedback" in item, take_candidates),
+    # Gemini: a prompt that was blocked.
+    ("promptFeedback", _has_type_at(dict, "promptFeedback"),
      take_candidates),
-    ("output", "a conversation", holds_output_messages, take_output_messages),
-    ("output", "OpenAI Responses", _is_response, take_response),
-    ("output", "Bedrock Converse",
-     lambda item: isinstance(item["output"], dict) and "message" in item["output"], take_converse),
-    ("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
-    ("status_code", "OpenAI Batch: `status_code` and `body`", _has_type_at(int, "status_code"), take_batch),
-    ("response", "a line of OpenAI's or Gemini's batches", _holds_message("response"),
+    # A conversation.
+    ("output", holds_output_messages, take_output_messages),
+    # OpenAI Responses.
+    ("output", _is_response, take_response),
+    # Bedrock Converse.
+    ("output", lambda item: isinstance(item["output"], dict) and "message" in item["output"], take_converse),
+    # An API's error, alone or in a line of a batch.
+    ("error", _is_error, take_error),
+    # OpenAI Batch: `status_code` and `body`.
+    ("status_code", _has_type_at(int, "status_code"), take_batch),
+    # A line of OpenAI's or Gemini's batches.
+    ("response", _holds_message("response"),
      take_inside("response")),
-    ("modelOutput", "a line of a batch of Bedrock's", _holds_message("modelOutput"),
+    # A line of a batch of Bedrock's.
+    ("modelOutput", _holds_message("modelOutput"),
      take_inside("modelOutput")),
-    ("result", "Anthropic message batches: a result",
-     lambda item: isinstance(item["result"], dict) and item["result"].get("type") in _RESULT_TYPES,
+    # Anthropic message batches: a result.
+    ("result", lambda item: isinstance(item["result"], dict) and item["result"].get("type") in _RESULT_TYPES,
      take_result),
-    ("messages", "a conversation; LangGraph's state", _has_type_at(list, "messages"),
-     take_inside("messages")),
-    ("conversations", "ShareGPT: a conversation", _has_type_at(list, "conversations"),
-     take_inside("conversations")),
-    ("conversation", "a conversation", _has_type_at(list, "conversation"), take_inside("conversation")),
-    ("contents", "Gemini: a conversation", _has_type_at(list, "contents"), take_inside("contents")),
-    ("message", "Ollama: an answer of one message",
-     lambda item: isinstance(item["message"], dict)
+    # A conversation, of Gemini's in `contents`, of ShareGPT's in `conversations`; LangGraph's state.
+    *((key, _has_type_at(list, key), take_inside(key))
+      for key in ("messages", "conversations", "conversation", "contents")),
+    # Ollama: an answer of one message.
+    ("message", lambda item: isinstance(item["message"], dict)
      and not item["message"].keys().isdisjoint(("role", "content", *CALL_LIST_KEYS)), take_alone),
-    *((key, "a message without a role that calls nothing", _is_answer_without_role, take_alone)
+    # A message without a role that calls nothing.
+    *((key, _is_answer_without_role, take_alone)
       for key in CALL_LIST_KEYS),
-    *((key, "a server's text, with the reason why it stops", _is_text_answer, take_text)
+    # A server's text, with the reason why it stops.
+    *((key, _is_text_answer, take_text)
       for key in REASON_KEYS),
 )))  # fmt: skip
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""

@@ -11,7 +11,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans, check_depth
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, Span, check_calls
-from planner_eval.base.text import lazy_pattern
+from planner_eval.base.text import JsonObject, lazy_pattern
 from planner_eval.plan.model import (
     Diagnostic,
     Path,
@@ -354,7 +354,7 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None) -
     return raw
 
 
-def decided_text(data: dict[str, Any]) -> str:
+def decided_text(data: JsonObject) -> str:
     """The answer in a record of AppBench's own result files, as the text that its scorer saw.
 
     ``decided_app_api`` is the model's text, ``decided_app`` and ``decided_api`` its parts; where the apps
@@ -430,7 +430,7 @@ def _text_list_error(what: str, value: Any) -> ParseError:
     )
 
 
-def _apps(output: dict[str, Any], calls: tuple[RawCall, ...]) -> list[str | None]:
+def _apps(output: JsonObject, calls: tuple[RawCall, ...]) -> list[str | None]:
     """The app of each call: by position, or by the API's name where the lists differ in length."""
     used = [str(app) for app in output.get("used_app") or ()]
     if len(used) == len(calls):

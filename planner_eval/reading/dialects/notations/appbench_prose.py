@@ -11,7 +11,7 @@ import re
 from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
-from planner_eval.plan.model import RawCall, RawPlan
+from planner_eval.plan.model import RawPlan
 from planner_eval.reading.dialects.finding.edited_text import TextView, extent
 from planner_eval.reading.dialects.finding.segments import ReadCalls, blank
 from planner_eval.reading.dialects.notations.appbench import read, read_call_fast, read_section_fast
@@ -108,7 +108,7 @@ def find(view: TextView, limits: Limits) -> AppBenchLines | None:
     first = 0
     for run in _run_spans(text, pieces):
         last = first
-        while last < len(raw.calls) and _call_start(raw.calls[last]) < run[1]:
+        while last < len(raw.calls) and (raw.calls[last].span or (0,))[0] < run[1]:
             last += 1
         runs.append(_make_run(view, raw, (first, last), run))
         first = last
@@ -125,10 +125,6 @@ def _make_run(view: TextView, raw: RawPlan, calls: Span, span: Span) -> ReadCall
     ]
     placed = view.place(RawPlan(raw.calls[first:last], None, tuple(notes)))
     return ReadCalls("appbench", placed, "calls with #name= arguments", view.span(span))
-
-
-def _call_start(call: RawCall) -> int:
-    return call.span[0] if call.span else 0
 
 
 # ---------------------------------------------------------------- where the lines are

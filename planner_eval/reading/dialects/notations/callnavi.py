@@ -14,7 +14,7 @@ from typing import Any
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.json_text import ObjectSpans, build_object, check_depth, object_items
 from planner_eval.base.limits import Limits, check_calls, long_integer_error
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.messages import format_value
 from planner_eval.reading.dialects.dialect import Data, Dialect
@@ -226,7 +226,7 @@ def write_yaml(plan: Plan) -> str:
     return str(text)
 
 
-def _plan_data(plan: Plan, dialect: str) -> dict[str, Any]:
+def _plan_data(plan: Plan, dialect: str) -> JsonObject:
     refuse_references(plan, dialect)
     calls = WrittenPlan(plan).calls
     return {"API": [call.name for call in calls], "parameters": [call.arguments for call in calls]}

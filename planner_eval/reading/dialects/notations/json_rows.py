@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import ObjectSpans, decode_whole, loads
 from planner_eval.base.limits import DEFAULT_LIMITS, Limits, check_calls
-from planner_eval.base.text import lazy_pattern, to_json
+from planner_eval.base.text import JsonObject, lazy_pattern, to_json
 from planner_eval.plan.model import Arguments, Call, Diagnostic, Plan, RawCall, RawPlan, RawRef, map_leaves
 from planner_eval.reading.dialects.conversations.messages import (
     ARGUMENT_KEYS,
@@ -98,7 +98,7 @@ _NOT_WRITTEN: Any = object()
 """Stands for what a call lacks: its key is left out."""
 
 
-def _fill_template(template: Any, values: dict[str, Any]) -> Any:
+def _fill_template(template: Any, values: JsonObject) -> Any:
     if isinstance(template, dict):
         filled = {
             _fill_template(key, values): _fill_template(inner, values) for key, inner in template.items()
@@ -152,7 +152,7 @@ def _may_lack(key: str, expected: Any) -> bool:
     return expected in ("$id", "$responses") or expected is None or key == "role"
 
 
-def _count_matching_keys(template: Any, item: Any, bindings: dict[str, Any]) -> int:
+def _count_matching_keys(template: Any, item: Any, bindings: JsonObject) -> int:
     """How many keys of a template an object has; `bindings` takes what stands for its $names."""
     if not isinstance(item, dict):
         return 0
@@ -261,7 +261,7 @@ def _convert_to_usual_keys(template: Any, value: Any, originals: list[Any]) -> A
         return [_convert_to_usual_keys(template, item, originals) for item in value]
     if not isinstance(value, dict):
         return value
-    bindings: dict[str, Any] = {}
+    bindings: JsonObject = {}
     if not _count_matching_keys(template, value, bindings) or "$name" not in bindings:
         return (
             value
@@ -366,7 +366,7 @@ def _write_nestools(row: Wrapper, plan: Plan) -> str:
     return write_items(row, [fill_call_template(row, call) | {"responses": [name]} for call, name in pairs])
 
 
-def _responses(item: dict[str, Any]) -> list[str]:
+def _responses(item: JsonObject) -> list[str]:
     names = item.get("responses")
     return [r for r in names if isinstance(r, str)] if isinstance(names, list) else []
 

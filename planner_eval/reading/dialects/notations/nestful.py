@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from planner_eval.base.errors import WriteError
 from planner_eval.base.json_text import ObjectSpans, loads, map_object_values, object_items, parse_located
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
@@ -63,13 +63,13 @@ def read_data(data: Any, limits: Limits, locations: ObjectSpans | None = None, t
     if locations is None and type(data) is list and data and all(map(is_plain_call, data)):
         return read_plain(data, limits)
 
-    def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    def call(item: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
         return read_call(item, position, notes, text=text, locations=locations, convert=read_references)
 
     return _read_plan(data, limits, text, _TextReaders(call, _strip_label, _find_broken_label))
 
 
-def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
+def read_plain(items: list[JsonObject], limits: Limits) -> RawPlan:
     """What :func:`_read_plan` makes of calls that are a name, arguments and perhaps a label, as most are."""
     check_calls(len(items), limits)
     notes: list[Diagnostic] = []
@@ -93,7 +93,7 @@ def read_plain(items: list[dict[str, Any]], limits: Limits) -> RawPlan:
     return RawPlan(calls_read, answer, tuple(notes))
 
 
-def _convert_references(item: dict[str, Any], left: list[str]) -> Arguments:
+def _convert_references(item: JsonObject, left: list[str]) -> Arguments:
     """The arguments of a plain call, their references read; `left` takes texts with a '$' that are none."""
     pairs = object_items(item["arguments"])
     converted: list[tuple[str, Value]] | None = None
@@ -129,7 +129,7 @@ def read_grammar(text: str, limits: Limits) -> RawPlan:
     located = parse_located(text, "nestful")
     locations, subtrees = ObjectSpans(located), grammars.index_by_span(located)
 
-    def call(item: dict[str, Any], position: int, notes: list[Diagnostic]) -> RawCall:
+    def call(item: JsonObject, position: int, notes: list[Diagnostic]) -> RawCall:
         read = read_call(item, position, notes, text=text, locations=locations)
         return replace(read, arguments=grammars.read_arguments(read, text, subtrees))
 
@@ -146,7 +146,7 @@ class _TextReaders(NamedTuple):
         broken: The label of a reference without its first dollar sign; None of other texts.
     """
 
-    call: Callable[[dict[str, Any], int, list[Diagnostic]], RawCall]
+    call: Callable[[JsonObject, int, list[Diagnostic]], RawCall]
     label: Callable[[str], str]
     broken: Callable[[str], str | None]
 
@@ -236,7 +236,7 @@ def write(plan: Plan) -> str:
     {'name': 'g', 'arguments': {'a': '$v1.x[1]$'}, 'label': 'v2'}
     """
     labels = labels_of(plan)
-    items: list[dict[str, Any]] = []
+    items: list[JsonObject] = []
     for call, label in zip(plan.calls, labels, strict=True):
         arguments = _format_arguments(call.arguments, labels)
         items.append({"name": call.name, "arguments": arguments, "label": label})

@@ -21,7 +21,7 @@ from typing import Any
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import ObjectSpans, RepeatedKeyDict, loads, map_object_values, object_items
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import (
     Arguments,
     Diagnostic,
@@ -147,12 +147,12 @@ def write(plan: Plan) -> str:
     return head + "}"
 
 
-def to_data(plan: Plan) -> dict[str, Any]:
+def to_data(plan: Plan) -> JsonObject:
     """The plan as the data that :func:`read_data` reads."""
     as_data = _value_converter(plan)
     calls = []
     for call in plan.calls:
-        item: dict[str, Any] = {"id": call.id}
+        item: JsonObject = {"id": call.id}
         if call.app:
             item["app"] = call.app
         item["name"] = call.name
@@ -163,13 +163,13 @@ def to_data(plan: Plan) -> dict[str, Any]:
         if call.has_result:
             item["result"] = call.result
         calls.append(item)
-    data: dict[str, Any] = {"schema": SCHEMA, "calls": calls}
+    data: JsonObject = {"schema": SCHEMA, "calls": calls}
     if plan.answer is not None:
         data["answer"] = _answer_data(plan)
     return data
 
 
-def _answer_data(plan: Plan) -> dict[str, Any]:
+def _answer_data(plan: Plan) -> JsonObject:
     as_data = _value_converter(plan)
     return {key: as_data(value) for key, value in plan.answer or ()}
 
@@ -191,10 +191,10 @@ def _value_converter(plan: Plan) -> Callable[[Value], Any]:
         name = plan.calls[value.call].id if isinstance(value, Ref) else value.name
         return {"$ref": name, "path": list(value.path)} if value.path else {"$ref": name}
 
-    def fields(data: dict[str, Any]) -> dict[str, Any]:
+    def fields(data: JsonObject) -> JsonObject:
         return {"$literal": data} if any(mark in data for mark in _SPECIAL_KEYS) else data
 
-    def text(pieces: tuple[Any, ...]) -> dict[str, Any]:
+    def text(pieces: tuple[Any, ...]) -> JsonObject:
         return {"$template": [leaf(piece) for piece in pieces]}
 
     return partial(fold, leaf=leaf, fields=fields, text=text)

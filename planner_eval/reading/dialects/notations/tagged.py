@@ -15,7 +15,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import check_depth, decode_whole, loads
 from planner_eval.base.limits import Limits, Span, check_calls
-from planner_eval.base.text import to_json
+from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import Diagnostic, Plan, RawCall, RawPlan, Value, fold
 from planner_eval.reading.dialects.dialect import Dialect
 from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_openings
@@ -121,7 +121,7 @@ def _refuse_bad_name(row: Wrapper, name: str, text: str, offset: int) -> None:
         raise ParseError(reason, text=text, offset=offset, code=MISSING_NAME_CODE, dialect=row.name)
 
 
-def _read_value(row: Wrapper, groups: dict[str, Any], text: str, offset: int, limits: Limits) -> Value:
+def _read_value(row: Wrapper, groups: JsonObject, text: str, offset: int, limits: Limits) -> Value:
     value: str = groups["value"]
     if "$type" in "".join(row.parameter):
         for entity, char in _ENTITIES:

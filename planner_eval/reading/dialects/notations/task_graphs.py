@@ -11,7 +11,7 @@ from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import ObjectSpans, object_items
 from planner_eval.base.limits import Limits, check_calls
-from planner_eval.base.text import lazy_pattern, to_json
+from planner_eval.base.text import JsonObject, lazy_pattern, to_json
 from planner_eval.plan.model import (
     Diagnostic,
     Plan,
@@ -219,7 +219,7 @@ def write_graph(plan: Plan) -> str:
     """
     refuse_unwritable(plan)
     names = [str(i) for i in range(len(plan.calls))]
-    nodes: list[dict[str, Any]] = []
+    nodes: list[JsonObject] = []
     links: list[dict[str, str]] = []
     notation = replace(
         NOTATIONS["node"],
