@@ -599,7 +599,7 @@ def drawn(random: Random) -> bytes:
 
 @pytest.mark.parametrize("head", [2, 1_000])
 def test_large_files_of_spans_are_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: int) -> None:
-    for module in ("fields", "field_choice", "items", "lines"):
+    for module in ("fields", "field_choice", "items", "disk_records"):
         monkeypatch.setattr(f"planner_eval.reading.files.{module}.HEAD_SIZE", head)
     random, grouped = Random(7), 0
     for _ in range(100):
