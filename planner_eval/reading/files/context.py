@@ -115,7 +115,7 @@ NUMBER_WORD = (
 )
 
 # Every repetition is bounded or possessive: a text of a model's takes time in proportion to its length.
-_TOKENS = re.compile(
+_TOKENS = lazy_pattern(
     rf"""
     (?P<text> (?<!\w)"[^"\n]{{1,200}}+" | “[^“”\n]{{1,200}}+” | „[^„“”\n]{{1,200}}+[“”] | «[^«»\n]{{1,200}}+»
       | ‘[^‘’\n]{{1,200}}+’(?!\w) | 「[^「」\n]{{1,200}}+」 | 『[^『』\n]{{1,200}}+』 | `[^`\n]{{1,200}}+`
@@ -143,7 +143,7 @@ _TOKENS = re.compile(
 )
 
 _PLACEHOLDERS = {"text": TEXT, "date": DATE, "code": NAME, "number": NUMBER}
-_ADJACENT_NAMES = re.compile(r"<name>(?:(?: |-|(?: (?:of|of the|de|da|del|di|la|le|van|von|&) ))<name>)++")
+_ADJACENT_NAMES = lazy_pattern(r"<name>(?:(?: |-|(?: (?:of|of the|de|da|del|di|la|le|van|von|&) ))<name>)++")
 _FIRST_PERSON = frozenset(("I", "I'm", "I'd", "I'll", "I've", "I’m", "I’d", "I’ll", "I’ve"))
 
 

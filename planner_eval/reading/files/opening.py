@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.limits import MAX_FILE_BYTES, MAX_STREAM_BYTES
 from planner_eval.base.named_tuple import NamedTuple
+from planner_eval.base.text import lazy_pattern
 from planner_eval.reading.files.fields import TableRow, row_data
 from planner_eval.reading.files.items import (
     BOMS,
@@ -519,8 +520,8 @@ _ZSTANDARD_METHOD = 93
 """The number of Zstandard among the ways in which members of an archive are packed."""
 _MAX_ZIP_END_BYTES = 65_557
 """Within how many of its last bytes an archive ends its list of members."""
-_SAMPLE_FILE = re.compile(r"samples/.+_epoch_\d+\.json")
-_SPLIT_SAMPLE_FILE = re.compile(r"samples/.+_epoch_\d+/sample\.json")
+_SAMPLE_FILE = lazy_pattern(r"samples/.+_epoch_\d+\.json")
+_SPLIT_SAMPLE_FILE = lazy_pattern(r"samples/.+_epoch_\d+/sample\.json")
 _INSPECT_HEADS = ("header.json", "_journal/start.json", "start.json")
 """What holds the task of a log, in today's logs, unfinished ones, and the first ones."""
 _CONVERT_ADVICE = "write the log as .json (inspect log convert) and read that"
