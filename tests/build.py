@@ -45,3 +45,18 @@ def plan(raw: list[dict[str, Any]], answer: dict[str, Any] | None = None) -> Pla
     )
     named = None if answer is None else tuple((name, value(item, positions)) for name, item in answer.items())
     return Plan(calls, edges(calls), named)
+
+
+def types_of(plan: Plan) -> dict[str, dict[str, str]]:
+    """The types of a plan's own values, for reading it back from a notation without types."""
+    kinds: dict[type, str] = {
+        bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null",
+    }  # fmt: skip
+    types: dict[str, dict[str, str]] = {}
+    for call in plan.calls:
+        for key, value in call.arguments:
+            kind = kinds.get(type(value), "string")
+            stored = types.setdefault(call.name, {}).setdefault(key, kind)
+            if stored != kind:
+                types[call.name][key] = "number" if {stored, kind} == {"integer", "number"} else "string"
+    return types

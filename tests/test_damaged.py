@@ -18,8 +18,6 @@ from planner_eval.reading.dialects import repairs
 from planner_eval.reading.dialects.finding import cut_texts, edited_text, pieces
 from planner_eval.reading.dialects.finding.cut_texts import open_brackets
 from planner_eval.reading.dialects.finding.edited_text import tokens
-from planner_eval.reading.dialects.programs import python_calls, python_long
-from planner_eval.reading.dialects.programs.python_calls import read_calls
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import tabled
 from tests.memory import measured, measures
@@ -38,7 +36,6 @@ def test_a_file_that_is_cut_inside_a_text_of_json_is_read_once(tmp_path: Path, b
 
 @pytest.mark.parametrize("text", ["f(a=1)", "x = 'y'\nf(a=1)\n", "[f(a=1), g()]", "f(a=-1.5, b='c')"])
 def test_long_flat_calls_read_as_short_ones(text: str) -> None:
-    """Above a size the grammar reads what ast.parse reads below it: to the same calls in the same places."""
     short = parse(text)
     more = (
         text.replace("]", ", g(b=2)" * 4_000 + "]")
@@ -162,35 +159,6 @@ def test_empty_objects_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPa
     expected = parse("[{}, {}]").diagnostics
     monkeypatch.delattr(pieces, "detect_data")
     assert parse("[" + ", ".join(["{}"] * 9) + "]").diagnostics == expected
-
-
-@pytest.mark.more
-def test_a_long_list_of_calls_is_placed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What only counts the parts of a list moves no nodes; who looks for texts in it reads none anew."""
-    made, moved = [], []
-    move, read = python_long._move, python_long.parse_quietly
-    monkeypatch.setattr(python_long, "_move", lambda *of: (moved.append(1), move(*of)))
-    monkeypatch.setattr(python_long, "parse_quietly", lambda text: (made.append(1), read(text))[1])
-    text = "[" + ", ".join(["f(a=1)"] * 30_000) + "]"
-    plan = parse(text)
-    assert (len(plan), plan.calls[-1].span) == (30_000, (len(text) - 7, len(text) - 1))
-    parts = len(text) // python_long.PART_CHARS + 1
-    assert 0 < len(moved) < parts
-    assert len(made) < 2.5 * parts
-
-
-def test_of_long_broken_lines_the_grammar_reads_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where that was too long to be parsed at once it read all from the beginning, which doubled the time."""
-    read: list[str] = []
-    run = python_calls.grammar.run
-    monkeypatch.setattr(python_calls.grammar, "run", lambda *of: (read.append(of[1]), run(*of))[1])
-    for lines in (9_000, 18_000):
-        read.clear()
-        text = "find(a=1)\n" * lines + "find(a=" + "\\" * 20 * lines
-        with pytest.raises(ParseError, match="found '") as error:
-            read_calls(text, Limits())
-        assert error.value.offset == text.index("\\")
-        assert [len(part) < len(text) - 8 * lines for part in read] == [True]
 
 
 def test_too_many_brackets_that_something_closes_are_no_cut() -> None:

@@ -22,8 +22,8 @@ from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, references
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.dialects.round_trip import types_of
 from planner_eval.reading.dialects.table import table
+from tests.build import types_of
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = sorted(FOLDER.glob("*/*.txt"))

@@ -15,7 +15,7 @@ from planner_eval.plan.canonical import same
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
-from planner_eval.reading.dialects.round_trip import types_of
+from tests.build import types_of
 from tests.conftest import tables
 from tests.real_plans import real_plans
 

@@ -16,8 +16,9 @@ from planner_eval.reading import dialects
 from planner_eval.reading.dialects.detect import opening_tokens
 from planner_eval.reading.dialects.finding.find import strip_thoughts
 from planner_eval.reading.dialects.read import parse, write, write_text
-from planner_eval.reading.dialects.round_trip import types_of, write_lossy
+from planner_eval.reading.dialects.round_trip import write_lossy
 from planner_eval.reading.dialects.table import table
+from tests.build import types_of
 from tests.conftest import examples, tables
 
 TABLES = tables(__file__)

@@ -88,17 +88,18 @@ def parse(  # noqa: PLR0913 - each says one thing about how a text is read
         return source
     _check_options(dialect, limits, tools)
     how = dialect, limits, repair, tools, infer, compute, reader, turn
-    if isinstance(source, (str, Decoded)):
-        text, values = (source, None) if isinstance(source, str) else source
-        try:
-            return _parse(text, values, how)
-        except RecursionError:
-            raise LimitError(f"the text nests deeper than {limits.depth} levels") from None
+    is_text = isinstance(source, (str, Decoded))
     try:
+        if is_text:
+            text, values = (source, None) if isinstance(source, str) else source
+            return _parse(text, values, how)
         return _parse(to_json_data(source), None, how)
     except RecursionError:
-        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+        kind = "text" if is_text else "data"
+        raise LimitError(f"the {kind} nests deeper than {limits.depth} levels") from None
     except (TypeError, ValueError) as error:  # what an object gives may be anything, be it a circle or a set
+        if is_text:
+            raise
         raise ParseError(f"the data is not JSON data: {error}", code="parse.shape") from None
 
 
@@ -182,9 +183,9 @@ def _normalize_calls(
     if odd and any("<|" in call.name for call in odd):
         raw = _drop_chat_tokens(raw)
     dialect = None if name is None else dialects.get(name)
-    if dialect is not None and dialect.check is not None:
+    if dialect and dialect.check is not None:
         raw = dialect.check(raw)
-    if dialect is not None and not dialect.typed:
+    if dialect and not dialect.typed:
         from planner_eval.reading.dialects.round_trip import apply_types
 
         raw = apply_types(raw, tools, dialect=dialect.name)
@@ -372,8 +373,10 @@ def _read_named_dialect(
     """Read in a dialect that the user named: the whole text, else the blocks found in it."""
     from planner_eval.reading.dialects.finding.answers import blank_other_turns
 
-    read = _reader(dialect, source, located=located)
-    answer_text, notes = blank_other_turns(source)
+    read = dialect.read
+    if located and dialect.read_data is not None and len(source) <= LARK_CHARS:
+        read = dialect.reference or read  # the fast reader of data keeps no places
+    answer_text, notes, _ = blank_other_turns(source)
     try:
         if notes:
             settled_raw = _read_after_prompt(source, lambda text: read(text, limits))
@@ -403,13 +406,6 @@ def _read_after_prompt(source: str, read: Callable[[str], RawPlan]) -> RawPlan |
         source, tags(source), lambda text: RecognisedPlan("", read(blank_other_turns(text).text))
     )
     return None if settled_text is None else settled_text.plan.raw
-
-
-def _reader(dialect: Dialect, source: str, *, located: bool) -> Callable[[str, Limits], RawPlan]:
-    """The reader of a dialect: where places are wanted that its fast one does not keep, the grammar's."""
-    if located and dialect.read_data is not None and len(source) <= LARK_CHARS:
-        return dialect.reference or dialect.read
-    return dialect.read
 
 
 def _drop_chat_tokens(raw: RawPlan) -> RawPlan:
@@ -466,19 +462,16 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
         if texts is not None:
             return _read_texts("\n".join(texts), limits)
         if data in ([], {}):
-            return "json", _empty_plan(f"an empty {'list' if data == [] else 'object'}")
+            return _empty_plan(f"an empty {'list' if data == [] else 'object'}")
         if is_schema(data):
             problem = ambiguity_error(data)
             if problem is not None:
                 raise problem
-            return "json", _empty_plan("a schema of tools or parameters")
+            return _empty_plan("a schema of tools or parameters")
         data, notes = find_call_candidates(data)
         if data == []:
-            return "json", _empty_plan("a list without calls", *notes)
-        try:
-            dialect = detect_data(data).dialect
-        except RecursionError:
-            raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+            return _empty_plan("a list without calls", *notes)
+        dialect = detect_data(data).dialect
     reader = dialects.get(dialect).read_data
     if reader is None:
         raise ParseError(
@@ -486,10 +479,7 @@ def _read_structure(data: Any, dialect: str | None, limits: Limits) -> tuple[str
             code="parse.shape",
             dialect=dialect,
         )
-    try:
-        raw = reader(data, limits, None)
-    except RecursionError:
-        raise LimitError(f"the data nests deeper than {limits.depth} levels") from None
+    raw = reader(data, limits, None)
     return dialect, raw._replace(notes=(*raw.notes, *notes)) if notes else raw
 
 
@@ -501,8 +491,8 @@ def _read_texts(text: str, limits: Limits) -> tuple[str | None, RawPlan]:
     return result.dialect, remove_call_spans(result.raw)
 
 
-def _empty_plan(why: str, *notes: Diagnostic) -> RawPlan:
-    return RawPlan((), None, (*notes, no_call_remark(why)))
+def _empty_plan(why: str, *notes: Diagnostic) -> tuple[str, RawPlan]:
+    return "json", RawPlan((), None, (*notes, no_call_remark(why)))
 
 
 def locate(plan: Plan, *, limits: Limits = DEFAULT_LIMITS) -> Plan:

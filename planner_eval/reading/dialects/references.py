@@ -95,8 +95,17 @@ def _format_pointer(path: Path) -> str | None:
     return text if _parse_pointer(text) == path else None
 
 
-def _pathless_writer(form: str) -> Callable[[str, Path], str | None]:
-    return lambda name, path: None if path else form.format(name)
+def _pathless(
+    pattern: str, form: str, name: Callable[[int, str | None], str], *, whole: bool = False
+) -> Notation:
+    """A notation of whole results: what finds one, how it is written, what a call is named."""
+    return Notation(
+        lazy_pattern(pattern),
+        lambda match: (match[match.lastindex or 0], ()),
+        name,
+        lambda name, path: None if path else form.format(name),
+        whole,
+    )
 
 
 def _format_uri(name: str, path: Path) -> str | None:
@@ -105,56 +114,24 @@ def _format_uri(name: str, path: Path) -> str | None:
 
 
 NOTATIONS: dict[str, Notation] = {
-    "dollar": Notation(
-        lazy_pattern(r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))"),
-        lambda m: (m[1] or m[2], ()),
-        lambda position, label: label or str(position + 1),
-        _pathless_writer("${{{}}}"),
+    "dollar": _pathless(
+        r"\$(?:\{(\d{1,6}+)\}|(\d{1,6}+)(?![\d.,]\d))", "${{{}}}", lambda i, label: label or str(i + 1)
     ),
-    "hash": Notation(
-        lazy_pattern(r"#(E\d{1,6}+)"),
-        lambda m: (m[1], ()),
-        lambda position, label: label or f"E{position + 1}",
-        _pathless_writer("#{}"),
+    "hash": _pathless(r"#(E\d{1,6}+)", "#{}", lambda i, label: label or f"E{i + 1}"),
+    "node": _pathless(r"<node-(\d{1,6}+)>", "<node-{}>", lambda i, label: str(i)),
+    "generated": _pathless(r"<GENERATED>-(\d{1,6}+)", "<GENERATED>-{}", lambda i, label: label or str(i)),
+    "toolturn": _pathless(
+        r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}", "{{{{{}}}}}", lambda i, label: f"tool0turn{i}"
     ),
-    "node": Notation(
-        lazy_pattern(r"<node-(\d{1,6}+)>"),
-        lambda m: (m[1], ()),
-        lambda position, label: str(position),
-        _pathless_writer("<node-{}>"),
-    ),
-    "generated": Notation(
-        lazy_pattern(r"<GENERATED>-(\d{1,6}+)"),
-        lambda m: (m[1], ()),
-        lambda position, label: label or str(position),
-        _pathless_writer("<GENERATED>-{}"),
-    ),
-    "toolturn": Notation(
-        lazy_pattern(r"\{\{(tool\d{1,6}+turn\d{1,6}+)\}\}"),
-        lambda m: (m[1], ()),
-        lambda position, label: f"tool0turn{position}",
-        _pathless_writer("{{{{{}}}}}"),
-    ),
-    "backtick": Notation(
-        lazy_pattern(r"\$`([\w.\-]{1,200}+)`"),
-        lambda m: (m[1], ()),
-        lambda position, label: label or f"toolu_{position + 1}",
-        _pathless_writer("$`{}`"),
-    ),
+    "backtick": _pathless(r"\$`([\w.\-]{1,200}+)`", "$`{}`", lambda i, label: label or f"toolu_{i + 1}"),
     "uri": Notation(
         lazy_pattern(r"result://([\w.\-]{1,200}+)#?((?:/[^/\s\"']*+)*+)"),
         lambda m: (m[1], _parse_pointer(m[2])),
-        lambda position, label: label or f"call_{position + 1}",
+        lambda i, label: label or f"call_{i + 1}",
         _format_uri,
         whole=True,
     ),
-    "api_call": Notation(
-        lazy_pattern(r"(API_call_\d{1,6}+)"),
-        lambda m: (m[1], ()),
-        lambda position, label: f"API_call_{position}",
-        lambda name, path: None if path else name,
-        whole=True,
-    ),
+    "api_call": _pathless(r"(API_call_\d{1,6}+)", "{}", lambda i, label: f"API_call_{i}", whole=True),
 }
 """All notations of references inside texts, by name."""
 

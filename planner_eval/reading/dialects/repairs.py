@@ -128,9 +128,7 @@ def _apply(view: TextView, fixes: list[TextEdit], notes: tuple[Diagnostic, ...])
             f"repair.{name}",
             f"repaired: {REPAIR_MEANINGS[name]}" + (f", in {len(edits)} places" if len(edits) > 1 else ""),
             "warning",
-            None,
-            None,
-            view.span((edits[0].start, max(edits[0].end, edits[0].start + 1))),
+            span=view.span((edits[0].start, max(edits[0].end, edits[0].start + 1))),
         )
         for name, edits in edits_by_name.items()
     )

@@ -53,21 +53,9 @@ def check(
     Raises:
         WriteError: with the call and the argument, and what would be read.
     """
-    if plan.calls:
-        _check_calls(plan, text, target, tools, parse, recognised=recognised)
-    else:
+    if not plan.calls:
         _check_empty(plan, text, target.name, parse)
-
-
-def _check_calls(
-    plan: Plan,
-    text: str,
-    target: Dialect,
-    tools: ToolTypes | None,
-    parse: Callable[..., Plan],
-    *,
-    recognised: bool,
-) -> None:
+        return
     other = "" if target.name == "plan" else "; 'plan' can"
     try:
         back = parse(text, dialect=target.name, tools=tools)
@@ -198,15 +186,16 @@ def write_lossy(
     ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {"x": "$a$"}}]', ['loss.reference'])
     """
     losses: list[Diagnostic] = []
-    for step in (
-        None,
+    steps: list[Callable[[Plan], _StepResult]] = [
         _drop_answer,
-        _move_apps_into_names,
-        _drop_repeated_arguments,
+        partial(_change_calls, "loss.app", _move_app_into_name),
+        partial(_change_calls, "loss.argument", _drop_repeated_arguments),
         _drop_dependencies,
         _replace_references,
-        partial(_drop_types, dialect, tools or {}),
-    ):
+    ]
+    if not dialects.get(dialect).typed:
+        steps.append(partial(_change_calls, "loss.type", partial(_drop_types, tools or {})))
+    for step in (None, *steps):
         if step is not None:
             plan, step_losses = step(plan)
             losses += step_losses
@@ -222,6 +211,17 @@ def write_lossy(
 
 
 _StepResult = tuple[Plan, list[Diagnostic]]
+_ChangedCall: TypeAlias = tuple[Call, dict[str | None, str]]
+"""A changed call, and what is lost by it: a message, by the argument."""
+
+
+def _change_calls(code: str, change: Callable[[Call, str], _ChangedCall], plan: Plan) -> _StepResult:
+    losses, calls = [], []
+    for i, call in enumerate(plan.calls):
+        changed, messages = change(call, f"call {i + 1}")
+        calls.append(changed)
+        losses += [Diagnostic(code, message, call=i, argument=key) for key, message in messages.items()]
+    return replace(plan, calls=tuple(calls)), losses
 
 
 def _drop_answer(plan: Plan) -> _StepResult:
@@ -231,75 +231,58 @@ def _drop_answer(plan: Plan) -> _StepResult:
     return replace(plan, answer=None), [Diagnostic("loss.answer", f"the plan's answer was dropped: {named}")]
 
 
-def _move_apps_into_names(plan: Plan) -> _StepResult:
-    losses = [
-        Diagnostic("loss.app", f"the app of call {i + 1} became part of its name: {call.tool}", call=i)
-        for i, call in enumerate(plan.calls)
-        if call.app
-    ]
-    return replace(plan, calls=tuple(replace(c, name=c.tool, app=None) for c in plan.calls)), losses
+def _move_app_into_name(call: Call, called: str) -> _ChangedCall:
+    message = f"the app of {called} became part of its name: {call.tool}"
+    return replace(call, name=call.tool, app=None), {None: message} if call.app else {}
 
 
-def _drop_repeated_arguments(plan: Plan) -> _StepResult:
-    losses = []
-    calls = []
-    for i, call in enumerate(plan.calls):
-        last_values = dict(call.arguments)
-        if len(last_values) < len(call.arguments):
-            losses.append(
-                Diagnostic("loss.argument", f"repeated arguments of call {i + 1}: the last is kept", call=i)
-            )
-        calls.append(replace(call, arguments=tuple(last_values.items())))
-    return replace(plan, calls=tuple(calls)), losses
+def _drop_repeated_arguments(call: Call, called: str) -> _ChangedCall:
+    last_values = dict(call.arguments)
+    message = f"repeated arguments of {called}: the last is kept"
+    is_lost = len(last_values) < len(call.arguments)
+    return replace(call, arguments=tuple(last_values.items())), {None: message} if is_lost else {}
 
 
 def _drop_dependencies(plan: Plan) -> _StepResult:
-    losses = []
-    calls = []
-    for i, call in enumerate(plan.calls):
-        if any(key == DEPENDENCY_ARGUMENT for key, _ in call.arguments):
-            losses.append(Diagnostic("loss.dependency", f"what call {i + 1} depends on was dropped", call=i))
-        calls.append(
-            replace(call, arguments=tuple(pair for pair in call.arguments if pair[0] != DEPENDENCY_ARGUMENT))
-        )
+    def drop(call: Call, called: str) -> _ChangedCall:
+        arguments = tuple(pair for pair in call.arguments if pair[0] != DEPENDENCY_ARGUMENT)
+        is_lost = len(arguments) < len(call.arguments)
+        message = f"what {called} depends on was dropped"
+        return replace(call, arguments=arguments), {None: message} if is_lost else {}
+
+    plan, losses = _change_calls("loss.dependency", drop, plan)
     edges = tuple(edge for edge in plan.edges if edge.argument != DEPENDENCY_ARGUMENT)
-    return replace(plan, calls=tuple(calls), edges=edges), losses
+    return replace(plan, edges=edges), losses
 
 
 def _replace_references(plan: Plan) -> _StepResult:
-    losses = []
-    calls: list[Call] = []
-    for i, call in enumerate(plan.calls):
+    def change(call: Call, called: str) -> _ChangedCall:
         arguments = []
+        messages: dict[str | None, str] = {}
         for key, value in call.arguments:
             if next(references(value), None) is not None:
-                message = f"{key!r} of call {i + 1} ({call.name}) is a reference; it is written as text"
-                losses.append(Diagnostic("loss.reference", message, call=i, argument=key))
+                messages[key] = f"{key!r} of {called} ({call.name}) is a reference; it is written as text"
                 value = _write_references_as_text(value, plan)
             arguments.append((key, value))
-        calls.append(replace(call, arguments=tuple(arguments)))
-    return replace(plan, calls=tuple(calls), edges=()), losses
+        return replace(call, arguments=tuple(arguments)), messages
+
+    changed, losses = _change_calls("loss.reference", change, plan)
+    return replace(changed, edges=()), losses
 
 
-def _drop_types(dialect: str, tools: ToolTypes, plan: Plan) -> _StepResult:
+def _drop_types(tools: ToolTypes, call: Call, called: str) -> _ChangedCall:
     """The values as a notation without types has them: texts, or what the tools make of these."""
-    if dialects.get(dialect).typed:
-        return plan, []
-    losses = []
-    calls: list[Call] = []
-    for i, call in enumerate(plan.calls):
-        types = tools.get(call.name, {})
-        arguments = []
-        for key, value in call.arguments:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            converted = convert(text, types.get(key, "string"))
-            if repr(converted) != repr(value):
-                was, reads = shorten(repr(value), 60), shorten(repr(converted), 60)
-                message = f"{key!r} of call {i + 1} ({call.name}) is {was} and reads as {reads}"
-                losses.append(Diagnostic("loss.type", message, call=i, argument=key))
-            arguments.append((key, converted))
-        calls.append(replace(call, arguments=tuple(arguments)))
-    return replace(plan, calls=tuple(calls)), losses
+    types = tools.get(call.name, {})
+    arguments = []
+    messages: dict[str | None, str] = {}
+    for key, value in call.arguments:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        converted = convert(text, types.get(key, "string"))
+        if repr(converted) != repr(value):
+            was, reads = _shorten_value(value), _shorten_value(converted)
+            messages[key] = f"{key!r} of {called} ({call.name}) is {was} and reads as {reads}"
+        arguments.append((key, converted))
+    return replace(call, arguments=tuple(arguments)), messages
 
 
 def _write_references_as_text(value: Value, plan: Plan) -> Value:
@@ -399,18 +382,3 @@ def _apply_call_types(call: RawCall, types: Mapping[str, str] | None) -> RawCall
             for key, value in call.arguments
         ),
     )
-
-
-def types_of(plan: Plan) -> dict[str, dict[str, str]]:
-    """The types of a plan's own values, for reading it back from a notation without types."""
-    kinds: dict[type, str] = {
-        bool: "boolean", int: "integer", float: "number", list: "array", dict: "object", type(None): "null",
-    }  # fmt: skip
-    types: dict[str, dict[str, str]] = {}
-    for call in plan.calls:
-        for key, value in call.arguments:
-            kind = kinds.get(type(value), "string")
-            stored = types.setdefault(call.name, {}).setdefault(key, kind)
-            if stored != kind:
-                types[call.name][key] = "number" if {stored, kind} == {"integer", "number"} else "string"
-    return types

@@ -367,13 +367,12 @@ def _parse_arguments(text: str) -> JsonObject:
 
 def _parse_literal(text: str) -> Any:
     """The data that a text is, as JSON or as Python writes it; ABSENT where it is none."""
-    from planner_eval.reading.dialects.programs.literals import NotDataError, parse_literal_items
+    from planner_eval.reading.dialects.programs.syntax import NotDataError, read_literal
 
     try:
-        values = parse_literal_items(f"{text},", pairs=False) if len(text) <= _MAX_LITERAL_LENGTH else []
+        return read_literal(text) if len(text) <= _MAX_LITERAL_LENGTH else ABSENT
     except NotDataError:
-        values = []
-    return values[0] if len(values) == 1 else ABSENT
+        return ABSENT
 
 
 _MAX_LITERAL_LENGTH = 256_000

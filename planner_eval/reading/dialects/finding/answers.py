@@ -64,11 +64,18 @@ _OBSERVATION_LINE = lazy_pattern(
 )
 
 
-class AssistantText(NamedTuple):
-    """A text of which only the assistant's turns are left, and notes on the others."""
+class AnswerText(NamedTuple):
+    """What of a text is the answer itself.
+
+    Args:
+        text: The text, with thoughts, chat tokens and others' turns as white space of the same length.
+        notes: Remarks on these.
+        unclosed: Where a thought begins that is never closed.
+    """
 
     text: str
     notes: list[Diagnostic]
+    unclosed: int | None = None
 
 
 def headings(header: re.Pattern[str], text: str, signs: tuple[str, ...] = ()) -> Iterator[re.Match[str]]:
@@ -117,7 +124,7 @@ def is_in_multiline_value(text: str, offset: int) -> bool:
     return False
 
 
-def blank_other_turns(source: str) -> AssistantText:
+def blank_other_turns(source: str) -> AnswerText:
     r"""A text that begins with its prompt, with all turns but the assistant's as white space, and a note.
 
     Raises:
@@ -126,14 +133,12 @@ def blank_other_turns(source: str) -> AssistantText:
     >>> blank_other_turns("User: f(a=1)?\nAssistant: f(a=2)")[0].split()
     ['f(a=2)']
     >>> blank_other_turns("f(a=1)")
-    AssistantText(text='f(a=1)', notes=[])
+    AnswerText(text='f(a=1)', notes=[], unclosed=None)
     """
     if "<tools>" in source and (definitions := _TOOL_DEFINITIONS.search(source)) is not None:
-        source, notes = blank_other_turns(_TOOL_DEFINITIONS.sub(lambda match: blank(match[0]), source))
+        source, notes, _ = blank_other_turns(_TOOL_DEFINITIONS.sub(lambda match: blank(match[0]), source))
         message = "the definitions of tools were ignored"
-        return AssistantText(
-            source, [*notes, Diagnostic("find.turn", message, "info", None, None, definitions.span())]
-        )
+        return AnswerText(source, [*notes, Diagnostic("find.turn", message, "info", span=definitions.span())])
     header = (
         _TOKEN_HEADER
         if _TOKEN_PROMPT_START.match(source)
@@ -145,7 +150,7 @@ def blank_other_turns(source: str) -> AssistantText:
     if header is None:
         first = _find_first_tool_result(source)
         if first < 0:
-            return AssistantText(source, [])
+            return AnswerText(source, [])
         header, who = _TOKEN_HEADER, "assistant"
     other_speakers: list[str] = []
     answers = False
@@ -168,7 +173,7 @@ def blank_other_turns(source: str) -> AssistantText:
             "a tool answers between the assistant's turns, all of which were read; other turns were ignored"
         )
         span = (first, _TOKEN_HEADER.search(source, first + 1).start())  # type: ignore[union-attr]
-    return AssistantText(text, [Diagnostic("find.turn", message, "info", None, None, span)])
+    return AnswerText(text, [Diagnostic("find.turn", message, "info", span=span)])
 
 
 def _find_first_tool_result(source: str) -> int:
@@ -271,35 +276,20 @@ def _find_prompted_thought_end(text: str) -> int:
     return text.index(_CLOSED_THOUGHT) + len(_CLOSED_THOUGHT) if prompted else 0
 
 
-class AnswerText(NamedTuple):
-    """What of a text is the answer itself.
-
-    Args:
-        text: The text, with thoughts, chat tokens and others' turns as white space of the same length.
-        notes: Remarks on these.
-        unclosed: Where a thought begins that is never closed.
-    """
-
-    text: str
-    notes: list[Diagnostic]
-    unclosed: int | None = None
-
-
 def blank_non_answer_text(source: str) -> AnswerText:
     """What of a text is the answer itself."""
-    source, turn_notes = blank_other_turns(source)
-    notes, unclosed = [*turn_notes], None
+    source, notes, unclosed = blank_other_turns(source)
     text = _blank_invisible(_remove_latex_box(source))
     tagged = "<" in text
     end = _find_prompted_thought_end(text)
     if end:
         text = blank(text[:end]) + text[end:]
-        notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", None, None, (0, end)))
+        notes.append(Diagnostic("find.thought", "reasoning was ignored", "info", span=(0, end)))
     thoughtful = (tagged or "[" in text) and any(map(text.lower().__contains__, _THOUGHT_STARTS))
     thoughts = list(THOUGHT.finditer(text)) if thoughtful else []
     for match in thoughts:
         message = f"{match.end() - match.start():,} characters of reasoning were ignored"
-        notes.append(Diagnostic("find.thought", message, "info", None, None, match.span()))
+        notes.append(Diagnostic("find.thought", message, "info", span=match.span()))
         if match.end() == len(text) and not _THOUGHT_END.search(match.group()):
             unclosed = match.start()
     if thoughts:
@@ -338,7 +328,7 @@ def _keep_first_turn(text: str, headers: Iterable[re.Match[str]], notes: list[Di
     if turn is not None:
         message = f"the turn after {turn.group().strip()[:30]!r} was ignored"
         span = (turn.start(), len(text))
-        notes.append(Diagnostic("find.turn", message, "info", None, None, span))
+        notes.append(Diagnostic("find.turn", message, "info", span=span))
         text = text[: turn.start()]
         turns = turns[: turns.index(turn)]
     pieces, offset = [], 0

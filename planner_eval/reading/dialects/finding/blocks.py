@@ -31,13 +31,12 @@ from planner_eval.reading.dialects.finding.segments import (
     Block,
     NoCalls,
     ReadCalls,
-    calls_in,
     is_labelled_prose,
     is_signature,
     locate_error_in_source,
+    names_arguments,
     own_names,
 )
-from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
 from planner_eval.reading.dialects.notations import callnavi
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
 
@@ -75,7 +74,7 @@ class BlockReader(PieceReader):
             try:
                 read = self._kept(self.mended(view))
             except ParseError:
-                if tree is not None and not any(k.keyed for k in calls_in(tree, self.defined)):
+                if tree is not None and not names_arguments(tree, self.defined):
                     return []
                 raise
             read = read or self._assigned(view)
@@ -132,9 +131,8 @@ class BlockReader(PieceReader):
         return read
 
     def _mendable(self, view: TextView) -> bool:
-        mending = BlockReader(self.source, self.limits, self.words, repair=True, located=False)
         try:
-            return isinstance(mending.mended(view), ReadCalls)
+            return isinstance(self.mending().mended(view), ReadCalls)
         except ParseError:
             return False
 
@@ -199,7 +197,7 @@ class BlockReader(PieceReader):
 
     def _lines(self, view: TextView) -> Iterator[ReadCalls]:
         text = view.text
-        position, is_checked = 0, False
+        position = 0
         last_bracket = max(text.rfind("("), text.rfind("["), text.rfind("{"))
         while position < len(text):
             position = _BLANK_LINES.match(text, position).end()  # type: ignore[union-attr]
@@ -215,10 +213,7 @@ class BlockReader(PieceReader):
             if self.budget <= 0:
                 self.notes.append(Diagnostic("find.stopped", "the search for calls stopped early", "warning"))
                 return
-            if not is_checked:  # at each piece it would go over all that follow
-                is_checked = True
-                refuse_too_many_leading_calls(text, self.limits, start, self.defined)
-            piece, end = self._piece(view, start, line_end)
+            piece, end = self._piece(view, start)
             if piece is not None:
                 self.keep(piece)
             if isinstance(piece, ReadCalls):
@@ -282,17 +277,11 @@ class BlockReader(PieceReader):
         if text[label.end()] in "[{":
             return label.end()
         listed = text[position:start].strip("* \t")  # a list may say what tools do, unless it names results
-        return (
-            None
-            if listed and not (self.held or self.bound or _ASSIGNMENT_START.match(text, label.end()))
-            else start
-        )
+        is_named = self.held or self.bound or _ASSIGNMENT_START.match(text, label.end())
+        return None if listed and not is_named else label.end()
 
-    def _piece(self, view: TextView, start: int, line_end: int) -> tuple[ReadCalls | NoCalls | None, int]:
+    def _piece(self, view: TextView, start: int) -> tuple[ReadCalls | NoCalls | None, int]:
         text = view.text
-        if not _CALL_START.match(text, start) and not _NAME_ABOVE_OBJECT.match(text, start):
-            label = _LABEL.match(text, start, line_end)
-            start = label.end() if label else start
         named = _NAME_ABOVE_OBJECT.match(text, start)
         if named is not None:
             return self._named(view, named)
@@ -389,32 +378,27 @@ class BlockReader(PieceReader):
                     arguments_view, locate_error_in_source(error, arguments_view, self.source)
                 ) from None
             return NoCalls("a text"), end
-        if is_schema(value) or (is_call(value) and not _are_arguments(match[1], value)):
+        if not _are_arguments(match[1], value):
             return self.mended(view.cut(match.end(), end)), end
-        calls = [RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))]
-        while (further := self._next_named(text, end)) is not None:
+        calls: list[RawCall] = []
+        following: re.Match[str] | None = match
+        while following is not None:
             check_calls(len(calls) + 1, self.limits)
-            calls.append(further)
-            end = further.span[1]  # type: ignore[index]
+            calls.append(RawCall(following[1], arguments_of(value, 0, text), span=(following.start(), end)))
+            gap = _LINE_END.match(text, end)
+            following = _NAME_ABOVE_OBJECT.match(text, gap.end()) if gap else None
+            if following is not None:
+                try:
+                    value, stop = decode(text, following.end())
+                except (ValueError, RecursionError):
+                    break
+                if not _are_arguments(following[1], value):
+                    break
+                end = stop
         raw = view.place(RawPlan(tuple(calls)))
         return ReadCalls(
             "name-json", raw, "a name and its JSON arguments", view.span((match.start(), end))
         ), end
-
-    @staticmethod
-    def _next_named(text: str, position: int) -> RawCall | None:
-        """The call on the very next lines, which is of the same list and repeats none; None without one."""
-        gap = _LINE_END.match(text, position)
-        match = _NAME_ABOVE_OBJECT.match(text, gap.end()) if gap else None
-        if match is None:
-            return None
-        try:
-            value, end = decode(text, match.end())
-        except (ValueError, RecursionError):
-            return None
-        if is_schema(value) or (is_call(value) and not _are_arguments(match[1], value)):
-            return None
-        return RawCall(match[1], arguments_of(value, 0, text), span=(match.start(), end))
 
     def _refuse_glued(self, view: TextView, start: int) -> None:
         """Refuse arguments whose tool's name is glued to the end of a sentence."""
@@ -532,14 +516,18 @@ _HEADING_WORDS = frozenset({
 })  # fmt: skip
 
 
-def _are_arguments(name: str, value: dict[str, Any]) -> bool:
-    """Whether an object below a name is that tool's arguments, though it looks like a call of its own.
+def _are_arguments(name: str, value: Any) -> bool:
+    """Whether an object below a name is that tool's arguments, though it may look like a call of its own.
 
     >>> _are_arguments("get_birthdate", {"name": "Nikola Tesla"})
     True
     >>> _are_arguments("Output", {"name": "f"}), _are_arguments("get", {"name": "f", "arguments": {}})
     (False, False)
     """
+    if is_schema(value):
+        return False
+    if not is_call(value):
+        return True
     if any(isinstance(value.get(key), dict) for key in (*ARGUMENT_KEYS, *WRAPPER_KEYS)):
         return False
     own = value.get(find_name_key(value) or "")

@@ -165,7 +165,7 @@ def keep_calls_before_cut(raw: RawPlan, text: str, before: int) -> RawPlan:
     """The calls that were read before a cut, with a note on it."""
     end = max((call.span[1] for call in raw.calls if call.span), default=before)
     message = f"repaired: {REPAIR_MEANINGS['cut_off']}"
-    note = Diagnostic("repair.cut_off", message, "warning", None, None, (min(end, len(text)), len(text)))
+    note = Diagnostic("repair.cut_off", message, "warning", span=(min(end, len(text)), len(text)))
     return raw._replace(notes=(*(n for n in raw.notes if n.code != "find.text"), note))
 
 

@@ -161,14 +161,10 @@ def _find_tags(text: str) -> list[Tag]:
     asides = [
         Tag((match.span(),), aside=True, framed=True) for match in _THOUGHT_OR_CHAT_TOKEN.finditer(text)
     ]
-    candidates = asides + [
-        Tag(_find_word_spans(text, match), aside=False, framed=True) for match in find_opening_tokens(text)
-    ]
-    if len(candidates) > len(asides) or any(map(text.__contains__, _TRIPLE_QUOTES)):
-        candidates += [
-            Tag(_find_word_spans(text, match), aside=False, framed=True)
-            for match in _TURN_HEADER.finditer(text)
-        ]
+    frames = [*find_opening_tokens(text)]
+    if frames or any(map(text.__contains__, _TRIPLE_QUOTES)):
+        frames += _TURN_HEADER.finditer(text)
+    candidates = asides + [Tag(_find_word_spans(text, match), aside=False, framed=True) for match in frames]
     if ("</" in text or "```" in text or "~~~" in text) and not _is_framed(text):
         candidates += [
             Tag((match.span(),), aside=False, framed=False) for match in _TAG_OR_FENCE_START.finditer(text)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
@@ -34,12 +35,6 @@ from planner_eval.reading.dialects.finding.cut_texts import (
 from planner_eval.reading.dialects.finding.edited_text import TextView
 from planner_eval.reading.dialects.finding.embedded_tokens import EmbeddedTagReading, read_embedded_tags, tags
 from planner_eval.reading.dialects.finding.pieces import LazyParseError
-from planner_eval.reading.dialects.finding.remarks import (
-    ALTERNATIVE_SEPARATOR,
-    find_unread_assignment,
-    note_ignored_text,
-    note_unread_calls,
-)
 from planner_eval.reading.dialects.finding.searches import (
     Search,
     find_appbench_runs,
@@ -53,10 +48,16 @@ from planner_eval.reading.dialects.finding.segments import (
     segment_starts,
     split_blocks,
 )
-from planner_eval.reading.dialects.finding.unread_calls import is_denied
+from planner_eval.reading.dialects.finding.unread_calls import (
+    ALTERNATIVE_SEPARATOR,
+    find_unread_assignment,
+    is_denied,
+    note_ignored_text,
+    note_unread_calls,
+)
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
-from planner_eval.reading.dialects.repairs import repairs
+from planner_eval.reading.dialects.repairs import RepairedText, repairs
 
 
 def find_plan(
@@ -83,9 +84,7 @@ def find_plan(
     >>> found.dialect, [call.name for call in found.raw.calls]
     ('json', ['f'])
     """
-    search = Search(
-        BlockReader(source, limits, _prose_reader(limits, repair=repair), repair=repair, located=located)
-    )
+    search = _new_search(source, limits, repair=repair, located=located)
     if values is not None:
         search.reader.decoded = source.strip(JSON_WHITESPACE), values or None
     try:
@@ -93,7 +92,7 @@ def find_plan(
     except CutError as error:
         if repair:
             for text in texts_before_cut(error):
-                retry = Search(BlockReader(text, limits, search.reader.words, repair=True, located=located))
+                retry = _new_search(text, limits, repair=True, located=located)
                 with suppress(ParseError):
                     result = _find_plan(text, retry)
                     if result.raw.calls:
@@ -141,10 +140,8 @@ def _read_embedded_tags(source: str, reader: BlockReader) -> EmbeddedTagReading 
     """What a text says where values of its calls hold what is a thought or a token elsewhere."""
 
     def read(text: str) -> RecognisedPlan:
-        fresh_reader = BlockReader(
-            source, reader.limits, reader.words, repair=reader.repair, located=reader.located
-        )
-        return _find_in_answer(text, Search(fresh_reader))
+        search = _new_search(source, reader.limits, repair=reader.repair, located=reader.located)
+        return _find_in_answer(text, search)
 
     return read_embedded_tags(source, tags(source), read)
 
@@ -164,9 +161,10 @@ def _read_whole_json(view: TextView, reader: BlockReader) -> ReadCalls | None:
     return repaired if isinstance(repaired, ReadCalls) else None
 
 
-def _prose_reader(limits: Limits, *, repair: bool) -> ProseReader:
-    """Reads what an assistant says in a conversation."""
-    return partial(find_plan, limits=limits, repair=repair)
+def _new_search(source: str, limits: Limits, *, repair: bool, located: bool = False) -> Search:
+    """A search, which reads what an assistant says in a conversation by another one."""
+    words: ProseReader = partial(find_plan, limits=limits, repair=repair)
+    return Search(BlockReader(source, limits, words, repair=repair, located=located))
 
 
 def strip_thoughts(text: str) -> str:
@@ -179,12 +177,7 @@ def strip_thoughts(text: str) -> str:
     """
     if "<" not in text and "[T" not in text and "[t" not in text:  # as most: no thought begins without
         return text
-    settled_text = _read_embedded_tags(
-        text,
-        BlockReader(
-            text, DEFAULT_LIMITS, _prose_reader(DEFAULT_LIMITS, repair=False), repair=False, located=False
-        ),
-    )
+    settled_text = _read_embedded_tags(text, _new_search(text, DEFAULT_LIMITS, repair=False).reader)
     if settled_text is None:
         return cut_thoughts(text)
     return settled_text.signs.whole(cut_thoughts(settled_text.signs.text))
@@ -203,11 +196,11 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
         notes += moved
         if is_denied(reader.source, *item.span):
             message = "the sentence around the call says that it is not made"
-            notes.append(Diagnostic("find.hypothetical", message, "warning", len(calls), None, item.span))
+            notes.append(Diagnostic("find.hypothetical", message, "warning", len(calls), span=item.span))
         other = ALTERNATIVE_SEPARATOR.match(reader.source, item.span[1])
         if other is not None:
             message = "calls are joined by 'or': it is unclear which are meant"
-            notes.append(Diagnostic("find.alternative", message, "warning", None, None, other.span()))
+            notes.append(Diagnostic("find.alternative", message, "warning", span=other.span()))
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
     answer = next((item.raw.answer for item in read if item.raw.answer is not None), None)
     notes += reader.notes
@@ -226,7 +219,7 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
             message = (
                 f"what looks like a call was not read: {shorten(reader.source[slice(*unread_span)], 60)!r}"
             )
-            notes.append(Diagnostic("find.text", message, "warning", None, None, unread_span))
+            notes.append(Diagnostic("find.text", message, "warning", span=unread_span))
         elif not read:
             notes += note_unread_calls(text, reader.defined)
         return _build_empty_plan(read[0].dialect if read else "json", reason, answer, notes)
@@ -305,9 +298,7 @@ def _find_in_dialect(
     dialect: Dialect, text: str, source: str, limits: Limits, *, repair: bool
 ) -> RawPlan | None:
     """The same, where signs may stand for tags in the text of a source."""
-    search = Search(
-        BlockReader(source, limits, _prose_reader(limits, repair=repair), repair=repair, located=False)
-    )
+    search = _new_search(source, limits, repair=repair)
     answer = blank_non_answer_text(text)
     text = answer.text
     search.notes += answer.notes
@@ -338,16 +329,8 @@ def _find_in_dialect(
 def _read_in_dialect(
     read: Callable[[str, Limits], RawPlan], view: TextView, limits: Limits, *, repair: bool
 ) -> RawPlan | None:
-    try:
-        return view.place(read(view.text, limits))
-    except ParseError:
-        if not repair:
-            return None
-    for repaired, notes in repairs(view):
-        try:
-            raw = read(repaired.text, limits)
-        except ParseError:
-            continue
-        placed_raw = repaired.place(raw)
-        return RawPlan(placed_raw.calls, placed_raw.answer, (*placed_raw.notes, *notes))
+    for candidate, notes in chain([RepairedText(view, ())], repairs(view) if repair else ()):
+        with suppress(ParseError):
+            raw = candidate.place(read(candidate.text, limits))
+            return raw._replace(notes=(*raw.notes, *notes))
     return None

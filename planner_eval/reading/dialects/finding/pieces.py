@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from planner_eval.base.errors import LimitError, ParseError, strip_traceback
 from planner_eval.base.frozen import replace
@@ -50,12 +50,11 @@ from planner_eval.reading.dialects.finding.segments import (
     is_data,
     is_plan_like,
     is_script,
-    join_calls,
+    join_pieces,
     locate_error_in_source,
     read_semicolon_values,
     refuse_loose_json_calls,
     refuse_loose_python_calls,
-    segment_starts,
     span_of,
     split_blocks,
 )
@@ -64,8 +63,8 @@ from planner_eval.reading.dialects.notations.framed import token_pattern
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
-from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
-from planner_eval.reading.dialects.programs.python_long import are_expressions
+from planner_eval.reading.dialects.programs.python_ast import follow
+from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.programs.values import Unknown
 from planner_eval.reading.dialects.repairs import QUOTED_CALL, repairs
 from planner_eval.reading.dialects.table import Wrapper
@@ -136,6 +135,10 @@ class PieceReader(ABC):
     @abstractmethod
     def block(self, block: Block) -> list[ReadCalls]:
         """The calls of a fence, or of the text between fences, as a piece may hold in quotes."""
+
+    def mending(self) -> Self:
+        """A reader of the same source that repairs."""
+        return type(self)(self.source, self.limits, self.words, repair=True, located=False)
 
     # ------------------------------------------------------------ JSON
     def json(self, view: TextView, *, required: bool = False) -> ReadCalls | None:
@@ -262,20 +265,12 @@ class PieceReader(ABC):
                 silent.append(inner.text)
         if not read:
             return NoCalls("a text that calls no tool")
-        raw = join_calls(read)
-        if silent:
-            raw = raw._replace(notes=(*raw.notes, _note_texts_without_calls(silent)))
-        return ReadCalls(
-            read[0].dialect,
-            raw,
-            f"{read[0].reason} in a quoted text",
-            span_of(view),
-            pieces=segment_starts(read),
-        )
+        notes = (_note_texts_without_calls(silent),) if silent else ()
+        return join_pieces(read, view, " in a quoted text", notes)
 
     # ------------------------------------------------------------ code
     def syntax(self, text: str) -> ast.Module | SyntaxError | None:
-        """What :func:`python_ast.parse_syntax` makes of a text; short ones are asked for again and again."""
+        """What :func:`parse_syntax` makes of a text; short ones are asked for again and again."""
         if text not in self._trees:
             if len(text) > _MAX_KEPT_TREE_LENGTH or len(self._trees) > _MAX_KEPT_TREES:
                 self._trees.clear()  # a tree takes a thousand times the memory of its text
@@ -309,9 +304,7 @@ class PieceReader(ABC):
         read = self.block(Block(view, False, "", 0))
         if not read:
             raise first
-        return ReadCalls(
-            read[0].dialect, join_calls(read), read[0].reason, span_of(view), pieces=segment_starts(read)
-        )
+        return join_pieces(read, view)
 
     def python(self, view: TextView, *, listed: bool = False) -> ReadCalls | NoCalls:
         """A piece of Python.
@@ -332,7 +325,7 @@ class PieceReader(ABC):
             if script is not None:
                 return script
             raw = follow(tree, view.text, self.defined, self.limits, self.taken, self.before(), variables)
-            kind = "pythonic" if are_expressions(tree.body) else "code"
+            kind = "pythonic" if all(isinstance(node, ast.Expr) for node in tree.body) else "code"
         else:
             raw = python_calls.read_calls(
                 view.text, self.limits, self.defined, tree, self.before(), variables
@@ -550,8 +543,6 @@ class PieceReader(ABC):
 
 # ---------------------------------------------------------------- helpers
 _MAX_KEPT_TREES, _MAX_KEPT_TREE_LENGTH = 8, 2_000
-
-
 _TWO_WORDS = re.compile(r"\s*+([A-Za-z]++) ([A-Za-z]++)")
 _KEYWORDS = frozenset({*keyword.kwlist, *keyword.softkwlist})
 _QUOTED = (JSON_STRING, Branch("single", r"'(?:[^'\\]++|\\.)*+'", "'"))

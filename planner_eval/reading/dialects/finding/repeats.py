@@ -120,7 +120,7 @@ def find_repeats(runs: Sequence[RawPlan]) -> list[bool]:
 def repeated_calls_note(count: int, span: Span) -> Diagnostic:
     """What is said of calls that count once."""
     message = f"{count} repeated calls count once" if count > 1 else "a repeated call counts once"
-    return Diagnostic("find.restated", message, "info", None, None, span)
+    return Diagnostic("find.restated", message, "info", span=span)
 
 
 def _format_value(value: Any, texts_by_name: Mapping[str, str]) -> str:

@@ -116,7 +116,7 @@ def _note_ignored_code(view: TextView, reader: BlockReader) -> None:
     """Say that code was ignored; what it defines is no tool afterwards."""
     reader.defined |= own_names(view.text)
     message = f"{len(view.text):,} characters of the model's own code after the calls were ignored"
-    reader.notes.append(Diagnostic("find.code", message, "info", None, None, span_of(view)))
+    reader.notes.append(Diagnostic("find.code", message, "info", span=span_of(view)))
 
 
 # ----------------------------------------------------------------------
@@ -310,11 +310,7 @@ def _search_sections(text: str, search: Search) -> list[ReadCalls] | None:
         for mark in chosen:
             section = search.reader.code(TextView(text).cut(mark.end(), ends[mark.start()]).strip())
             if not isinstance(section, NoCalls):
-                read.append(
-                    replace(
-                        section, dialect=section.dialect, reason=f"the section {mark.group().strip(' :')!r}"
-                    )
-                )
+                read.append(replace(section, reason=f"the section {mark.group().strip(' :')!r}"))
         retained = search.repeats.drop(read, exactly=True)
         if retained:
             return retained
@@ -465,7 +461,7 @@ def _read_blocks(view: TextView, search: Search) -> list[ReadCalls]:
             span = span_of(block.view.strip())
             ignored = shorten(reader.source[slice(*span)], 60)
             message = f"what follows the fenced calls cannot be read: {ignored!r}"
-            search.notes.append(Diagnostic("find.text", message, "warning", None, None, span))
+            search.notes.append(Diagnostic("find.text", message, "warning", span=span))
             continue
         answered = answered or (block.fenced and bool(items))
         for item in items:
@@ -484,7 +480,7 @@ def _is_rambling(block: Block, error: ParseError, reader: BlockReader) -> bool:
     """Whether text after an answer in a fence is no call that could be mended, and none that is cut off."""
     if isinstance(error, (LimitError, CutError)):
         return False
-    mending = BlockReader(reader.source, reader.limits, reader.words, repair=True, located=False)
+    mending = reader.mending()
     mending.defined = reader.defined  # which has by now what the block defines
     with suppress(ParseError):
         return not mending.block(block)

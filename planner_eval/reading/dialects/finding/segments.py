@@ -22,7 +22,6 @@ from planner_eval.reading.dialects.conversations.messages import (
 )
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView
 from planner_eval.reading.dialects.programs.program import PieceVariables, shift_names
-from planner_eval.reading.dialects.programs.python_long import may_hold_kinds, walk
 from planner_eval.reading.dialects.programs.syntax import STUB
 from planner_eval.reading.dialects.programs.values import BUILTINS, DISPLAY_FUNCTIONS, is_library
 
@@ -49,20 +48,20 @@ def is_script(tree: ast.Module) -> bool:
     """Whether a Python text is JavaScript: a call's one argument has keys that are names, held by nothing."""
     keys = {
         key.id
-        for node in walk(tree)
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and len(node.args) == 1 and isinstance(node.args[0], ast.Dict)
         for key in node.args[0].keys
         if isinstance(key, ast.Name)
     }
     stored = (
-        node.id for node in walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
     return bool(keys) and keys.isdisjoint(stored)
 
 
 def is_data(tree: ast.Module) -> bool:
     """Whether a Python text is data: it calls nothing, or an object that should be a call itself does."""
-    calling = (node for node in tree.body if any(isinstance(n, ast.Call) for n in walk(node)))
+    calling = (node for node in tree.body if any(isinstance(n, ast.Call) for n in ast.walk(node)))
     have_arguments = [_has_arguments(node) for node in calling]
     return not have_arguments or any(have_arguments)
 
@@ -274,8 +273,6 @@ def is_labelled_prose(tree: ast.Module) -> bool:
     ... )
     (True, False)
     """
-    if not may_hold_kinds(tree.body, frozenset({ast.AnnAssign})):
-        return False
     annotated = [node for node in tree.body if isinstance(node, ast.AnnAssign)]
     return bool(annotated) and (
         _are_labels(annotated) or any(_is_labelled_assignment(node, tree) for node in annotated)
@@ -297,26 +294,18 @@ def _is_labelled_assignment(node: ast.AnnAssign, tree: ast.Module) -> bool:
     label, name = ast.unparse(node.target), node.annotation.id
     if re.fullmatch(TYPE, name) or not any(isinstance(inner, ast.Call) for inner in ast.walk(node)):
         return False
-    return all(not isinstance(n, ast.Name) or n.id != label or n is node.target for n in walk(tree))
+    return all(not isinstance(n, ast.Name) or n.id != label or n is node.target for n in ast.walk(tree))
 
 
-@fast_frozen
-class _CalledFunction:
-    """A function that is called, and whether by named arguments alone."""
-
-    name: str
-    keyed: bool
-
-
-def calls_in(tree: ast.Module, defined: set[str]) -> list[_CalledFunction]:
-    """The calls of a program that are not of what it defines itself."""
-    calls = []
-    for node in walk(tree):
-        if isinstance(node, ast.Call):
-            name = ast.unparse(node.func) if isinstance(node.func, (ast.Name, ast.Attribute)) else ""
-            if name and name.split(".")[0] not in defined:
-                calls.append(_CalledFunction(name, bool(node.keywords)))
-    return calls
+def names_arguments(tree: ast.Module, defined: set[str]) -> bool:
+    """Whether a program calls something with named arguments that it does not define itself."""
+    return any(
+        isinstance(node, ast.Call)
+        and bool(node.keywords)
+        and isinstance(node.func, (ast.Name, ast.Attribute))
+        and ast.unparse(node.func).split(".")[0] not in defined
+        for node in ast.walk(tree)
+    )
 
 
 _TOOL_CALL = lazy_pattern(r"(?<![\w.$])(?:(new|function)\s++)?([^\W\d][\w$]*+(?:\.[^\W\d][\w$]*+)*+)\s*+\(")
@@ -400,21 +389,15 @@ def refuse_loose_json_calls(value: Any, text: str) -> None:
         )
 
 
-_LOOSE_CALL_NODES = frozenset({ast.Constant, ast.List, ast.Tuple})
-"""What names a tool in a list, or holds such a list."""
-
-
 def refuse_loose_python_calls(tree: ast.Module, text: str) -> None:
     """The same for a Python list."""
-    for statement in tree.body if may_hold_kinds(tree.body, frozenset({ast.List, ast.Tuple})) else ():
+    for statement in tree.body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.List, ast.Tuple)):
             refuse_loose_json_calls(_literal_data(statement.value), text)
 
 
 def _literal_data(node: ast.expr) -> Any:
     if isinstance(node, (ast.List, ast.Tuple)):
-        if not may_hold_kinds(node.elts, _LOOSE_CALL_NODES):
-            return []
         return [_literal_data(item) for item in node.elts]
     if isinstance(node, ast.Dict):
         return {}
@@ -435,14 +418,18 @@ def locate_error_in_source(error: ParseError, view: TextView, source: str) -> Pa
     return ParseError(error.reason, text=source, offset=offset, code=error.code, dialect=error.dialect)
 
 
-def join_calls(read: list[ReadCalls]) -> RawPlan:
-    """The calls of several pieces as one plan."""
+def join_pieces(
+    read: list[ReadCalls], view: TextView, where: str = "", more: tuple[Diagnostic, ...] = ()
+) -> ReadCalls:
+    """The calls of several pieces of a view as one piece, with more notes."""
     calls: list[RawCall] = []
     notes: list[Diagnostic] = []
     for item in read:
         calls += shift_names(item.raw.calls, len(calls)) if calls else item.raw.calls
         notes += item.raw.notes
-    return RawPlan(tuple(calls), None, tuple(notes))
+    raw = RawPlan(tuple(calls), None, (*notes, *more))
+    reason = f"{read[0].reason}{where}"
+    return ReadCalls(read[0].dialect, raw, reason, span_of(view), pieces=segment_starts(read))
 
 
 def segment_starts(read: list[ReadCalls], unnumbered: ReadCalls | None = None) -> tuple[tuple[int, int], ...]:

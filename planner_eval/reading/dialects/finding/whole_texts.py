@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -240,53 +240,25 @@ _MORE_CALLS_OR_WORDS = lazy_pattern(r"[^<`#:{|]*+")
 
 
 def _has_only_excess_calls(text: str, most: int) -> bool:
-    """Whether a text is nothing but calls of tools, more than so many."""
+    """Whether a text is nothing but calls of tools, more than so many; a name that they assign is no tool."""
     head = _FENCE.match(text)
-    position = _find_excess_call_end(text, head.end() if head else 0, most)
-    if position is None:
+    position = head.end() if head else 0
+    roots: set[str] = set()
+    targets: set[str] = set()
+    for _ in range(most + 1):
+        match = _call_pattern().match(text, position)
+        if match is None:
+            return False
+        position = match.end()
+        roots.add(match["root"])
+        targets.update(re.findall(r"\w+", match["targets"] or ""))
+    if targets & roots:
         return False
     if _MORE_CALLS_OR_WORDS.fullmatch(text, position):
         return True
     while match := _call_pattern().match(text, position):
         position = match.end()
     return _FENCE_END.fullmatch(text, position) is not None
-
-
-def _find_excess_call_end(text: str, position: int, most: int, defined: Collection[str] = ()) -> int | None:
-    """Where the first call too many ends, of calls of tools in a row; a name that they assign is no tool."""
-    call = _call_pattern()
-    targets = set(defined)
-    roots: set[str] = set()
-    for _ in range(most + 1):
-        match = call.match(text, position)
-        if match is None:
-            return None
-        position = match.end()
-        roots.add(match["root"])
-        if match["targets"]:
-            targets.update(re.findall(r"\w+", match["targets"]))
-    return None if targets & roots else position
-
-
-def refuse_too_many_leading_calls(
-    text: str, limits: Limits, start: int = 0, defined: Collection[str] = ()
-) -> None:
-    """Refuse a program that begins with more calls of tools than a plan may have, whatever follows.
-
-    Args:
-        text: The program.
-        limits: Bounds on calls.
-        start: Where it begins.
-        defined: Names that are no tools.
-
-    Raises:
-        LimitError: it does.
-    """
-    if (
-        len(text) - start >= _MIN_CALL_LENGTH * limits.calls
-        and _find_excess_call_end(text, start, limits.calls, defined) is not None
-    ):
-        raise too_many_calls_error(limits, text)
 
 
 def refuse_too_many_openings(opened: re.Pattern[str], text: str, limits: Limits) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from planner_eval.plan.model import RawComputed, RawRef
 from planner_eval.reading.dialects.dialect import Data
-from planner_eval.reading.dialects.programs.literals import has_leading_zero
+from planner_eval.reading.dialects.programs.syntax import has_leading_zero
 
 LETTERS = r"a-zA-Z0-9_\w"
 """As ``\\w`` alone; of the letters that it names no table of Unicode is asked, which takes a third longer."""
@@ -41,12 +41,14 @@ def word_value(word: str) -> Any:
 
 # ---------------------------------------------------------------- recognition
 SIGN = (
-    r"\A(?:\s*+(?:[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+)?+"
+    r"\A(?!\s*+(?i:action|answer|output|plan|response|result|step|tools?|functions?|(?:\w++ )?+calls?)"
+    r"(?: \d++)?+:[^#]*+\Z)"
+    r"(?:\s*+(?:[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+)?+"
     r"(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|(?<=:\[)\))"
     r"|\s*+[^\W\d](?:[\w\- ]|\.(?!\s))*+:[ \t]*+\[\s*+(?:\w++(?:\s*+,\s*+\w++)*+\s*+=\s*+)?+"
     r"[^\W\d][\w.\-]*+\s*+\(\s*+(?:#\w|\)))"
 )
-"""A call with #name= arguments, or one of an app in brackets that has none."""
+"""A call with #name= arguments, or one of an app in brackets that has none: after a label it is no app's."""
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from planner_eval.base.errors import LimitError, ParseError
@@ -18,7 +19,7 @@ from planner_eval.base.text import JsonObject, to_json
 from planner_eval.plan.model import Arguments, Diagnostic, Plan, RawCall, RawPlan
 from planner_eval.reading.dialects.conversations.messages import format_value
 from planner_eval.reading.dialects.dialect import Data, Dialect
-from planner_eval.reading.dialects.programs.literals import has_leading_zero
+from planner_eval.reading.dialects.programs.syntax import has_leading_zero
 from planner_eval.reading.dialects.references import WrittenPlan, refuse_references
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
@@ -141,9 +142,8 @@ def yaml_data(text: str, limits: Limits) -> Any:
             offset=alias.end() - 2,
             dialect="callnavi-yaml",
         )
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        data = yaml.load(text, Loader=loader)
+        data = yaml.load(text, Loader=_yaml_loader())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = str(getattr(error, "problem", None) or "this is not YAML")
@@ -158,6 +158,27 @@ def yaml_data(text: str, limits: Limits) -> Any:
         return _to_json_data(data)
     except ValueError:  # an integer, as a key or as a value, that Python cannot write
         raise long_integer_error(text) from None
+
+
+@cache
+def _yaml_loader() -> Any:
+    """The loader that keeps all values of a key which an object repeats."""
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        pass
+
+    def read_object(loader: Any, node: Any) -> dict[str, Any]:
+        loader.flatten_mapping(node)
+        return build_object(
+            [
+                (loader.construct_object(key, deep=True), loader.construct_object(value, deep=True))
+                for key, value in node.value
+            ]
+        )
+
+    Loader.add_constructor("tag:yaml.org,2002:map", read_object)
+    return Loader
 
 
 _OCTAL = re.compile(r"(?m)(?<=[:\-,\[] )[ \t]*+([+-]?0[0-7]++)(?=[ \t]*+(?:[,}\]]|$))")
@@ -178,7 +199,7 @@ def _to_json_data(value: Any) -> Any:
             raise ParseError(
                 f"found two colons after the key {doubled[:-1]!r}, expected one", code="parse.shape"
             )
-        return build_object([(str(key), _to_json_data(item)) for key, item in value.items()])
+        return build_object([(str(key), _to_json_data(item)) for key, item in object_items(value)])
     if isinstance(value, set):  # one value, one order
         value = sorted(value, key=lambda item: (type(item).__name__, str(item)))
     if isinstance(value, (list, tuple)):

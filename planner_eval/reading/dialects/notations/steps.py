@@ -337,7 +337,7 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
             continue
         by_type = {token.type: token for token in step.children}
         action = by_type["ACTION"]
-        name = _text_after_label(action).strip("`*")
+        name = _read_action(action)
         if name.lower() in NO_TOOL:
             continue
         if "Action Input" in name:
@@ -382,6 +382,12 @@ def read_actions(text: str, limits: Limits) -> RawPlan:
     if not calls:
         raise ParseError("found no 'Action:' line", text=text, dialect="react")
     return RawPlan(tuple(calls), None, tuple(notes))
+
+
+def _read_action(token: str) -> str:
+    """The name of an action, or the call that it is; of a list of one call this."""
+    name = _text_after_label(token).strip("`*")
+    return name[1:-1].strip() if name.startswith("[") and name.endswith("]") else name
 
 
 def _split_action(

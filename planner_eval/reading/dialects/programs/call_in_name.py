@@ -8,7 +8,8 @@ import re
 from planner_eval.base.errors import LimitError, ParseError
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Arguments, Diagnostic, RawCall, RawPlan, Value
-from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
+from planner_eval.reading.dialects.programs.python_ast import follow
+from planner_eval.reading.dialects.programs.syntax import parse_syntax
 
 _CALL = lazy_pattern(r"\s*+([^\W\d][\w.\-]*+)\((.*)", re.S)
 _ARGUMENT_SEPARATOR = lazy_pattern(r",\s*+(?=[^\W\d]\w*+\s*+=(?!=))")

@@ -14,6 +14,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+from planner_eval.base.json_text import build_object, map_object_values, object_items
 from planner_eval.base.limits import Span, too_many_calls_error
 from planner_eval.base.text import shorten
 from planner_eval.plan.model import (
@@ -25,23 +26,17 @@ from planner_eval.plan.model import (
     RawTemplate,
     Value,
 )
-from planner_eval.reading.dialects.programs.literals import (
-    JSON_LITERALS,
-    NotDataError,
-    object_key,
-    signed_number,
-)
-from planner_eval.reading.dialects.programs.program import result_name
-from planner_eval.reading.dialects.programs.program_state import ProgramState
-from planner_eval.reading.dialects.programs.python_long import find_long_data
+from planner_eval.reading.dialects.programs.program import ProgramState, result_name
 from planner_eval.reading.dialects.programs.syntax import (
     COMPREHENSIONS,
     DESCRIPTIONS,
     IMPURE_NODES,
+    JSON_LITERALS,
     ONE_STRING,
     Argument,
     CallNode,
     KnownNode,
+    NotDataError,
     ObjectNode,
     ToolCall,
     call_name,
@@ -49,8 +44,9 @@ from planner_eval.reading.dialects.programs.syntax import (
     inner_expressions,
     is_text,
     merge_texts,
-    position_of,
+    object_key,
     root_of,
+    signed_number,
     text_parts,
 )
 from planner_eval.reading.dialects.programs.values import (
@@ -136,25 +132,22 @@ class Machine(ProgramState):
         start, end = self.span(node)
         if self.text[end - 1] in "\"'" and ONE_STRING.fullmatch(self.text, start, end) is None:
             message = f"adjacent strings are joined into one: {shorten(self.text[start:end], 60)}"
-            self.notes.append(Diagnostic("value.joined", message, "warning", None, None, (start, end)))
+            self.notes.append(Diagnostic("value.joined", message, "warning", span=(start, end)))
 
     def items(self, node: ast.List | ast.Tuple) -> Value | NotKnown:
         """A list, or a tuple."""
-        data = find_long_data(node)
-        return self.all([self.value(item) for item in node.elts]) if data is None else data
+        return self.all([self.value(item) for item in node.elts])
 
     def fields(self, node: ast.Dict) -> Value | NotKnown:
         """An object, whose keys are constants."""
-        if (data := find_long_data(node)) is not None:
-            return data
         if not all(isinstance(key, ast.Constant) for key in node.keys):
             return self.computed(node)
         keys = map(object_key, node.keys)
-        return self.all({key: self.value(item) for key, item in zip(keys, node.values, strict=True)})
+        return self.all(build_object([*zip(keys, map(self.value, node.values), strict=True)]))
 
     def all(self, values: Any) -> Any:
         """A list or an object of values; of which one cannot be known it cannot either."""
-        inner = values.values() if isinstance(values, dict) else values
+        inner = [value for _, value in object_items(values)] if isinstance(values, dict) else values
         unknown = next((value for value in inner if isinstance(value, NotKnown)), None)
         return values if unknown is None else self.derived(unknown, inner)
 
@@ -207,7 +200,7 @@ class Machine(ProgramState):
                 self.unassigned.add(own_text)
                 message = f"the name {shorten(own_text, 60)!r} is not defined; it is read as text"
                 severity = "warning" if self.is_program else "info"
-                self.notes.append(Diagnostic("value.name", message, severity, None, None, span))
+                self.notes.append(Diagnostic("value.name", message, severity, span=span))
             return own_text if stored is ABSENT else own_text + text[len(root) :]
         if path and not isinstance(stored, Unknown):
             stored = self.changes.inside(stored, path)
@@ -236,7 +229,7 @@ class Machine(ProgramState):
         if not isinstance(node, IMPURE_NODES) and not self.depends(node):
             return RawComputed(self.source(node))
         if isinstance(node, ast.Lambda):
-            self.unread[position_of(node)] = node
+            self.unread[node] = None
             return NotKnown("a lambda", start, OWN_FUNCTION)
         if isinstance(node, COMPREHENSIONS):
             return self.comprehension(node)
@@ -371,7 +364,7 @@ class Machine(ProgramState):
             return "".join(merged) if is_exact else RawComputed(self.source(node))
         if not is_exact:
             message = f"the program computes a part of {self.source(node)[:60]}; its text is used"
-            self.notes.append(Diagnostic("value.computed", message, "warning", None, None, self.span(node)))
+            self.notes.append(Diagnostic("value.computed", message, "warning", span=self.span(node)))
         return RawTemplate(tuple(merged))
 
     def _is_unassigned(self, node: ast.expr) -> bool:
@@ -398,7 +391,9 @@ class Machine(ProgramState):
             return self.gathered(node.args)
         root, dot, suffix = name.partition(".")
         if name == "dict" and not node.args and root not in self.held and root not in self.defined:
-            return self.all({key or "": self.value(item) for key, item, _ in self.arguments(node)})
+            return self.all(
+                build_object([(key or "", self.value(item)) for key, item, _ in self.arguments(node)])
+            )
         stored = self.held.get(root)
         if isinstance(stored, UnassignedName):  # a tool under another name
             name = f"{stored.text}{dot}{suffix}"
@@ -435,7 +430,7 @@ class Machine(ProgramState):
             mapping = self.value(value)
             mapping = mapping if isinstance(mapping, NotKnown) else self.changes.current(mapping)
             if isinstance(mapping, dict):
-                arguments += [Argument(key, KnownNode(item), span) for key, item in mapping.items()]
+                arguments += [Argument(key, KnownNode(item), span) for key, item in object_items(mapping)]
             else:
                 sure = isinstance(mapping, NotKnown) and isinstance(mapping.holds, UnsureValue)
                 unread = mapping if sure else NotKnown("spread arguments", span[0])
@@ -453,7 +448,7 @@ class Machine(ProgramState):
         position = 0
         given = call.arguments
         if self.mappings and len(given) == 1 and isinstance(given[0].node, ObjectNode):
-            given = [Argument(key, item, given[0].span) for key, item in given[0].node.fields.items()]
+            given = [Argument(key, item, given[0].span) for key, item in object_items(given[0].node.fields)]
         for name_key, node, span in given:
             key = str(position) if name_key is None else name_key
             position += name_key is None
@@ -480,7 +475,7 @@ class Machine(ProgramState):
         own_name = result_name(len(self.calls))
         for code, message, span in self.control[-1:]:
             if not any(note.span == span and note.code == code for note in self.notes):
-                self.notes.append(Diagnostic(code, message, "warning", len(self.calls), None, span))
+                self.notes.append(Diagnostic(code, message, "warning", len(self.calls), span=span))
         self.calls.append(
             RawCall(name, tuple(arguments), binds=((own_name, ()),), span=call.span, spans=tuple(spans))
         )
@@ -495,7 +490,7 @@ class Machine(ProgramState):
         root, dot, _ = call.name.partition(".")
         if dot and call.named and root in SELF_NAMES and root not in self.held:
             message = f"a call on {root!r} was not read: {shorten(call.name, 60)}"
-            self.notes.append(Diagnostic("code.function", message, "warning", None, None, call.span))
+            self.notes.append(Diagnostic("code.function", message, "warning", span=call.span))
         inside, self.inside = self.inside, 0
         returned = self.run(call)
         self.inside, holds = inside, UNKNOWN
@@ -565,7 +560,7 @@ _READERS: dict[type, Callable[[Machine, Any], Value | NotKnown]] = {
     **dict.fromkeys((ast.Call, CallNode), Machine.call),
     **dict.fromkeys((ast.List, ast.Tuple), Machine.items),
     ast.Dict: Machine.fields,
-    ObjectNode: lambda machine, node: machine.all({k: machine.value(v) for k, v in node.fields.items()}),
+    ObjectNode: lambda machine, node: machine.all(map_object_values(node.fields, machine.value)),
     NotKnown: lambda machine, node: node,
     ast.Await: lambda machine, node: machine.value(node.value),
     **dict.fromkeys((ast.Name, ast.Attribute, ast.Subscript), Machine.way),

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.base.json_text import check_depth
 from planner_eval.base.limits import Limits
-from planner_eval.plan.model import Plan, RawPlan, Ref, Unresolved, Value, fold
+from planner_eval.plan.model import Call, Plan, RawPlan, Ref, Unresolved, Value, fold
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
 from planner_eval.reading.dialects.programs.python_ast import follow
+from planner_eval.reading.dialects.programs.python_calls import write_program
 from planner_eval.reading.dialects.programs.values import Unknown
-from planner_eval.reading.dialects.references import refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper
 
 TERMINAL_DESCRIPTIONS = {
@@ -90,32 +90,27 @@ def write(plan: Plan, dialect: str) -> str:
     Raises:
         WriteError: a name that is no JavaScript name, or a reference that no earlier line gives.
     """
-    refuse_unwritable(plan)
-    used = {edge.producer for edge in plan.edges}
-    roots = {call.name.split(".")[0] for call in plan.calls}
-    names = [f"v{i + 1}" if f"v{i + 1}" not in roots else f"v{i + 1}_" for i in range(len(plan.calls))]
-    lines = []
-    for i, call in enumerate(plan.calls):
-        if not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", call.name):
-            raise WriteError(f"call {call.id}: {call.name!r} is not a valid JavaScript name")
-        if any(key == DEPENDENCY_ARGUMENT for key, _ in call.arguments):
-            raise WriteError(f"call {call.id}: {dialect!r} cannot express a dependency without an argument")
-        inside = ", ".join(
-            f"{_format_key(key)}: {_format_value(value, names, i)}" for key, value in call.arguments
-        )
-        text = f"await {call.name}({{{inside}}});" if call.arguments else f"await {call.name}();"
-        lines.append(f"const {names[i]} = {text}" if i in used else text)
-    return "\n".join(lines)
+    return write_program(plan, dialect, _format_call, "const {} = {}")
+
+
+def _format_call(call: Call, reference: Callable[[Ref], str], dialect: str) -> str:
+    if not re.fullmatch(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*", call.name):
+        raise WriteError(f"call {call.id}: {call.name!r} is not a valid JavaScript name")
+    if any(key == DEPENDENCY_ARGUMENT for key, _ in call.arguments):
+        raise WriteError(f"call {call.id}: {dialect!r} cannot express a dependency without an argument")
+    arguments = [f"{_format_key(key)}: {_format_value(value, reference)}" for key, value in call.arguments]
+    return f"await {call.name}({{{', '.join(arguments)}}});" if arguments else f"await {call.name}();"
 
 
 def _format_key(key: str) -> str:
     return key if re.fullmatch(r"[A-Za-z_]\w*", key) else json.dumps(key, ensure_ascii=False)
 
 
-def _format_value(value: Value, names: list[str], i: int) -> str:
+def _format_value(value: Value, reference: Callable[[Ref], str]) -> str:
     def leaf(value: Value) -> str:
-        refers = isinstance(value, (Ref, Unresolved))
-        return _format_reference(value, names, i) if refers else json.dumps(value, ensure_ascii=False)
+        if isinstance(value, Unresolved):
+            raise WriteError(f"the reference to {value.name!r}, which no call returns, cannot be expressed")
+        return reference(value) if isinstance(value, Ref) else json.dumps(value, ensure_ascii=False)
 
     def text(pieces: tuple[Any, ...]) -> str:
         written_pieces = (
@@ -133,11 +128,3 @@ def _format_value(value: Value, names: list[str], i: int) -> str:
         text=text,
     )
     return written
-
-
-def _format_reference(ref: Ref | Unresolved, names: list[str], i: int) -> str:
-    if isinstance(ref, Unresolved) or ref.call >= i:
-        raise WriteError(
-            f"call {i + 1} refers to what no earlier call returns, which a program cannot express"
-        )
-    return names[ref.call] + "".join(f"[{json.dumps(step, ensure_ascii=False)}]" for step in ref.path)

@@ -6,7 +6,7 @@ import keyword
 import re
 from collections.abc import Collection
 
-from planner_eval.base.limits import Limits, Span
+from planner_eval.base.limits import Limits, Span, too_many_calls_error
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import RawCall, RawPlan, RawRef, Value
 from planner_eval.reading.dialects.programs.program import result_name
@@ -37,7 +37,6 @@ _NO_TOOLS = frozenset({
     "asyncio", "Promise",
 })  # fmt: skip
 """Names, or what such begin with, that may be read as something else than a tool's."""
-_MAX_LENGTH = 20_000
 _MAX_DEPTH = 8
 
 
@@ -59,30 +58,32 @@ def read_plain_calls(
     Returns:
         None where Python's parser has to be asked.
 
+    Raises:
+        LimitError: it begins with more calls than a plan may have.
+
     >>> read_plain_calls("[f(a=1), g(b='x')]", Limits()).calls[1].arguments
     (('b', 'x'),)
     >>> read_plain_calls("f(a=b)", Limits()), read_plain_calls("print(a=1)", Limits())
     (None, None)
     """
-    if len(text) > _MAX_LENGTH:
-        return None
-    reader = _Reader(text, defined)
+    reader = _Reader(text, defined, limits, calls_before)
     try:
         if not text.isascii():
             text.encode()
         end = reader.listed() if text.startswith("[") else reader.bare()
     except (_NotPlainError, UnicodeEncodeError):  # a half of a surrogate pair is no Python
         return None
-    is_whole = _END.fullmatch(text, end) is not None and calls_before + len(reader.calls) <= limits.calls
-    return RawPlan(tuple(reader.calls)) if is_whole else None
+    return RawPlan(tuple(reader.calls)) if _END.fullmatch(text, end) else None
 
 
 class _Reader:
     """Reads one text."""
 
-    def __init__(self, text: str, defined: Collection[str]) -> None:
+    def __init__(self, text: str, defined: Collection[str], limits: Limits, calls_before: int) -> None:
         self.text = text
         self.defined = defined
+        self.limits = limits
+        self.most = limits.calls - calls_before
         self.calls: list[RawCall] = []
 
     def bare(self) -> int:
@@ -135,7 +136,7 @@ class _Reader:
             start = named.end() if named else position
             value, stop = self.value(start, depth)
             name_key = str(len(arguments)) if key is None else key
-            if name_key in arguments or key in _KEYWORDS:
+            if name_key in arguments:
                 raise _NotPlainError
             arguments[name_key] = value
             spans.append((start, stop))
@@ -143,6 +144,8 @@ class _Reader:
             position, end = following.end(), following.end(1)
         if fields and (key is None or not _KEYWORDS.isdisjoint(fields)):  # without names it may be words
             raise _NotPlainError
+        if len(self.calls) >= self.most:
+            raise too_many_calls_error(self.limits)
         binds = ((result_name(len(self.calls)), ()),)
         span = opened.start(), end
         self.calls.append(RawCall(name, tuple(arguments.items()), binds=binds, span=span, spans=tuple(spans)))
@@ -171,6 +174,8 @@ class _Reader:
             field = self.match(_FIELD, position) if mark == "{" else None
             value, stop = self.value(field.end() if field else position, depth + 1, inside=True)
             if field:
+                if field[1][1:-1] in fields:
+                    raise _NotPlainError
                 fields[field[1][1:-1]] = value
             items.append(value)
             following, closed = self.following(stop, closing)

@@ -10,9 +10,9 @@ from typing import Any
 from lark import Token, Transformer
 
 from planner_eval.base.errors import ParseError
+from planner_eval.base.json_text import build_object
 from planner_eval.base.limits import Span
 from planner_eval.plan.model import RawComputed
-from planner_eval.reading.dialects.programs.literals import has_leading_zero
 from planner_eval.reading.dialects.programs.syntax import (
     CallNode,
     ComputedTemplate,
@@ -21,6 +21,7 @@ from planner_eval.reading.dialects.programs.syntax import (
     KeywordNode,
     KnownNode,
     ObjectNode,
+    has_leading_zero,
 )
 
 _PATH_STEP = re.compile(r"\.([^\W\d]\w*+)|\[\s*+(?:(\d++)|'([^']*+)'|\"([^\"]*+)\")\s*+\]")
@@ -137,8 +138,8 @@ class ProgramTransformer(Transformer[Token, Any]):
         return place(ast.List(_nodes(items), ast.Load()), (items[0].start_pos, items[-1].end_pos))
 
     def object(self, items: list[Any]) -> Any:
-        """Read an object of pairs of key and value; the last one of a key counts."""
-        return ObjectNode(dict(_nodes(items)), items[0].start_pos, items[-1].end_pos)
+        """Read an object of pairs of key and value."""
+        return ObjectNode(build_object(_nodes(items)), items[0].start_pos, items[-1].end_pos)
 
     def call(self, items: list[Any]) -> Any:
         """Read a call, and the way into its result."""
@@ -290,12 +291,12 @@ class JavaScriptTransformer(ProgramTransformer):
 
     def flat(self, items: list[Token]) -> Any:
         """Read an object of scalars at once."""
-        pairs, span = {}, token_span(items[0])
+        pairs, span = [], token_span(items[0])
         for match in _PAIR.finditer(items[0]):
             key, text = match.groups()
             value = _JS_LITERALS[text] if text in _JS_LITERALS else _read_js_scalar(text)
-            pairs[_unescape_js_text(key[1:-1]) if key[0] == '"' else key] = KnownNode(value, *span)
-        return ObjectNode(pairs, *span)
+            pairs.append((_unescape_js_text(key[1:-1]) if key[0] == '"' else key, KnownNode(value, *span)))
+        return ObjectNode(build_object(pairs), *span)
 
     def member(self, items: list[Any]) -> Any:
         """Read `key: value`."""

@@ -1,47 +1,35 @@
-"""Python programs followed statement by statement, out of the tree of ast.parse: nothing is compiled or run.
-
-ast.parse itself can be hurt by hostile text (memory, recursion), so that long text goes to it part by part,
-see :mod:`planner_eval.reading.dialects.programs.python_long`, and all of its errors are caught.
-"""
+"""Python programs followed statement by statement, out of their syntax trees: nothing is compiled or run."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import LimitError, strip_traceback
+from planner_eval.base.errors import LimitError
 from planner_eval.base.limits import (
     DEFAULT_LIMITS,
     MAX_DIGITS,
     Limits,
-    Span,
     has_long_integer,
     long_integer_error,
 )
 from planner_eval.base.text import lazy_pattern, shorten
 from planner_eval.plan.model import Diagnostic, RawPlan, RawRef
-from planner_eval.reading.dialects.programs.assignments import Assignments
-from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS
-from planner_eval.reading.dialects.programs.python_long import (
-    UncuttableError,
-    may_hold_kinds,
-    parse_in_parts,
-    parse_quietly,
-    walk,
-)
+from planner_eval.reading.dialects.programs.expressions import MAX_REREAD_CHARS, Machine
 from planner_eval.reading.dialects.programs.syntax import (
     STUB,
     CallNode,
     KnownNode,
     ToolCall,
     call_name,
+    constant_step,
     dotted_name,
     has_keyword_arguments,
     inner_expressions,
     may_be_prose,
-    position_of,
     root_of,
 )
 from planner_eval.reading.dialects.programs.values import (
@@ -54,30 +42,17 @@ from planner_eval.reading.dialects.programs.values import (
     NotKnown,
     OpaqueObject,
     Scope,
+    UnassignedName,
     Unknown,
+    UnsureValue,
     VariableValue,
     is_library,
     stored_value,
 )
 
-LONG_CHARS = 20_000
-"""Longer text is parsed part by part: ast.parse takes a thousand times the memory of its text."""
+_ORDINALS = frozenset({"First", "Second", "Third", "Fourth", "Fifth", "Next", "Then", "Finally", "Lastly"})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITION_NODES = frozenset({*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom})
-
-
-def parse_syntax(text: str) -> ast.Module | SyntaxError | None:
-    """The syntax tree, Python's syntax error, or None where ast.parse cannot say.
-
-    >>> type(parse_syntax("f(a=1)")).__name__, parse_syntax("f(").msg
-    ('Module', "'(' was never closed")
-    """
-    try:
-        return parse_quietly(text) if len(text) <= LONG_CHARS else parse_in_parts(text)
-    except SyntaxError as error:
-        return strip_traceback(error)
-    except (ValueError, RecursionError, MemoryError, UncuttableError):
-        return None
 
 
 def follow(
@@ -105,6 +80,7 @@ def follow(
         LimitError: there are too many calls, an integer has more digits than a plan may hold, or the program
             nests too deeply.
 
+    >>> from planner_eval.reading.dialects.programs.syntax import parse_syntax
     >>> text = "x = f(a=1)\ng(b=x['y'])"
     >>> follow(parse_syntax(text), text).calls[1].arguments
     (('b', RawRef(name='@0', path=('y',))),)
@@ -133,15 +109,15 @@ class _Function(NamedTuple):
 class _FunctionRun:
     """A function that is followed: how many loops and branches are around its call, and what it returns."""
 
-    def __init__(self, position: Span, control: int) -> None:
-        self.at = position
+    def __init__(self, function: ast.AST, control: int) -> None:
+        self.function = function
         self.control = control
         self.returned: list[VariableValue] = []
         self.told = False
 
 
-class _Program(Assignments):
-    """The statements of a program."""
+class _Program(Machine):
+    """Follows the statements of one program."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -156,9 +132,12 @@ class _Program(Assignments):
         Raises:
             LimitError: with the place of the first.
         """
-        for node in walk(tree):
-            if isinstance(node, ast.Constant) and type(node.value) is int and node.value >= 10**MAX_DIGITS:
-                raise long_integer_error(self.text, self.span(node)[0])
+        numbers = (
+            node for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is int
+        )
+        too_long = [self.span(number)[0] for number in numbers if number.value >= 10**MAX_DIGITS]
+        if too_long:
+            raise long_integer_error(self.text, min(too_long))
 
     # ------------------------------------------------------------ statements
     def block(self, body: list[ast.stmt]) -> bool:
@@ -167,10 +146,9 @@ class _Program(Assignments):
         Returns:
             Whether what stands after them is reached.
         """
-        if may_hold_kinds(body, _DEFINITION_NODES):
-            for node in body:
-                if type(node) in _DEFINITION_NODES:
-                    self.define(node)
+        for node in body:
+            if type(node) in _DEFINITION_NODES:
+                self.define(node)
         last: ast.stmt | None = None
         for last in body:
             self.statement(last)
@@ -195,7 +173,7 @@ class _Program(Assignments):
                 return
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             self.defined.add(node.name)
-            self.unread[position_of(node)] = node
+            self.unread[node] = None
             if not isinstance(node, ast.ClassDef):
                 self.functions[node.name] = _Function(node, self.held)
             return
@@ -284,7 +262,119 @@ class _Program(Assignments):
                 self.fail("found a call in quotes, expected a call", start)
                 continue
             message = f"not a call among the calls of a list, not read: {shorten(self.text[start:end], 60)}"
-            self.notes.append(Diagnostic("shape.ignored", message, "warning", None, None, (start, end)))
+            self.notes.append(Diagnostic("shape.ignored", message, "warning", span=(start, end)))
+
+    # ------------------------------------------------------------ assignments
+    def assign(self, node: ast.Assign | ast.AnnAssign) -> None:
+        """Follow an assignment."""
+        if node.value is None:
+            return
+        self.is_program = True
+        value = self.hold(node.value)
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            self.target(target, value)
+
+    def augment(self, node: ast.AugAssign) -> None:
+        """Follow ``+=`` and its like: what a name holds is changed in place, or anew."""
+        self.value(node.value)
+        self.altered(node.target)
+        if isinstance(node.target, ast.Name):
+            self.bind(node.target.id, Unknown((self.found(node.target),)))
+
+    def target(self, target: ast.expr, value: VariableValue) -> None:
+        """Assign to a name or to names; anything else only has its calls recorded."""
+        if isinstance(target, ast.Name):
+            self.bind(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)) and all(isinstance(t, ast.Name) for t in target.elts):
+            names = [t.id for t in target.elts if isinstance(t, ast.Name)]
+            if len(names) == 2 and self.is_word(names[0]) and names[1].title() not in _ORDINALS:
+                self.bind(names[1], value)
+                return
+            for step, name in zip(getattr(target, "keys", range(len(names))), names, strict=True):
+                self.bind(name, _unpacked(self.changes.content(value), step))
+            if isinstance(value, RawRef) and self.calls and value.name == self.calls[-1].binds[0][0]:
+                self.calls[-1] = replace(self.calls[-1], returns=tuple(names))
+        else:
+            value = value.text if isinstance(value, UnassignedName) else value
+            for node in ast.walk(target):
+                if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+                    self.value(node)
+                    self.altered(node, value if node is target else UNKNOWN)
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    self.bind(node.id, UNKNOWN)
+
+    def is_word(self, name: str) -> bool:
+        """Whether `First` in `First, r = f()` is a word: no other use of it is a variable's."""
+        if name not in _ORDINALS:
+            return False
+        if name not in self.words:
+            self.words[name] = self.text.count(name) == self.text.count(f"{name}, ")
+        return self.words[name]
+
+    # ------------------------------------------------------------ changes in place
+    def altered(
+        self,
+        target: ast.expr,
+        value: VariableValue = UNKNOWN,
+        template: str = "an assignment to {} changes it",
+    ) -> None:
+        """Note a change in place of what a name or a way into it holds.
+
+        Args:
+            target: The name, the field or the item.
+            value: What it is given, where that is known.
+            template: Says what the change is; ``{}`` stands for the target.
+        """
+        start = self.span(target)[0]
+        reason = template.format(repr(shorten(self.source(target), 60)))
+        base = target
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            base = target.value
+            holder = self.found(base)
+            key = constant_step(target)
+            if type(holder) is dict and type(key) is str and isinstance(target, ast.Subscript):
+                is_sure = not (self.control or self.ways.open or isinstance(value, Unknown))
+                if is_sure and self.changes.follow(holder, "update", [{key: value}], {}):
+                    return
+            elif isinstance(holder, RawRef) and key is not None:
+                self.changes.change(RawRef(holder.name, (*holder.path, key)), reason, start)
+                return
+        root: Any = base
+        while isinstance(root, (ast.Attribute, ast.Subscript)):
+            root = root.value
+        if not isinstance(root, ast.Name):
+            return
+        current = self.found(base)
+        if isinstance(current, (RawRef, list, dict, OpaqueObject, UnsureValue)) or (
+            isinstance(current, Unknown) and current.of
+        ):
+            self.changes.change(current, reason, self.span(base)[0])
+        elif root.id not in SELF_NAMES | self.defined:
+            for name in ast.walk(base):
+                if isinstance(name, ast.Name) and not isinstance(self.held.get(name.id), ImportedName):
+                    self.bind(name.id, UNKNOWN)
+
+    def found(self, base: ast.expr) -> Any:
+        """What a name, or a way into what it holds, gives; itself and no copy."""
+        if isinstance(base, ast.Name):
+            return self.held.get(base.id, UNKNOWN)
+        if not isinstance(base, (ast.Attribute, ast.Subscript)):
+            return UNKNOWN
+        holder, step = self.found(base.value), constant_step(base)
+        if step is not None:
+            return self.changes.inside(holder, (step,))
+        return holder if isinstance(holder, (RawRef, Unknown)) else Unknown((holder,))
+
+    def deleted(self, target: Any) -> None:
+        """Follow ``del``."""
+        if isinstance(target, (ast.Delete, ast.Tuple, ast.List)):
+            for item in target.targets if isinstance(target, ast.Delete) else target.elts:
+                self.deleted(item)
+        elif isinstance(target, ast.Name):
+            self.bind(target.id, self.unsure(f"'del' takes {target.id!r} away", target))
+        else:
+            self.value(target)
+            self.altered(target, template="'del' removes {} from it")
 
     # ------------------------------------------------------------ functions
     def run(self, call: ToolCall) -> VariableValue | None:
@@ -299,19 +389,19 @@ class _Program(Assignments):
         function = self.functions.get(call.name)
         if function is None:
             return None
-        node, position = function.node, position_of(function.node)
-        if any(running.at == position for running in self.running):
+        node = function.node
+        if any(running.function is node for running in self.running):
             if not self.running[-1].told:
                 self.running[-1].told = True
                 message = (
                     f"{shorten(call.name, 60)!r} calls itself, which repeats its calls; they are counted once"
                 )
-                self.notes.append(Diagnostic("code.loop", message, "warning", None, None, call.span))
+                self.notes.append(Diagnostic("code.loop", message, "warning", span=call.span))
             return None
         given = call.bound_to(node.args) if not node.decorator_list else None
         if given is None:
             return None
-        if position not in self.unread:  # its first reading is a part of the program's own length
+        if node not in self.unread:  # its first reading is a part of the program's own length
             start, end = self.span(node)
             self.again += end - start
             if self.again > MAX_REREAD_CHARS:
@@ -320,9 +410,9 @@ class _Program(Assignments):
                     "characters would be read again; write the calls out"
                 )
                 raise LimitError(reason, text=self.text, offset=call.span[0])
-        self.unread.pop(position, None)
+        self.unread.pop(node, None)
         local = {name: self.hold(value) for name, value in given.items()}
-        running = _FunctionRun(position, len(self.control))
+        running = _FunctionRun(node, len(self.control))
         around = self.own, self.held, self.defined, self.functions
         self.own, self.held = local, Scope(local, function.held)
         self.defined, self.functions = {*self.defined}, {**self.functions}  # what it defines is its own
@@ -336,7 +426,7 @@ class _Program(Assignments):
     def tell_unread(self) -> None:
         """Say which calls stand in functions that were not followed; one that is never called is no plan."""
         tools: dict[str, None] = {}
-        for node in self.unread.values():
+        for node in self.unread:
             for call in ast.walk(node):
                 name = dotted_name(call.func) if isinstance(call, ast.Call) and call.keywords else None
                 own = {*SELF_NAMES, *self.defined, *self.inner}
@@ -346,8 +436,8 @@ class _Program(Assignments):
             message = (
                 f"calls in functions that are not followed were not read: {shorten(', '.join(tools), 60)}"
             )
-            span = self.span(next(iter(self.unread.values())))
-            self.notes.append(Diagnostic("code.function", message, "warning", None, None, span))
+            span = self.span(next(iter(self.unread)))
+            self.notes.append(Diagnostic("code.function", message, "warning", span=span))
 
     # ------------------------------------------------------------ several ways
     def loop(self, node: ast.For | ast.AsyncFor | ast.While) -> None:
@@ -492,3 +582,11 @@ def _truth(test: ast.expr) -> bool | None:
         return bool(test.value)
     is_main = ast.unparse(test) == "__name__ == '__main__'" if isinstance(test, ast.Compare) else False
     return True if is_main else None
+
+
+def _unpacked(value: VariableValue, step: str | int) -> VariableValue:
+    if isinstance(value, RawRef):
+        return RawRef(value.name, (*value.path, step))
+    if isinstance(value, list) and isinstance(step, int) and step < len(value):
+        return value[step]
+    return value if isinstance(value, UnsureValue) else Unknown((value,))

@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError, WriteError
@@ -35,17 +35,15 @@ from planner_eval.plan.model import (
     fold,
 )
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect
-from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, extent, tokens
-from planner_eval.reading.dialects.finding.whole_texts import refuse_too_many_leading_calls
+from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, tokens
 from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
-from planner_eval.reading.dialects.programs.python_ast import LONG_CHARS, follow, parse_syntax
-from planner_eval.reading.dialects.programs.python_long import BrokenPart, walk
-from planner_eval.reading.dialects.programs.syntax import PlacedTree
+from planner_eval.reading.dialects.programs.python_ast import follow
+from planner_eval.reading.dialects.programs.syntax import LINE_END, PlacedTree, parse_syntax
 from planner_eval.reading.dialects.programs.values import DISPLAY_FUNCTIONS, Unknown, is_builtin_call
 from planner_eval.reading.dialects.references import refuse_unwritable
-from planner_eval.reading.dialects.table import Wrapper
+from planner_eval.reading.dialects.table import Wrapper, json_dialect
 
 TERMINAL_DESCRIPTIONS = {
     "TARGETS": "a variable with '='",
@@ -168,15 +166,15 @@ def read_calls(
     if plain is not None:
         return plain
     tree = tree or parse_syntax(text)
-    if type(tree) is SyntaxError and len(text) <= LONG_CHARS:
+    if isinstance(tree, SyntaxError):
         tree = _parse_lenient(text) or tree
     if tree is not None and not isinstance(tree, SyntaxError):
         raw = follow(tree, text, defined, limits, 0, before, own_variables)
     else:
-        refuse_too_many_leading_calls(text, limits)
         _check_depth(text, limits)
-        if isinstance(tree, BrokenPart):
-            _refuse_part(text, tree)
+        if len(text) > _MAX_GRAMMAR_CHARS:
+            most = f"more than the limit of {_MAX_GRAMMAR_CHARS:,}"
+            raise LimitError(f"the program has {len(text):,} characters, {most}", text=text, offset=0)
         try:
             raw = read_grammar(text, defined, limits, before, own_variables)
         except ParseError as error:
@@ -186,6 +184,8 @@ def read_calls(
     return raw
 
 
+_MAX_GRAMMAR_CHARS = 1_000_000
+"""The grammar takes some 300 times its text."""
 _NOT_PYTHON = lazy_pattern(
     r"\"\"\"(?:[^\"\\]++|\\.|\"(?!\"\"))*+(?:\"\"\")?+|'''(?:[^'\\]++|\\.|'(?!''))*+(?:''')?+"
     r"|\"(?:[^\"\\\n]++|\\.)*+\"?+|'(?:[^'\\\n]++|\\.)*+'?+|#[^\n]*+"
@@ -215,24 +215,10 @@ def _parse_lenient(text: str) -> ast.Module | None:
     if not isinstance(tree, ast.Module):
         return None
     places = PlacedTree(tree, text)
-    for node in walk(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.keyword):
             node.arg = names.pop(places.span(node)[0], node.arg)
     return None if names else tree
-
-
-def _refuse_part(text: str, broken: BrokenPart) -> None:
-    """Refuse what is no Python in long text, if the grammar refuses that part too: all would take as long."""
-    if broken.end == len(text):
-        error = _python_error(broken, text)
-        if error.reason.endswith("was never closed") and not extent(text, error.offset).closed:
-            raise error
-    try:
-        read_grammar(text[broken.start : broken.end])
-    except ParseError as error:
-        if broken.msg and _PROGRAM_LINE.search(text):
-            raise _python_error(broken, text) from None
-        raise ParseError(error.reason, text=text, offset=broken.start + (error.offset or 0)) from None
 
 
 def _check_depth(text: str, limits: Limits) -> None:
@@ -253,7 +239,7 @@ def _check_depth(text: str, limits: Limits) -> None:
 def _python_error(error: SyntaxError, text: str) -> ParseError:
     if "integer string conversion" in (error.msg or ""):
         return long_integer_error(text)
-    lines = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
+    lines = [0, *(match.end() for match in LINE_END.finditer(text))]
     line = min(max(error.lineno or 1, 1), len(lines))
     reason = (error.msg or "this is not Python").split("(<")[0].strip()
     reason = reason[0].lower() + reason[1:] if reason else "this is not Python"
@@ -367,16 +353,10 @@ def _code_block_dialect(row: Wrapper) -> Dialect:
         notes: list[Diagnostic] = []
         variables = Variables()
         for code in codes:
-            own_variables: dict[str, Value | Unknown] = {}
-            raw = read_calls(code, limits, (), None, variables.held, own_variables)
-            variables.take(own_variables, len(calls))
+            raw = block_reader(variables, len(calls))(code, limits)
             calls += [replace(c, span=None, spans=()) for c in shift_names(raw.calls, len(calls))]
             notes += [note._replace(span=None) for note in raw.notes]
         return RawPlan(tuple(variables.connected(calls)), None, tuple(notes))
-
-    def read_text(text: str, limits: Limits) -> RawPlan:
-        values = loads(text, limits, row.name)
-        return read_data(values[0] if len(values) == 1 else values, limits, None)
 
     def write(plan: Plan) -> str:
         block = {
@@ -387,7 +367,7 @@ def _code_block_dialect(row: Wrapper) -> Dialect:
         }
         return json.dumps([block], ensure_ascii=False)
 
-    return Dialect(row.name, row.title, row.example, read_text, write, read_data)
+    return json_dialect(row, read_data, write, placed=False)
 
 
 def _find_codes(data: Any, depth: int = 0) -> Iterable[str]:
@@ -413,11 +393,23 @@ def _find_codes(data: Any, depth: int = 0) -> Iterable[str]:
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
-def write_program(plan: Plan, dialect: str) -> str:
+CallWriter: TypeAlias = "Callable[[Call, Callable[[Ref], str], str], str]"
+"""Writes a call, given what writes a reference, for a dialect."""
+
+
+def write_program(
+    plan: Plan, dialect: str, write_call: CallWriter | None = None, assignment: str = "{} = {}"
+) -> str:
     """A plan as assignments, a line a call; `v1["city"]` is a reference.
 
+    Args:
+        plan: The plan.
+        dialect: The dialect's name.
+        write_call: Writes a call, in Python where it is left out.
+        assignment: How a variable is given a call's result.
+
     Raises:
-        WriteError: a name that is no Python name, or a reference that no earlier line gives.
+        WriteError: a name that is none in the language, or a reference that no earlier line gives.
     """
     refuse_unwritable(plan)
     roots = {call.name.split(".")[0] for call in plan.calls}
@@ -437,8 +429,8 @@ def write_program(plan: Plan, dialect: str) -> str:
                 raise WriteError(f"call {i + 1} refers to {target}, which {dialect!r} cannot express")
             return names[ref.call] + _format_path(ref.path)
 
-        text = call_text(call, reference, dialect)
-        lines.append(f"{names[i]} = {text}" if i in used else text)
+        text = (write_call or call_text)(call, reference, dialect)
+        lines.append(assignment.format(names[i], text) if i in used else text)
     return "\n".join(lines)
 
 

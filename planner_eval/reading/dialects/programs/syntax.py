@@ -3,16 +3,57 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
+import warnings
 from inspect import Parameter, Signature
 from typing import Any
 
-from planner_eval.base.limits import Span
+from planner_eval.base.errors import strip_traceback
+from planner_eval.base.json_text import build_object, is_nested_too_deep
+from planner_eval.base.limits import Limits, Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import lazy_pattern
 from planner_eval.plan.model import Path
-from planner_eval.reading.dialects.programs.python_long import LINE_END
 from planner_eval.reading.dialects.programs.values import NotKnown
+
+_WARNING_CAUSE = lazy_pattern(r"\\(?!['\"\\\nabfnrtv0-3x])|[0-9][A-Za-z]")
+"""What Python's parser may warn of, escapes and letters after digits; silence costs more than the parse."""
+LINE_END = lazy_pattern(r"[\r\n](?:(?<=\r)\n)?+")
+_FORMATTED_STRING = lazy_pattern(r"[FTft](?:(?<!\w.)[Rr]?|(?<=[Rr].)(?<!\w..))['\"]")
+"""A text that holds expressions. A letter to begin with is looked for eight times as quickly as what must not
+stand before it.
+"""
+MAX_PARSED_CHARS = 256_000
+"""Characters that Python's parser gets at most, those in quotes not counted: they are one node."""
+_QUOTED_OR_COMMENT = lazy_pattern(
+    r"""'''(?:[^'\\]++|\\.|'(?!''))*+(?:''')?|\"""(?:[^"\\]++|\\.|"(?!""))*+(?:\""")?|"""
+    r"""'(?:[^'\\\r\n]++|\\.)*+'?|"(?:[^"\\\r\n]++|\\.)*+"?|\#[^\r\n]*+""",
+    re.S,
+)
+"""Texts, those that nothing closes too, where parsing ends; and comments."""
+
+
+def parse_syntax(text: str) -> ast.Module | SyntaxError | None:
+    """The syntax tree, Python's syntax error, or None where ast.parse cannot say, or would take too much.
+
+    >>> type(parse_syntax("f(a=1)")).__name__, parse_syntax("f(").msg
+    ('Module', "'(' was never closed")
+    """
+    if len(text) > MAX_PARSED_CHARS and (
+        _FORMATTED_STRING.search(text) or len(_QUOTED_OR_COMMENT.sub("", text)) > MAX_PARSED_CHARS
+    ):
+        return None
+    try:
+        if not _WARNING_CAUSE.search(text):
+            return ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except SyntaxError as error:
+        return strip_traceback(error)
+    except (ValueError, RecursionError, MemoryError):
+        return None
 
 
 class GrammarModule(ast.Module):
@@ -170,11 +211,6 @@ class PlacedTree:
         return self.text[slice(*self.span(node))]
 
 
-def position_of(node: Any) -> Span:
-    """The line and column of a node, which know it again: of long text nodes are made anew."""
-    return node.lineno, node.col_offset
-
-
 def dotted_name(node: ast.AST) -> str | None:
     """A name with the fields behind it; None of anything else."""
     if type(node) is ast.Name:
@@ -303,3 +339,102 @@ STUB = lazy_pattern(
     r"(?:\s*+\Z|(?:[ \t]*+\r?\n)++(?!\s))"
 )
 """A function of Python's without a body, from its parameters on: it only says what a tool takes."""
+
+
+# ----------------------------------------------------------------------
+# Data in Python text: lists and objects of nothing but literals.
+JSON_LITERALS = {"true": True, "false": False, "null": None}
+"""Words of JSON, which are no variables."""
+_DEPTH_LIMITS = Limits(depth=90)
+"""Python's own parser reads few brackets in brackets."""
+
+
+def has_leading_zero(number: str) -> bool:
+    """Whether an integer has a zero before it, which languages refuse or take for octal: it may be a code.
+
+    >>> has_leading_zero("02134"), has_leading_zero("-07"), has_leading_zero("0"), has_leading_zero("0.5")
+    (True, True, False, False)
+    """
+    digits = number.lstrip("+-")
+    return digits[:1] == "0" and digits.isdigit() and digits.strip("0") != ""
+
+
+class NotDataError(Exception):
+    """Something that is no literal of JSON's kind stands there."""
+
+
+def _refuse_constant(word: str) -> None:
+    raise NotDataError(word)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=build_object, parse_constant=_refuse_constant)
+
+
+def read_literal(text: str) -> Any:
+    r"""The data that a text is, as JSON or as Python writes it.
+
+    Raises:
+        NotDataError: it is no data, or not surely.
+
+    >>> read_literal("[1, {'a': None, 'b': -2.5}]"), read_literal('{"a": [true], 1: "x"}')
+    ([1, {'a': None, 'b': -2.5}], {'a': [True], '1': 'x'})
+    """
+    if is_nested_too_deep(text, _DEPTH_LIMITS):
+        raise NotDataError
+    if "\\" not in text:
+        try:
+            return _DECODER.decode(text)
+        except ValueError:
+            pass
+    tree = parse_syntax(f"[\n{text},\n]")
+    body = tree.body if isinstance(tree, ast.Module) else []
+    items = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    if not isinstance(items, ast.List) or len(items.elts) != 1:
+        raise NotDataError
+    return _literal_data(items.elts[0])
+
+
+def _literal_data(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        if node.value is None or isinstance(node.value, (str, int, float)):
+            return node.value
+    elif isinstance(node, ast.Dict):
+        keys = map(object_key, node.keys)
+        return build_object([*zip(keys, map(_literal_data, node.values), strict=True)])
+    elif isinstance(node, (ast.List, ast.Tuple)):
+        return [_literal_data(item) for item in node.elts]
+    elif isinstance(node, ast.Name) and node.id in JSON_LITERALS:
+        return JSON_LITERALS[node.id]
+    elif isinstance(node, ast.UnaryOp):
+        return signed_number(node)
+    raise NotDataError
+
+
+def signed_number(node: ast.UnaryOp) -> int | float:
+    """A number with its sign.
+
+    Raises:
+        NotDataError: it is none.
+    """
+    number = node.operand.value if isinstance(node.operand, ast.Constant) else None
+    if isinstance(number, (int, float)) and not isinstance(number, bool):
+        if isinstance(node.op, ast.USub):
+            return -number
+        if isinstance(node.op, ast.UAdd):
+            return number
+    raise NotDataError
+
+
+def object_key(node: ast.expr | None) -> str:
+    """An object's key, as JSON has it.
+
+    Raises:
+        NotDataError: it is no literal.
+    """
+    if not isinstance(node, ast.Constant):
+        raise NotDataError
+    if isinstance(node.value, str):
+        return node.value
+    if node.value is None or isinstance(node.value, bool):
+        return {True: "true", False: "false", None: "null"}[node.value]
+    return str(node.value)

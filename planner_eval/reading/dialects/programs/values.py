@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import builtins
 import sys
+import tomllib
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import LimitError
+from planner_eval.base.json_text import map_object_values, object_items
+from planner_eval.base.resources import read
 from planner_eval.plan.model import Path, RawRef, Value
 
 
@@ -24,6 +27,8 @@ class Unknown:
     Args:
         of: What it may be a part of, as what an expression makes: a change of it is a change of these.
     """
+
+    of: tuple[VariableValue, ...] = ()
 
     def __init__(self, of: Iterable[VariableValue] = ()) -> None:
         self.of = tuple(value for value in of if isinstance(value, (RawRef, list, dict, Unknown)))
@@ -44,7 +49,6 @@ class ImportedName(Unknown):
     """
 
     def __init__(self, name: str) -> None:
-        super().__init__()
         self.name = name
 
 
@@ -56,7 +60,6 @@ class UnassignedName(Unknown):
     """
 
     def __init__(self, text: str) -> None:
-        super().__init__()
         self.text = text
 
 
@@ -265,7 +268,6 @@ class ChangedResults(Unknown):
     """What was changed of calls' results, for later pieces of the text."""
 
     def __init__(self, fields: ChangedFields) -> None:
-        super().__init__()
         self.fields = fields
 
 
@@ -373,7 +375,7 @@ class Changes:
             now.extend(positional if method == "push" else positional[:1])
         elif isinstance(now, list) and method == "extend" and type(first) is list and not named:
             now.extend([*first])
-        elif isinstance(now, dict) and method == "update" and (type(first) is dict or not given):
+        elif type(content) is dict and method == "update" and (type(first) is dict or not given):
             now.update(first or {}, **named)
         else:
             return False
@@ -398,10 +400,12 @@ class Changes:
         if depth > _MAX_LIST_DEPTH:
             return NotKnown(f"it nests lists deeper than {_MAX_LIST_DEPTH} levels", None)
         self.spend(len(content))
-        items = content.values() if isinstance(content, dict) else content
-        now = [self.current(item, depth + 1) for item in items]
-        unknown = next((item for item in now if isinstance(item, NotKnown)), None)
-        return unknown or (dict(zip(content, now, strict=True)) if isinstance(content, dict) else now)
+        if isinstance(content, dict):
+            now: Any = map_object_values(content, lambda item: self.current(item, depth + 1))
+            items = [item for _, item in object_items(now)]
+        else:
+            now = items = [self.current(item, depth + 1) for item in content]
+        return next((item for item in items if isinstance(item, NotKnown)), now)
 
     def refused(self, ref: RawRef) -> NotKnown | None:
         """Why a reference to a result cannot be known, which was changed; None where it can."""
@@ -437,29 +441,22 @@ class Changes:
 
 # ----------------------------------------------------------------------
 # Functions that are no tools, by the names that programs have for them.
-DISPLAY_FUNCTIONS = frozenset({
-    "print", "pprint", "display", "console.log", "console.error", "console.info", "console.warn",
-    "System.out.println", "System.out.print", "System.err.println", "logging.info", "logger.info",
-    "final_answer",
-})  # fmt: skip
+_NAMES = tomllib.loads(read("data/functions.toml"))
+_BUILTIN_OPTIONS: dict[str, list[str]] = _NAMES.pop("builtin_options")
+_SETS: dict[str, frozenset[str]] = {table: frozenset(names) for table, names in _NAMES.items()}
+DISPLAY_FUNCTIONS = _SETS["display_functions"]
 """Calls that show a value and are looked through; smolagents' final_answer ends a program."""
-
-BUILTINS = frozenset({
-    "abs", "all", "any", "bool", "bytes", "callable", "chr", "dict", "dir", "divmod", "enumerate",
-    "eval", "exec", "exit", "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex",
-    "id", "input", "int", "isinstance", "issubclass", "iter", "len", "list", "locals", "map", "max", "min",
-    "next", "oct", "open", "ord", "pow", "quit", "range", "repr", "reversed", "round", "set", "setattr",
-    "slice", "sorted", "str", "sum", "super", "tuple", "type", "vars", "zip", "JSON.stringify",
-    "JSON.parse", "Object.keys", "Object.values", "parseInt", "parseFloat", "String", "Number",
-    "Boolean",
-})  # fmt: skip
+BUILTINS = _SETS["builtins"]
 """Functions of the languages themselves: no tools where a program calls them on its own values."""
-
-_BUILTIN_OPTIONS = {
-    "enumerate": {"iterable", "start"}, "zip": {"strict"}, "sorted": {"key", "reverse"},
-    "max": {"key", "default"}, "min": {"key", "default"}, "sum": {"start"},
-}  # fmt: skip
-"""Names of arguments with which they are still the language's, beside one without a name."""
+EXITS = _SETS["exits"]
+LIBRARY_FUNCTIONS = _SETS["library_functions"]
+SELF_NAMES = _SETS["self_names"]
+MUTATING_METHODS = _SETS["mutating_methods"]
+MUTATING_FUNCTIONS = _SETS["mutating_functions"]
+PASS_THROUGH_FUNCTIONS = _SETS["pass_through_functions"]
+HIGHER_ORDER_FUNCTIONS = _SETS["higher_order_functions"]
+METHOD_OPTIONS = _SETS["method_options"]
+KNOWN_PACKAGES = _SETS["known_packages"]
 
 
 def is_builtin_call(name: str, keys: Collection[str | None]) -> bool:
@@ -469,23 +466,9 @@ def is_builtin_call(name: str, keys: Collection[str | None]) -> bool:
     (True, False)
     """
     named = {key for key in keys if key is not None}
-    is_own = named <= _BUILTIN_OPTIONS.get(name, set()) and (None in keys or "iterable" in named)
+    is_own = named <= {*_BUILTIN_OPTIONS.get(name, ())} and (None in keys or "iterable" in named)
     return name in BUILTINS and (not named or is_own)
 
-
-EXITS = frozenset({"exit", "quit", "sys.exit"})
-"""Functions of Python that end the program."""
-
-LIBRARY_FUNCTIONS = frozenset({
-    "time.sleep", "time.time", "time.perf_counter", "asyncio.sleep", "asyncio.get_event_loop",
-    "asyncio.as_completed", "asyncio.wait", "json.dumps", "json.loads", "json.dump", "json.load",
-    "datetime.now", "datetime.today", "datetime.utcnow", "datetime.strptime", "datetime.datetime.now",
-    "datetime.datetime.today", "datetime.datetime.utcnow", "datetime.datetime.strptime", "date.today",
-    "datetime.date.today", "timedelta", "datetime.timedelta", "os.getenv", "os.environ.get", "sys.exit",
-    "random.seed", "re.sub", "re.search", "re.match", "re.findall", "uuid.uuid4", "logging.basicConfig",
-    "setTimeout", "Date.now",
-})  # fmt: skip
-"""Functions of the languages' libraries that programs call without an import: they are never tools."""
 
 EXCEPTIONS = frozenset(
     name
@@ -494,75 +477,14 @@ EXCEPTIONS = frozenset(
 )
 """Python's exceptions: what a program raises is no tool."""
 
-SELF_NAMES = frozenset({"self", "cls", "this", "super"})
-"""What a class calls itself: a method of one is no tool."""
 
-MUTATING_METHODS = frozenset({
-    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault",
-    "popitem", "add", "discard", "difference_update", "intersection_update",
-    "symmetric_difference_update", "appendleft", "extendleft", "popleft", "rotate", "move_to_end",
-    "subtract", "push", "shift", "unshift", "splice", "fill", "copyWithin", "set", "delete",
-})  # fmt: skip
-"""Methods that change a list, an object or a set in place, in Python and in JavaScript."""
-
-MUTATING_FUNCTIONS = frozenset({
-    "shuffle", "heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left",
-    "insort_right", "setattr", "delattr", "setitem", "delitem", "Object.assign",
-})  # fmt: skip
-"""Functions of the languages' libraries that change their first argument in place."""
-
-PASS_THROUGH_FUNCTIONS = frozenset({
-    "next", "min", "max", "iter", "reversed", "zip", "enumerate", "filter", "getattr", "map", "vars",
-})  # fmt: skip
-"""Functions of the language that give what they are given, or a part of it, and no copy."""
-
-HIGHER_ORDER_FUNCTIONS = frozenset({
-    "map", "filter", "partial", "submit", "to_thread", "run_in_executor", "starmap", "apply_async",
-    "imap", "reduce", "Thread", "Process",
-})  # fmt: skip
-"""Functions of the languages and their libraries that call what they are given."""
-
-_READING_METHODS = frozenset({
-    "json", "text", "raise_for_status", "read", "readline", "readlines", "close", "result", "done",
-    "exception", "isoformat", "strftime", "timestamp", "date", "time", "total_seconds", "to_dict",
-    "to_json", "to_string", "tolist", "to_list", "dict", "model_dump", "model_dump_json", "head", "tail",
-    "describe", "group", "groups", "then", "catch", "finally", "map", "filter", "forEach", "reduce",
-    "some", "every", "includes", "indexOf", "lastIndexOf", "slice", "concat", "flat", "flatMap", "at",
-    "has", "entries", "findIndex", "substring", "substr", "charAt", "trim", "trimStart", "trimEnd",
-    "padStart", "padEnd", "repeat", "match", "test", "toString", "toFixed", "toUpperCase", "toLowerCase",
-    "toISOString", "toLocaleString", "localeCompare", "getTime", "valueOf", "replaceAll", "size",
-    "length", "isEmpty", "toJSON",
-})  # fmt: skip
-DATA_METHODS = _READING_METHODS.union(
+DATA_METHODS = _SETS["reading_methods"].union(
     *(
         [name for name in dir(kind) if name[0] != "_"]
         for kind in (str, bytes, int, float, list, tuple, dict, set)
     )
 )
 """Methods of the values that tools give, and of texts, lists and objects: they look, and call no tool."""
-
-METHOD_OPTIONS = frozenset({
-    "key", "reverse", "default", "sep", "maxsplit", "encoding", "errors", "keepends", "timespec",
-    "timeout", "indent", "orient", "by", "ascending", "inplace", "exclude", "exclude_none", "include",
-})  # fmt: skip
-"""The names of such methods' own arguments; an argument of another name is a tool's."""
-
-KNOWN_PACKAGES = frozenset({
-    "aiohttp", "android", "anthropic", "asyncpg", "attr", "attrs", "boto3", "botocore", "bs4", "celery",
-    "click", "com", "cv2", "datasets", "dateutil", "distutils", "django", "docx", "dotenv", "fastapi",
-    "flask", "fpdf", "geopy", "google", "googleapiclient", "googlemaps", "gradio", "httpx", "huggingface_hub",
-    "IPython", "java", "javax", "jinja2", "joblib", "jwt", "kotlin", "langchain", "langchain_community",
-    "langchain_core", "langchain_openai", "langgraph", "litellm", "llama_index", "loguru", "lxml",
-    "markdown", "matplotlib", "mpl_toolkits", "msgpack", "networkx", "nltk", "numba", "numpy", "openai",
-    "openpyxl", "org", "pandas", "paramiko", "PIL", "pint", "plotly", "polars", "psutil", "psycopg2",
-    "pyarrow", "pydantic", "pygame", "pymongo", "pymysql", "PyPDF2", "pypdf", "pytest", "pytz", "redis",
-    "regex", "reportlab", "requests", "rich", "scipy", "seaborn", "selenium", "setuptools", "six",
-    "skimage", "sklearn", "smolagents", "spacy", "sqlalchemy", "starlette", "statsmodels", "streamlit",
-    "sympy", "tabulate", "tenacity", "tensorflow", "tiktoken", "tkinter", "torch", "torchvision", "tqdm",
-    "transformers", "typer", "typing_extensions", "ujson", "unittest", "urllib3", "uvicorn", "webdriver",
-    "websockets", "yaml", "yfinance",
-})  # fmt: skip
-"""Packages that programs use beside the standard library, and roots of Java's: what they offer is no tool."""
 
 
 def is_library(module: str) -> bool:
