@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from planner_eval.base.errors import AnswerError, DatasetError, InputError, PairingError, ParseError
 from planner_eval.base.frozen import fast_frozen
@@ -369,8 +370,40 @@ class Scorer(NamedTuple):
 def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) -> Report:
     """The report of answers that are scored one by one."""
     results = [(sample.id, scorer.one(sample, text)) for sample, text in records]
-    rows = tuple([scorer.row(*result) for result in results])
+    rows = ScoredRows(scorer.row, results)
     return Report(benchmark, variant, len(results), tuple(scorer.figures(results)), rows)
+
+
+class ScoredRows(Sequence[SampleScore]):
+    """The rows of answers, made when somebody looks at one: who asks for figures alone needs none.
+
+    Args:
+        row: Makes the row of what was found out about an answer.
+        results: What was found out.
+    """
+
+    def __init__(self, row: Callable[[str, Any], SampleScore], results: SampleResults) -> None:
+        self.row, self.results = row, results
+
+    @cached_property
+    def _rows(self) -> tuple[SampleScore, ...]:
+        return tuple([self.row(*result) for result in self.results])
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[SampleScore]:
+        return iter(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> SampleScore: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SampleScore]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return self._rows[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._rows == tuple(other) if isinstance(other, Sequence) else NotImplemented
 
 
 def sum_columns(rows: Iterable[Sequence[int]], size: int) -> list[int]:

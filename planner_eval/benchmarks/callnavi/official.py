@@ -337,8 +337,10 @@ def gold_problem(sample: Sample) -> str | None:
     gold = sample.gold
     if not isinstance(gold, dict):
         return f"gold is a {type(gold).__name__}, not a CallNavi record with API and parameters"
-    lacks = "parameters" if isinstance(gold.get("API"), list) else "API"
-    return None if isinstance(gold.get(lacks), list) else f"gold has no list {lacks!r}: not a CallNavi record"
+    for name in ("API", "parameters"):
+        if not isinstance(gold.get(name), list):
+            return f"gold has no list {name!r}: not a CallNavi record"
+    return None
 
 
 def _parameter_figures(judged: Sequence[_StoredAnswer], has_judge: bool) -> Iterable[Figure]:
