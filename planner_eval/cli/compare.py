@@ -181,7 +181,7 @@ def _write_page(systems: Systems, judging: Judging, names: Sequence[str], output
         raise click.UsageError(f"a page shows two systems, not {len(systems.paths)}: name two of them")
     view = page_settings()
     if systems.gold is None:
-        page = page_of_runs(systems.paths, view, judging._replace(policy=None), names=names)
+        page = page_of_runs(systems.paths, view, judging._replace(policy=None), Work(), names)
     else:
         page = page_of_systems(systems, systems.pair(), judging, view, Work(), names)
     return finish_page(page, output)

@@ -127,7 +127,7 @@ def page_of_runs(
     runs: Sequence[str],
     view: PageSettings,
     judging: Judging,
-    work: Work = Work(),  # noqa: B008
+    work: Work,
     names: Sequence[str] = (),
 ) -> PageResult:
     """A page of one run of score or diff, or of two.
@@ -140,26 +140,23 @@ def page_of_runs(
         work: How the pairs are worked on.
         names: What the runs are called; as the user named them when empty.
     """
-    from planner_eval.models.report_runs import read_page_run, report_run
+    from planner_eval.models.report_runs import read_page_run
 
     stored_runs = [read_page_run(folder, judging.policy) for folder in runs]
     first = stored_runs[0]
     for run in stored_runs[1:]:
         first.refuse_unlike(run)
-    names = names or system_names(runs)
     named = judging.policy or (None if first.policy.name == "default" else first.policy.name)
     commands = [diff_command(*r.given, r.paired, named, r.wrappers) for r in stored_runs]
-    how: dict[str, Any] = {
+    how = {
         **work_settings(work, first.paired),
-        "causes": judging.causes or any(r.causes for r in stored_runs),
+        "policy": first.policy,
+        "metrics": judging.metrics or first.metrics,
+        "by": judging.keys or first.by,
         "cluster": judging.cluster or first.cluster,
+        "causes": judging.causes or any(r.causes for r in stored_runs),
+        "names": names or system_names(runs),
     }
-    if len(stored_runs) == 1:
-        how |= {"metrics": judging.metrics, "by": judging.keys, "name": names[0]}
-        return report_run(first, shown=view._replace(command=commands[0]), **how)
-    how |= {"policy": first.policy, "by": judging.keys or first.by, "names": names}
-    if metrics := judging.metrics or first.metrics:
-        how["metrics"] = metrics
     return _page([r.paired for r in stored_runs], view, commands, how)
 
 

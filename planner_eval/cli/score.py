@@ -261,7 +261,7 @@ def _report_of_run(run: str, output: Output, cluster: str | None) -> Report:
         from planner_eval.cli.report import page_of_runs, page_settings, write_page
 
         shown = page_settings(only=output.failures)
-        write_page(page_of_runs([run], shown, Judging(cluster=cluster)), output.file)
+        write_page(page_of_runs([run], shown, Judging(cluster=cluster), Work()), output.file)
     note(*report.about.notes)
     return report
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import InputError
-from planner_eval.comparison.evaluate import PairedFiles, Progress, pair
+from planner_eval.comparison.evaluate import PairedFiles, pair
 from planner_eval.comparison.metrics import METRICS
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.resolve import policy_of
@@ -16,10 +16,8 @@ from planner_eval.comparison.rows import Reading
 from planner_eval.models.predict.folder import read_predicted_run, read_run_answers, select_asked_golds
 from planner_eval.reading.files.files import PlanFile
 from planner_eval.reading.files.frameworks import add_file, unshipped_rows
-from planner_eval.results.page.report import DEFAULT_SETTINGS, PageResult, PageSettings, report
 from planner_eval.results.runs.folder import changed_input, input_of, inputs_of
 from planner_eval.results.runs.jobs import describe
-from planner_eval.results.runs.pairs import DEFAULT_RUNNING, Running
 from planner_eval.results.runs.stored import StoredRun, read_stored_run, run_data
 from planner_eval.results.runs.work import digest_of
 
@@ -126,43 +124,6 @@ def _answers_command(options: Mapping[str, Any]) -> str:
     if os.path.isdir(gold):
         words[-1:] = [options["benchmark"], "--source", gold]
     return shlex.join(map(str, words))
-
-
-def report_run(  # noqa: PLR0913 - the options of a public function
-    stored: PageRun,
-    *,
-    metrics: Sequence[str] = (),
-    by: Sequence[str] = (),
-    cluster: str | None = None,
-    shown: PageSettings = DEFAULT_SETTINGS,
-    name: str | None = None,
-    causes: bool = False,
-    running: Running = DEFAULT_RUNNING,
-    progress: Progress | None = None,
-) -> PageResult:
-    """Write one page of a run.
-
-    Its pairs are compared again: the rows of a run hold what differs or figures, and no plans.
-
-    Args:
-        stored: The run, as :func:`read_page_run` gives it.
-        metrics: Other metrics than its own.
-        by: What to break the figures down by, where not as the run did.
-        cluster: What says in which cluster a pair lies, where not as the run did.
-        shown: What the page shows, and how.
-        name: What the run is called; its folder when left out.
-        causes: Find what each root cause costs, also where the run did not.
-        running: How the work is done.
-        progress: Is told how many pairs are done.
-
-    Raises:
-        InputError: the run is not done, or its files are not as it left them.
-    """
-    return report(
-        stored.paired, policy=stored.policy, metrics=metrics or stored.metrics, by=by or stored.by,
-        cluster=cluster or stored.cluster, names=[name or stored.run.path.rstrip("/" + os.sep)],
-        shown=shown, causes=causes or stored.causes, running=running, progress=progress,
-    )  # fmt: skip
 
 
 def _read_input_names(path: str) -> tuple[str, str]:
