@@ -417,7 +417,7 @@ def figure_rows(scored: Scored) -> Iterator[dict[str, Any]]:
         for variant, figures in by_name.items():
             figure = figures.get(name)
             row[variant] = figure_value(figure)
-            row[f"{variant} of"] = _format_counts(figure)
+            row[f"{variant} of"] = format_counts(figure)
         row_figures = [figures.get(name) for figures in by_name.values()]
         row["note"] = _figure_note(scored, row_figures)
         yield row
@@ -432,7 +432,8 @@ def figure_value(figure: Figure | None) -> Any:
     return figure.value
 
 
-def _format_counts(figure: Figure | None) -> str | None:
+def format_counts(figure: Figure | None) -> str | None:
+    """Of how many how many count; None where a figure is of none."""
     if figure is None or figure.denominator is None:
         return None
     return f"{figure.numerator:g}/{figure.denominator:g}" if figure.numerator is not None else None

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.cli.options import Scope, bundle_options, note, option, refuse_idle
+from planner_eval.cli.options import Scope, bundle_options, note, option, refuse_idle, split_setting
 from planner_eval.cli.output import Output
 from planner_eval.cli.terminal import Target
 
@@ -206,13 +205,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, str]:
     Raises:
         InputError: a text is no ``NAME=VALUE``.
     """
-    settings = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not sign:
-            raise InputError(f"--set {text!r}: expected NAME=VALUE")
-        settings[name.strip()] = value.strip()
-    return settings
+    return {name: value.strip() for name, value in map(split_setting, texts)}
 
 
 def _open_judge(published: BenchmarkOptions) -> Judge | None:

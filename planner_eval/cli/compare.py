@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,6 +24,7 @@ from planner_eval.cli.benchmark_options import (
 )
 from planner_eval.cli.options import (
     as_command,
+    finite_number,
     format_condition,
     gold_doubts_option,
     note,
@@ -215,11 +215,8 @@ def _parse_allowance(text: str) -> Allowance:
     from planner_eval.results.contrast import Allowance
 
     metric, sign, margin = text.partition(":")
-    try:
-        least = float(margin) if sign else None
-    except ValueError:
-        least = math.nan
-    if not metric.strip() or (least is not None and not (math.isfinite(least) and least >= 0)):
+    least = finite_number(margin) if sign else None
+    if not metric.strip() or (sign and (least is None or least < 0)):
         raise InputError(f"--fail-if-worse {text!r}: expected METRIC or METRIC:MARGIN, e.g. exact:0.02")
     return Allowance(metric.strip(), least)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import wraps
 from math import isfinite
 from typing import Any, TypeAlias
@@ -10,6 +11,7 @@ from typing import Any, TypeAlias
 import click
 from click.core import ParameterSource
 
+from planner_eval.base.errors import InputError
 from planner_eval.base.formats import formats_of, shows
 from planner_eval.base.text import printable
 from planner_eval.cli.help import SHARED, Command
@@ -231,6 +233,26 @@ def _typed_flag(context: click.Context, name: str) -> str:
     negated = option.secondary_opts and context.params.get(name) is False
     flag = max(option.secondary_opts if negated else option.opts, key=len)
     return str(context.meta.get(f"planeval.typed {flag}", flag))
+
+
+def split_setting(text: str, example: str = "") -> tuple[str, str]:
+    """The name and the value of ``--set NAME=VALUE``.
+
+    Raises:
+        InputError: the text is none.
+    """
+    name, sign, value = text.partition("=")
+    if not sign or not name.strip():
+        raise InputError(f"--set {text!r}: expected NAME=VALUE{example}")
+    return name.strip(), value
+
+
+def finite_number(text: str) -> float | None:
+    """The number that a text is; None where it is none, or no finite one."""
+    with suppress(ValueError):
+        if isfinite(number := float(text)):
+            return number
+    return None
 
 
 def missing_argument(name: str) -> click.UsageError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from contextlib import suppress
@@ -16,7 +15,7 @@ from planner_eval.base.formats import format_of_suffix, formats_of, load_writer,
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.output_files import write
 from planner_eval.base.text import json_safe, printable
-from planner_eval.cli.options import Decorator, add_options, bundle_options, note, option
+from planner_eval.cli.options import Decorator, add_options, bundle_options, finite_number, note, option
 from planner_eval.cli.terminal import (
     Target,
     clear_counter_line,
@@ -116,11 +115,7 @@ def _parse_threshold(text: str) -> Threshold:
         InputError: it is no ``NAME=NUMBER``, or the number is none that can be reached.
     """
     name, _, value = text.partition("=")
-    try:
-        least = float(value)
-    except ValueError:
-        least = math.nan
-    if not math.isfinite(least):
+    if (least := finite_number(value)) is None:
         raise InputError(f"--fail-under {text!r}: expected METRIC=NUMBER, e.g. exact=0.9")
     return Threshold(name.strip(), least)
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import planner_eval as pe
-from planner_eval.base.errors import InputError
 from planner_eval.base.text import format_count, to_json
 from planner_eval.cli.options import (
     COUNT,
@@ -23,6 +22,7 @@ from planner_eval.cli.options import (
     note,
     option,
     refuse_idle,
+    split_setting,
 )
 from planner_eval.cli.output import emit
 from planner_eval.cli.sources import request_options
@@ -180,13 +180,11 @@ def say_run(
 # What the options of ``predict`` ask for.
 def parse_setting(text: str) -> tuple[str, Any]:
     """One ``NAME=VALUE`` of sampling; none leaves something out."""
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        raise InputError(f"--set {text!r}: expected NAME=VALUE, e.g. temperature=0.5")
+    name, value = split_setting(text, ", e.g. temperature=0.5")
     try:
-        return name.strip(), json.loads("null" if value == "none" else value)
+        return name, json.loads("null" if value == "none" else value)
     except ValueError:
-        return name.strip(), value
+        return name, value
 
 
 def _prepare_options(

@@ -278,14 +278,13 @@ def _unsolved_reason(row: SampleScore) -> str:
     """Why a record does not count as solved: the error, or its figures."""
     if row.error:
         return row.error.split("\n")[0]
+    from planner_eval.benchmarks.score import format_counts
+
     figures = []
     for figure in row.figures:
-        value = figure.value
-        if figure.numerator is not None and figure.denominator is not None:
-            value = f"{figure.numerator:g}/{figure.denominator:g}"
-        elif isinstance(value, (int, float)):
-            value = f"{value:g}"
-        figures += [] if figure.value is None else [f"{figure.name} {value}"]
+        if (value := figure.value) is not None:
+            number = f"{value:g}" if isinstance(value, (int, float)) else value
+            figures.append(f"{figure.name} {format_counts(figure) or number}")
     return "not solved" + (f": {', '.join(figures)}" if figures else "")
 
 
