@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import Any
 
 from planner_eval.comparison.matching.align import Matching
+from planner_eval.comparison.matching.pairing import Pairing
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS
-from planner_eval.plan.linking import build_plan, move_references, replace_arguments
+from planner_eval.plan.linking import build_plan, move_arguments, move_references, replace_arguments
 from planner_eval.plan.model import (
     Arguments,
     Bag,
@@ -47,37 +48,25 @@ def prepare_for_counting(matching: Matching) -> Matching:
     if matching.counted or (matching.policy is DEFAULT_POLICY and matching.terms is NO_TERMS):
         return matching
     pred_numbered, gold_numbered = matching.numbered
-    pairing = matching.pairing
-    if pairing is None:
-        gold_plan = _replace_arguments(matching.gold, gold_numbered.written)
-        pairs = matching.alignment.pairs
-        if all(pred == image for pred, image in pairs):
-            return matching._replace(pred=gold_plan, gold=gold_plan, counted=True)
-        pred_by_gold = {image: pred for pred, image in pairs}
-        reordered = [*pred_numbered.written]
-        for pred, image in pairs:
-            reordered[pred] = tuple(
-                (name, move_references(value, pred_by_gold)) for name, value in gold_numbered.written[image]
-            )
-        return matching._replace(
-            pred=_replace_arguments(matching.pred, reordered), gold=gold_plan, counted=True
-        )
-    if pairing.matcher is None and pred_numbered.written is pred_numbered.arguments:
-        return matching._replace(counted=True)
-    to_pred = {gold: pred for pred, gold in matching.alignment.pairs}
+    pairing, pairs = matching.pairing, matching.alignment.pairs
+    to_pred = {gold: pred for pred, gold in pairs}
     pred_arguments, gold_arguments = [*pred_numbered.written], [*gold_numbered.written]
-    for pred, gold in matching.alignment.pairs:
-        wrong = pairing.final(pred, gold)
-        written_pair = pairing.pred.written(pred), pairing.gold.written(gold)
-        bags = {name for name, (_, _, value) in pairing.gold.arguments(gold).items() if type(value) is Bag}
-        pred_arguments[pred], gold_arguments[gold] = _select_counted_arguments(
-            *written_pair, wrong, bags, to_pred
-        )
-    return matching._replace(
-        pred=_replace_arguments(matching.pred, pred_arguments),
-        gold=_replace_arguments(matching.gold, gold_arguments),
-        counted=True,
-    )
+    if pairing is None:
+        gold_plan = _replace_arguments(matching.gold, gold_arguments)
+        if all(pred == gold for pred, gold in pairs):
+            return matching._replace(pred=gold_plan, gold=gold_plan, counted=True)
+        for pred, gold in pairs:
+            pred_arguments[pred] = move_arguments(gold_arguments[gold], to_pred)
+    elif pairing.matcher is None and pred_numbered.written is pred_numbered.arguments:
+        return matching._replace(counted=True)
+    else:
+        for pred, gold in pairs:
+            pred_arguments[pred], gold_arguments[gold] = _select_counted_arguments(
+                pairing, pred, gold, to_pred
+            )
+        gold_plan = _replace_arguments(matching.gold, gold_arguments)
+    pred_plan = _replace_arguments(matching.pred, pred_arguments)
+    return matching._replace(pred=pred_plan, gold=gold_plan, counted=True)
 
 
 def _replace_arguments(plan: Plan, arguments: Sequence[Arguments]) -> Plan:
@@ -93,46 +82,36 @@ def _replace_arguments(plan: Plan, arguments: Sequence[Arguments]) -> Plan:
 
 
 def _select_counted_arguments(
-    pred_args: Mapping[Any, Value],
-    gold_args: Mapping[Any, Value],
-    wrong: Mapping[Any, float],
-    bags: set[Any],
-    to_pred: Mapping[int, int],
+    pairing: Pairing, pred: int, gold: int, to_pred: Mapping[int, int]
 ) -> tuple[Arguments, Arguments]:
     """The arguments of two partners that count, pred's and gold's."""
-    pred_counted: list[tuple[str, Value]] = []
-    gold_counted: list[tuple[str, Value]] = []
+    wrong = pairing.final(pred, gold)
+    pred_args, gold_args = pairing.pred.written(pred), pairing.gold.written(gold)
+    right = {
+        key: _find_counted_value(pred_args[key], value, to_pred)
+        for key, value in gold_args.items()
+        if key in pred_args and key not in wrong
+    }
+    pred_counted = []
     for key, value in pred_args.items():
-        if key not in gold_args:
-            if key in wrong:
-                pred_counted.append((_argument_name(key), value))
+        if key in right:
+            pred_counted.append((_argument_name(key), move_references(right[key], to_pred)))
         elif key in wrong:
-            reorder = key in bags and type(value) is list and type(gold_args[key]) is list
-            pred_counted.append(
-                (_argument_name(key), _align_items(value, gold_args[key], to_pred) if reorder else value)
-            )
-        elif type(gold_args[key]) in _SCALAR_TYPES and type(value) in _SCALAR_TYPES:
-            pred_counted.append((_argument_name(key), gold_args[key]))
-        else:
-            pred_counted.append(
-                (
-                    _argument_name(key),
-                    move_references(_find_counted_value(value, gold_args[key], to_pred), to_pred),
-                )
-            )
-    for key, value in gold_args.items():
-        if key in pred_args:
-            plain = type(value) in _SCALAR_TYPES and type(pred_args[key]) in _SCALAR_TYPES
-            own = plain or key in wrong
-            gold_counted.append(
-                (_argument_name(key), value if own else _find_counted_value(pred_args[key], value, to_pred))
-            )
-        elif key in wrong:
-            gold_counted.append((_argument_name(key), value))
+            items = value, gold_args.get(key)
+            if all(type(item) is list for item in items) and _is_bag(pairing, gold, key):
+                value = _align_items(*items, to_pred)
+            pred_counted.append((_argument_name(key), value))
+    gold_counted = [
+        (_argument_name(key), right.get(key, value))
+        for key, value in gold_args.items()
+        if key in right or key in wrong
+    ]
     return tuple(pred_counted), tuple(gold_counted)
 
 
-_SCALAR_TYPES = frozenset({str, int, float, bool, type(None)})
+def _is_bag(pairing: Pairing, gold: int, key: Any) -> bool:
+    """Whether the order of an argument's items does not count."""
+    return type(pairing.gold.arguments(gold)[key][2]) is Bag
 
 
 def _argument_name(key: Any) -> str:

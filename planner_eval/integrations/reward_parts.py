@@ -16,7 +16,7 @@ from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.matching.align import Matching, match
 from planner_eval.comparison.metrics.facts import Counts, Facts
 from planner_eval.plan.canonical import value_key
-from planner_eval.plan.linking import build_plan, move_references, replace_arguments
+from planner_eval.plan.linking import build_plan, move_arguments, replace_arguments
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.finding.answers import blank_thoughts_and_tokens
 from planner_eval.reading.dialects.finding.segments import blank
@@ -241,10 +241,7 @@ def _remove_copies(plan: Plan, copies: Mapping[int, int]) -> Plan:
     new_index = {index: new for new, index in enumerate(remaining)}
     new_index |= {index: new_index[original] for index, original in copies.items()}
     calls = [
-        replace_arguments(
-            plan.calls[index],
-            tuple((n, move_references(v, new_index)) for n, v in plan.calls[index].arguments),
-        )
+        replace_arguments(plan.calls[index], move_arguments(plan.calls[index].arguments, new_index))
         for index in remaining
     ]
     return build_plan(calls)

@@ -359,6 +359,11 @@ def move_references(
     return map_leaves(change, value)
 
 
+def move_arguments(arguments: Arguments, positions: Mapping[int, int]) -> Arguments:
+    """:func:`move_references` of each argument's value."""
+    return tuple((name, move_references(value, positions)) for name, value in arguments)
+
+
 def build_plan(calls: Iterable[Call], answer: Arguments | None = None) -> Plan:
     """The plan of linked calls, its edges read off their references."""
     calls = tuple(calls)

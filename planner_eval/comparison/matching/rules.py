@@ -11,9 +11,9 @@ yes is enough.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import PolicyError
 from planner_eval.base.text import shorten
@@ -23,7 +23,7 @@ from planner_eval.comparison.policy.counting import choose_called_in_order, keep
 from planner_eval.comparison.policy.policy import NO_TERMS, Policy, Terms
 from planner_eval.comparison.policy.values import NOTHING, Rule
 from planner_eval.plan.canonical import LEFT_OUT, OWN_POSITIONS, NumberedPlan, value_key
-from planner_eval.plan.linking import build_plan, move_references, replace_arguments
+from planner_eval.plan.linking import build_plan, move_arguments, replace_arguments
 from planner_eval.plan.model import (
     WHOLE_RESULT_NAMES,
     Arguments,
@@ -302,16 +302,8 @@ def _call_user_function(
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
 
 
-class PreparedPlans(NamedTuple):
-    """Two plans as a policy compares them, and what gold leaves open of its calls as they are then."""
-
-    pred: Plan
-    gold: Plan
-    terms: Terms
-
-
-def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> PreparedPlans:
-    """The two plans as the policy compares them; the same two where it changes nothing."""
+def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> tuple[Plan, Plan, Terms]:
+    """The two plans as the policy compares them, and what gold leaves open of its calls as they are then."""
     if policy.names == "loose":
         pred = _respell_tools(pred, gold, policy)
     if policy.outputs:
@@ -327,7 +319,7 @@ def prepare(policy: Policy, pred: Plan, gold: Plan, terms: Terms) -> PreparedPla
         terms = terms._replace(optional=frozenset(call.id for call in gold.calls))
     if not policy.answer:
         pred, gold = replace(pred, answer=None), replace(gold, answer=None)
-    return PreparedPlans(pred, gold, terms)
+    return pred, gold, terms
 
 
 def drop_extra_calls(
@@ -408,15 +400,8 @@ class _Outliner:
             arguments = tuple((name, self.value(call.name, name, v)) for name, v in call.arguments)
             self.place[position] = len(self.calls)
             self.calls.append(replace_arguments(call, arguments))
-        calls = [
-            replace_arguments(call, tuple((n, self.resolved(v)) for n, v in call.arguments))
-            for call in self.calls
-        ]
-        answer = self.plan.answer
-        moved_answer = (
-            None if answer is None else tuple((n, move_references(v, self.place)) for n, v in answer)
-        )
-        return replace(build_plan(calls, moved_answer), dialect=self.plan.dialect, text=self.plan.text)
+        taken_out = {-index - 1: index for index in range(len(self.calls))}
+        return _replace_calls(self.plan, self.calls, self.place | taken_out)
 
     def value(self, consumer: str, argument: str, value: Value) -> Value:
         """A value with the calls in it taken out; references to these are negative until the end."""
@@ -432,10 +417,6 @@ class _Outliner:
         self.calls.append(Call(f"inlined{len(self.calls) + 1}", name, arguments))
         return Ref(-len(self.calls), self.paths.get((consumer, argument, name), ()))
 
-    def resolved(self, value: Value) -> Value:
-        taken_out = {-index - 1: index for index in range(len(self.calls))}
-        return move_references(value, self.place | taken_out)
-
 
 def _outline_calls(plan: Plan, other: Plan) -> Plan:
     """The plan with inlined calls as calls of their own, as far as the other plan makes such calls.
@@ -449,29 +430,21 @@ def _outline_calls(plan: Plan, other: Plan) -> Plan:
 
 def _merge_repeats(plan: Plan, policy: Policy) -> tuple[Plan, dict[str, str]]:
     """The plan with equal calls of tools without state made once, and which call stands for each."""
-    numbers = NumberedPlan(plan, {}).numbers
     first: dict[Any, int] = {}
-    new_positions: dict[int, int] = {}
-    retained: list[int] = []
-    for position, call in enumerate(plan.calls):
-        number = numbers[position]
-        if number is None or policy.is_stateful(call.app, call.name):
-            key: Any = ("own", position)
-        else:
-            key = number
-        if key not in first:
-            first[key] = len(retained)
-            retained.append(position)
-        new_positions[position] = first[key]
-    merged_ids = {call.id: plan.calls[retained[new_positions[i]]].id for i, call in enumerate(plan.calls)}
-    if len(retained) == len(plan.calls):
+    twins = []
+    for position, (call, number) in enumerate(zip(plan.calls, NumberedPlan(plan, {}).numbers, strict=False)):
+        own = number is None or policy.is_stateful(call.app, call.name)
+        twins.append(first.setdefault(("own", position) if own else number, position))
+    merged_ids = {call.id: plan.calls[twin].id for call, twin in zip(plan.calls, twins, strict=True)}
+    if len(first) == len(plan.calls):
         return plan, merged_ids
-    calls = [plan.calls[position] for position in retained]
-    calls = [
-        replace_arguments(c, tuple((n, move_references(v, new_positions)) for n, v in c.arguments))
-        for c in calls
-    ]
-    answer = (
-        None if plan.answer is None else tuple((n, move_references(v, new_positions)) for n, v in plan.answer)
-    )
-    return replace(build_plan(calls, answer), dialect=plan.dialect, text=plan.text), merged_ids
+    retained = {position: index for index, position in enumerate(first.values())}
+    new_positions = {position: retained[twin] for position, twin in enumerate(twins)}
+    return _replace_calls(plan, [plan.calls[position] for position in retained], new_positions), merged_ids
+
+
+def _replace_calls(plan: Plan, calls: list[Call], positions: Mapping[int, int]) -> Plan:
+    """A plan of other calls, whose references, and the answer's, point to new places."""
+    moved = [replace_arguments(call, move_arguments(call.arguments, positions)) for call in calls]
+    answer = None if plan.answer is None else move_arguments(plan.answer, positions)
+    return replace(build_plan(moved, answer), dialect=plan.dialect, text=plan.text)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from planner_eval.comparison.policy.policy import Policy, ToolCount, tool_fits
-from planner_eval.plan.linking import build_plan, move_references
-from planner_eval.plan.model import Arguments, Plan, Ref, leaves
+from planner_eval.plan.linking import build_plan, move_arguments
+from planner_eval.plan.model import Plan, Ref, leaves
 from planner_eval.reading.trace_times import is_failed
 
 if TYPE_CHECKING:
@@ -87,10 +87,12 @@ def keep_calls(plan: Plan, positions: Iterable[int], *, answer: bool) -> Plan:
         return plan
     new_positions = {position: number for number, position in enumerate(sorted(needed))}
     calls = [
-        replace(call, arguments=_moved(call.arguments, new_positions)) if position in producers else call
+        replace(call, arguments=move_arguments(call.arguments, new_positions))
+        if position in producers
+        else call
         for position, call in ((position, plan.calls[position]) for position in new_positions)
     ]
-    moved = None if plan.answer is None or not answer else _moved(plan.answer, new_positions)
+    moved = None if plan.answer is None or not answer else move_arguments(plan.answer, new_positions)
     return replace(build_plan(calls, moved), dialect=plan.dialect, text=plan.text)
 
 
@@ -114,7 +116,3 @@ def choose_called_in_order(pred: Sequence[int | None], gold: Sequence[int | None
         chosen.append(position)
         position += 1
     return chosen
-
-
-def _moved(arguments: Arguments, positions: Mapping[int, int]) -> Arguments:
-    return tuple((name, move_references(value, positions)) for name, value in arguments)

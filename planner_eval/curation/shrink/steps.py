@@ -17,7 +17,7 @@ from planner_eval.curation.shrink.pairs import (
     replace_calls,
     weight_of,
 )
-from planner_eval.plan.linking import build_plan, move_references
+from planner_eval.plan.linking import build_plan, move_arguments
 from planner_eval.plan.model import (
     Arguments,
     Path,
@@ -393,17 +393,12 @@ def _keep_remaining_calls(plan: Plan, removed: Collection[int | None]) -> Plan:
     new_positions = {position: new for new, position in enumerate(remaining)}
     calls = [
         replace(
-            plan.calls[position],
-            arguments=tuple(
-                (n, move_references(v, new_positions)) for n, v in plan.calls[position].arguments
-            ),
+            plan.calls[position], arguments=move_arguments(plan.calls[position].arguments, new_positions)
         )
         for position in remaining
     ]
     answer = plan.answer
-    return build_plan(
-        calls, None if answer is None else tuple((n, move_references(v, new_positions)) for n, v in answer)
-    )
+    return build_plan(calls, None if answer is None else move_arguments(answer, new_positions))
 
 
 # ----------------------------------------------------------------------
