@@ -9,7 +9,7 @@ other is extra.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -61,30 +61,23 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
     >>> found.alignment.pairs, rematch_for_explanation(found)[0].alignment.pairs
     (((1, 0), (0, 1)), ((0, 1),))
     """
-    pairing = matching.pairing
-    if pairing is None:
+    if matching.pairing is None:
         return matching, True
     flows = bool(matching.pred.edges or matching.gold.edges)
-    explained, exact = _choose_partners(pairing, flows=flows)
-    parted = _part_other_computations(explained) if flows else explained
-    if parted is not explained:
-        return _with_partners(matching, parted), exact
+    chosen, exact = _choose_partners(matching.pairing, flows=flows)
+    explained = _part_other_computations(chosen) if flows else chosen
     alone = ALONE in explained.to_pred, ALONE in explained.to_gold
-    if any(alone) and len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES:
+    few = len(matching.gold.calls) * len(matching.pred.calls) <= MAX_PLACES
+    if explained is chosen and any(alone) and few:
         if not explained.settled and not is_conversation(matching.pred):  # there turns tell equal calls apart
             explained = _choose_nearest_equals(explained)
         explained = _pair_by_place(explained) if all(alone) else explained
-    return _with_partners(matching, explained), exact
-
-
-def _with_partners(matching: Matching, explained: Pairing) -> Matching:
-    """A matching with other partners, and what figures count beside it where they differ."""
     if explained is matching.pairing:
-        return matching
+        return matching, exact
     alignment = Alignment.of(explained)
     misplaced = find_misplaced(alignment.pairs, matching.numbered, matching.policy, matching.terms)
-    explained_matching = matching._replace(alignment=alignment, pairing=explained, misplaced=misplaced)
-    return explained_matching._replace(by_name=matching)
+    by_name = {"alignment": alignment, "pairing": explained, "misplaced": misplaced, "by_name": matching}
+    return matching._replace(**by_name), exact
 
 
 def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
@@ -121,10 +114,7 @@ def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:
         }
         if sum(chosen.values()) >= -sum(values[pair] for pair in doubtful):
             break
-        rematched = pairing.copy()
-        rematched.release(preds, golds, ALONE)
-        for pair in chosen:
-            rematched.pair(*pair)
+        rematched = pairing.rematched(preds, golds, chosen)
         if _is_dearer_exchange(pairing, rematched):
             break
         pairing = rematched
@@ -176,48 +166,36 @@ def _part_other_computations(pairing: Pairing) -> Pairing:
     shared = {pair for pair in pairs if _shares_value(pairing, *pair)}
     if 2 * right >= counts[0] or CALLS_PER_SHARED_CALL * len(shared) >= counts[1]:
         return pairing
-    same, numbers = _count_shared_numbers(pairing)
-    if same >= MIN_SHARED_NUMBERS and 2 * same >= numbers:
+    pred_numbers, gold_numbers = (
+        Counter(_list_literals(plan_calls, range(len(plan_calls.tools))))
+        for plan_calls in (pairing.pred, pairing.gold)
+    )
+    same = (pred_numbers & gold_numbers).total()
+    if same >= MIN_SHARED_NUMBERS and 2 * same >= gold_numbers.total():
         return pairing
-    parted = pairing.copy()
-    for pair in pairs:
-        if pair not in shared:
-            parted.release(pair[:1], pair[1:], ALONE)
-    return parted
+    parted = [pair for pair in pairs if pair not in shared]
+    return pairing.rematched([pred for pred, _ in parted], [gold for _, gold in parted], ())
+
+
+def _list_literals(plan_calls: PlanCalls, calls: Iterable[int]) -> list[Any]:
+    """The arguments of calls that take from no call."""
+    arguments = (argument for call in calls for argument in plan_calls.arguments(call).values())
+    return [shape for shape, producers, _ in arguments if not producers]
 
 
 def _shares_value(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls have a literal in common that says something, or all of them."""
-    pred_literals, gold_literals = (
-        [shape for shape, producers, _ in plan_calls.arguments(call).values() if not producers]
-        for plan_calls, call in ((pairing.pred, pred), (pairing.gold, gold))
-    )
-    shared = [literal for literal in pred_literals if literal in gold_literals]
+    gold_literals = _list_literals(pairing.gold, [gold])
+    shared = [literal for literal in _list_literals(pairing.pred, [pred]) if literal in gold_literals]
     return any(map(is_distinctive, shared)) or (bool(shared) and not pairing.final(pred, gold))
-
-
-def _count_shared_numbers(pairing: Pairing) -> tuple[int, int]:
-    """How many of gold's numbers the prediction computes with, too, and how many gold has."""
-    pred_numbers, gold_numbers = (
-        Counter(
-            shape
-            for call in range(len(plan_calls.tools))
-            for shape, producers, _ in plan_calls.arguments(call).values()
-            if not producers
-        )
-        for plan_calls in (pairing.pred, pairing.gold)
-    )
-    return (pred_numbers & gold_numbers).total(), gold_numbers.total()
 
 
 # ----------------------------------------------------------------------
 # Places: of equal calls the one that stands there, and another tool in the place of gold's.
 def _choose_nearest_equals(pairing: Pairing) -> Pairing:
     """The pairing with those of equal calls as partners that stand where their partners do."""
-    for plan_calls, other, of_gold in (
-        (pairing.gold, pairing.pred, True),
-        (pairing.pred, pairing.gold, False),
-    ):
+    for of_gold in (True, False):
+        plan_calls = pairing.gold if of_gold else pairing.pred
         numbers = plan_calls.numbered.numbers[: len(plan_calls.tools)]
         if len({*numbers}) == len(numbers):  # as in most plans
             continue
@@ -229,14 +207,18 @@ def _choose_nearest_equals(pairing: Pairing) -> Pairing:
         for group in groups.values():
             partner = pairing.to_pred if of_gold else pairing.to_gold
             images = sorted(partner[call] for call in group if partner[call] >= 0)
-            if 0 < len(images) < len(group) and max(images) < len(other.tools):
-                pairing = _place(pairing, group, images, of_gold=of_gold)
+            pairs = _place(group, images, partner) if 0 < len(images) < len(group) else []
+            if all(partner[call] == image for call, image in pairs):
+                continue
+            if of_gold:
+                pairing = pairing.rematched(images, group, [(image, call) for call, image in pairs])
+            else:
+                pairing = pairing.rematched(group, images, pairs)
     return pairing
 
 
-def _place(pairing: Pairing, group: list[int], images: list[int], *, of_gold: bool) -> Pairing:
-    """The pairing with those of a group as partners of some calls that cross fewest other pairs."""
-    partner = pairing.to_pred if of_gold else pairing.to_gold
+def _place(group: list[int], images: list[int], partner: list[int]) -> list[tuple[int, int]]:
+    """Those of a group that cross fewest other pairs as partners of some calls."""
     others = [(call, image) for call, image in enumerate(partner) if image >= 0 and call not in group]
 
     def cost(image: int, call: int) -> float:
@@ -244,14 +226,7 @@ def _place(pairing: Pairing, group: list[int], images: list[int], *, of_gold: bo
         return crossed + 0.5 * (partner[call] != image)
 
     chosen = assign([[cost(image, call) for call in group] for image in images])
-    pairs = [(group[column], images[row]) for row, column in chosen]
-    if all(partner[call] == image for call, image in pairs):
-        return pairing
-    placed = pairing.copy()
-    placed.release(*((images, group) if of_gold else (group, images)), ALONE)
-    for call, image in pairs:
-        placed.pair(*((image, call) if of_gold else (call, image)))
-    return placed
+    return [(group[column], images[row]) for row, column in chosen]
 
 
 def _pair_by_place(pairing: Pairing) -> Pairing:
@@ -358,7 +333,6 @@ class _CommonGround:
         lookups = {pred for pred in foreign if not pairing.pred.users[pred]}
         least = 1 if is_conversation(pairing.pred.numbered.plan) else MIN_LOOKUPS
         self.lookups = lookups if len(lookups) >= least else set[int]()
-        self._features: dict[tuple[bool, int], _CallFeatures] = {}
 
     @cached_property
     def evidence(self) -> dict[tuple[int, int], float]:
@@ -368,7 +342,17 @@ class _CommonGround:
     @cached_property
     def literals(self) -> list[set[Any]]:
         """The values of either plan that take from no call."""
-        return [_find_literals(plan_calls) for plan_calls in (self.pairing.pred, self.pairing.gold)]
+        plans = self.pairing.pred, self.pairing.gold
+        return [{*_list_literals(plan_calls, range(len(plan_calls.tools)))} for plan_calls in plans]
+
+    @cached_property
+    def features(self) -> tuple[dict[int, _CallFeatures], dict[int, _CallFeatures]]:
+        """What of the calls of pred, and of those of gold, others can share."""
+        pairing, own_positions = self.pairing, range(len(self.pairing.to_pred))
+        return (
+            {pred: _CallFeatures.of(pairing.pred, pred, pairing.to_gold) for pred in self.preds},
+            {gold: _CallFeatures.of(pairing.gold, gold, own_positions) for gold in self.golds},
+        )
 
     def value(self, pred: int, gold: int) -> float:
         """How much two calls have in common; 0 or less where they are none another's partners."""
@@ -401,9 +385,9 @@ class _CommonGround:
 
     def shared(self, pred: int, gold: int, *, uses: bool = True) -> float:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
-        own, others = self.features(pred, of_pred=True), self.features(gold, of_pred=False)
+        own, others = self.features[0][pred], self.features[1][gold]
         same = {name for name, _ in own.named & others.named}
-        values = own.values_without(same) & others.values_without(same) if same else own.all & others.all
+        values = own.values_without(same) & others.values_without(same)
         links = [link for link in own.links & others.links if uses or not link[1]]
         return SAME_NAME * len(same) + OTHER_NAME * len(values) + LINK * len(links)
 
@@ -413,15 +397,6 @@ class _CommonGround:
         return sum(
             bool(gold_args[name][1]) == bool(arg[1]) for name, arg in pred_args.items() if name in gold_args
         )
-
-    def features(self, position: int, *, of_pred: bool) -> _CallFeatures:
-        """What of a call another can share."""
-        stored = self._features.get((of_pred, position))
-        if stored is None:
-            plan_calls = self.pairing.pred if of_pred else self.pairing.gold
-            images = self.pairing.to_gold if of_pred else range(len(self.pairing.to_pred))
-            stored = self._features[of_pred, position] = _CallFeatures.of(plan_calls, position, images)
-        return stored
 
     def part_unlike(self, pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
         """Partners of one tool that are two things, those with most contrary values first.
@@ -461,12 +436,6 @@ class _CommonGround:
         return count if count or apart else None
 
 
-def _find_literals(plan_calls: PlanCalls) -> set[Any]:
-    """The values of a plan that take from no call."""
-    arguments = (a for call in range(len(plan_calls.tools)) for a in plan_calls.arguments(call).values())
-    return {shape for shape, producers, _ in arguments if not producers}
-
-
 def _is_turned(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether what uses one of two calls has its partner before the other."""
     return _is_used_too_early(pairing.gold, gold, pairing.to_pred, pairing.pred, pred) or _is_used_too_early(
@@ -504,13 +473,11 @@ class _CallFeatures(NamedTuple):
     Args:
         named: Literals that say something, with the names of their arguments.
         values: The values, and parts of values, that say something, by argument.
-        all: Those of all arguments.
         links: Where values come from and go to, as calls of gold, and each with its argument.
     """
 
     named: set[tuple[Any, Any]]
     values: dict[Any, set[str]]
-    all: set[str]
     links: set[tuple[int, bool, Any]]
 
     @classmethod
@@ -525,10 +492,7 @@ class _CallFeatures(NamedTuple):
             if not producers and is_distinctive(value):
                 named.add((name, shape))
         linked = [link for link in links if link[0] >= 0]
-        all_values = set[str]().union(*values.values())
-        return cls(
-            named, values, all_values, {*linked, *((call, is_used, None) for call, is_used, _ in linked)}
-        )
+        return cls(named, values, {*linked, *((call, is_used, None) for call, is_used, _ in linked)})
 
     def values_without(self, names: set[Any]) -> set[str]:
         """The values but for those of some arguments."""

@@ -252,6 +252,16 @@ class Pairing:
         copy.optional, copy.open = self.optional, self.open
         return copy
 
+    def rematched(
+        self, preds: Iterable[int], golds: Iterable[int], pairs: Iterable[tuple[int, int]]
+    ) -> Pairing:
+        """A copy in which of some calls those are partners that are pairs, and the others stay alone."""
+        copy = self.copy()
+        copy.release(preds, golds, ALONE)
+        for pair in pairs:
+            copy.pair(*pair)
+        return copy
+
     def arguments(self, pred: int, gold: int) -> tuple[dict[Any, Argument], dict[Any, Argument]]:
         """The arguments of two calls by name, see :meth:`PlanCalls.arguments`."""
         return self.pred.arguments(pred), self.gold.arguments(gold)

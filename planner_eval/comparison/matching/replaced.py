@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name, words
+from planner_eval.comparison.matching.likeness import assign, is_related_name, is_similar_name
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
 from planner_eval.plan.model import Value
 
@@ -81,8 +81,6 @@ def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[
     # for each call of gold the first that equals it: which of these is the partner is not known by now
     pred_marks = _Marks(pairing.pred, pairing.to_gold, _first_equals(pairing.gold), {})
     gold_marks = _Marks(pairing.gold, range(len(pairing.to_pred)), pred_marks.first, {})
-    if not _may_share(pairing, golds, preds, pred_marks, gold_marks):  # as of most plans
-        return {}
     shared = _find_shared_marks(pairing, golds, preds, pred_marks, gold_marks)
     numbers, pred_tools, gold_tools = pairing.pred.numbered.numbers, pairing.pred.tools, pairing.gold.tools
     matched = {numbers[p] for p, gold in enumerate(pairing.to_gold) if gold >= 0 and p not in preds} - {None}
@@ -116,22 +114,6 @@ def find_evidence(pairing: Pairing, golds: list[int], preds: list[int]) -> dict[
         if is_ground(pred, kinds):
             evidence[pred, gold] = sum(map(_WEIGHTS.__getitem__, kinds)) + ((pred, gold) in between)
     return evidence
-
-
-def _may_share(
-    pairing: Pairing, golds: list[int], preds: list[int], pred_marks: _Marks, gold_marks: _Marks
-) -> bool:
-    """Whether some calls share a value, a consumer, or a part of their names."""
-    values = ({value[1:] for call in calls for value in marks.values(call)}
-              for calls, marks in ((preds, pred_marks), (golds, gold_marks)))  # fmt: skip
-    if not next(values).isdisjoint(next(values)):
-        return True
-    if any(pairing.to_gold[use.consumer] >= 0 for pred in preds for use in pairing.pred.users[pred]):
-        return True
-    gold_names = {pairing.gold.tools[gold].name for gold in golds}
-    gold_words = gold_names.union(*map(words, gold_names))
-    names = {pairing.pred.tools[pred].name for pred in preds}
-    return not gold_words.isdisjoint(names.union(*map(words, names)))
 
 
 def _find_shared_marks(
