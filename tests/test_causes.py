@@ -13,8 +13,8 @@ import pytest
 import planner_eval as pe
 from planner_eval.comparison.diff import Diff, diff
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.fixes import ArgumentKey, Fixes
 from planner_eval.comparison.metrics import measure
+from planner_eval.comparison.patch import ArgumentKey, Fixes
 from planner_eval.comparison.rows import Row
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan

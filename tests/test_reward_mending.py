@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import planner_eval as pe
 from planner_eval.comparison.diff import Diff
-from planner_eval.comparison.explanation.fixes import Fixes
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics.facts import Facts
+from planner_eval.comparison.patch import Fixes
 from planner_eval.integrations.reward_parts import Weights, _find_repeated_calls, _remove_copies
 from planner_eval.integrations.rewarding import Judgement
 from planner_eval.plan.linking import build_plan

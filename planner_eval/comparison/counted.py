@@ -97,9 +97,9 @@ def _select_counted_arguments(
         if key in right:
             pred_counted.append((_argument_name(key), move_references(right[key], to_pred)))
         elif key in wrong:
-            items = value, gold_args.get(key)
-            if all(type(item) is list for item in items) and _is_bag(pairing, gold, key):
-                value = _align_items(*items, to_pred)
+            gold_value = gold_args.get(key)
+            if type(value) is list is type(gold_value) and _is_bag(pairing, gold, key):
+                value = _align_items(value, gold_value, to_pred)
             pred_counted.append((_argument_name(key), value))
     gold_counted = [
         (_argument_name(key), right.get(key, value))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.named_tuple import NamedTuple
@@ -19,9 +18,6 @@ from planner_eval.comparison.gold_alternatives import (
 from planner_eval.comparison.matching.align import Alignment, Matching, match
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.model import Edge, Path, Plan
-
-if TYPE_CHECKING:
-    from planner_eval.comparison.explanation.explain import Explanation
 
 __all__ = ["EDITS", "CallRole", "Diff", "EdgeRole", "Edit", "Place", "diff", "diff_any", "explain"]
 
@@ -166,27 +162,26 @@ class Diff:
         matching = self.matching
         if matching is None or (matching.policy is DEFAULT_POLICY and matching.terms is NO_TERMS):
             return set()
-        granted: set[tuple[int | None, str]] = set()
-        for pred, gold in to_gold.items():
-            arguments = (*self.pred.calls[pred].arguments, *self.gold.calls[gold].arguments)
-            granted.update((gold, name) for name, _ in arguments)
-        for pred_place, gold_place in [pair for edit in self.edits for pair in edit.places]:
-            if gold_place is not None and gold_place.argument is not None:
-                granted.discard((gold_place.call, gold_place.argument))
-            if pred_place is not None and pred_place.argument is not None and pred_place.call is not None:
-                granted.discard((to_gold.get(pred_place.call), pred_place.argument))
-        return granted
+        places = [pair for edit in self.edits for pair in edit.places]
+        wrong = {(gold.call, gold.argument) for _, gold in places if gold}
+        wrong |= {
+            (to_gold.get(pred.call), pred.argument) for pred, _ in places if pred and pred.call is not None
+        }
+        arguments = (
+            (gold, name)
+            for pred, gold in to_gold.items()
+            for name, _ in (*self.pred.calls[pred].arguments, *self.gold.calls[gold].arguments)
+        )
+        return {argument for argument in arguments if argument not in wrong}
 
     def _inferred(self, to_gold: dict[int, int]) -> Iterator[EdgeRole]:
         """The inferred edges of either plan, those that both have once."""
-        pred_edges: dict[tuple[int | None, int | None, str, Path], Edge] = {
-            (to_gold.get(e.producer), to_gold.get(e.consumer), e.argument, e.at): e
-            for e in self.pred.edges
-            if e.inferred
-        }
         shared: dict[tuple[int | None, int | None, str, Path], Edge]
         shared = {(e.producer, e.consumer, e.argument, e.at): e for e in self.gold.edges if e.inferred}
-        yield from (EdgeRole("inferred", edge, shared.pop(key, None)) for key, edge in pred_edges.items())
+        for edge in self.pred.edges:
+            if edge.inferred:
+                key = to_gold.get(edge.producer), to_gold.get(edge.consumer), edge.argument, edge.at
+                yield EdgeRole("inferred", edge, shared.pop(key, None))
         yield from (EdgeRole("inferred", None, edge) for edge in shared.values())
 
     def _repr_svg_(self) -> str | None:
@@ -245,7 +240,7 @@ def explain(matching: Matching, alternatives: AlternativeValues = NO_ALTERNATIVE
 
 
 @cache
-def _load_explanation() -> Callable[[Matching, AlternativeValues], Explanation]:
+def _load_explanation() -> Callable[[Matching, AlternativeValues], tuple[Matching, tuple[Edit, ...], bool]]:
     """What explains plans that differ; an import inside a function costs at each call."""
     from planner_eval.comparison.explanation.explain import explain_matching
 

@@ -15,9 +15,9 @@ from planner_eval.base.resources import service
 from planner_eval.base.text import JsonObject
 from planner_eval.comparison.diff import Diff
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.fixes import Fixes
 from planner_eval.comparison.matching.align import match
 from planner_eval.comparison.metrics import measure, measure_none
+from planner_eval.comparison.patch import Fixes
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, Policy
 from planner_eval.comparison.policy.resolve import AnyPolicy, policy_of
 from planner_eval.comparison.rows import JUDGED_STATES, NO_ANSWER_STATES, Row

@@ -76,8 +76,10 @@ def rematch_for_explanation(matching: Matching) -> tuple[Matching, bool]:
         return matching, exact
     alignment = Alignment.of(explained)
     misplaced = find_misplaced(alignment.pairs, matching.numbered, matching.policy, matching.terms)
-    by_name = {"alignment": alignment, "pairing": explained, "misplaced": misplaced, "by_name": matching}
-    return matching._replace(**by_name), exact
+    rematched = matching._replace(
+        alignment=alignment, pairing=explained, misplaced=misplaced, by_name=matching
+    )
+    return rematched, exact
 
 
 def _choose_partners(pairing: Pairing, *, flows: bool) -> tuple[Pairing, bool]:

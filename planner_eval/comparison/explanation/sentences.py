@@ -71,17 +71,12 @@ class Wording:
         message, own = sentence if isinstance(sentence, tuple) else (sentence, None)
         if isinstance(draft.data, ValueData) and draft.data.producer is not None and draft.also:
             calls = self.names.pred.calls
-            assert draft.pred is not None
-            assert draft.pred.call is not None
-            link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[draft.pred.call])}"
+            link = f"{tool_label(calls[draft.data.producer])} → {tool_label(calls[_call(draft.pred)])}"
             message = f"{message}; the link {link} is right"
         if "\\" in message or not message.isascii():
             message += self.odd_character(draft)
-        pred_value, gold_value = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
-        also, cause = draft.also, draft.cause
-        return Edit(
-            draft.code, message, draft.pred, draft.gold, pred_value, gold_value, cause, also, own
-        )  # fmt: skip
+        values = self.by_place(draft.pred_value), self.by_place(draft.gold_value)
+        return Edit(draft.code, message, draft.pred, draft.gold, *values, draft.cause, draft.also, own)
 
     def odd_character(self, draft: Draft) -> str:
         """Which character of a text or a name only looks like gold's, as the end of a sentence."""
@@ -115,10 +110,6 @@ class Wording:
             return output_name(value, self.names.theirs)
         return value_name(value, self.names.their_number)
 
-    def takes_pred(self, value: Value) -> str:
-        """What an argument of the prediction says: ``takes output id of f (call 1)``, ``is 7``."""
-        return f"{'uses' if type(value) is Ref else 'is'} {self.pred(value)}"
-
     def place(self, location: Place | None) -> str:
         """A place in the prediction; of an argument that stands in its call's one object its own name."""
         call, argument, path = location or Place()
@@ -132,14 +123,13 @@ class Wording:
 
     # ------------------------------------------------------------ calls
     def _missing_call(self, draft: Draft) -> tuple[str, str]:
-        assert draft.gold is not None
-        position, names = draft.gold.call or 0, self.names
+        position, names = _call(draft.gold), self.names
         call_text = _format_call(names.gold, position, names.theirs(position), names.their_number)
         repetition = f": gold repeats {names.their_number(draft.data)}" if draft.data is not None else ""
         return f"gold's {call_text} is missing{repetition}", repetition
 
     def _extra_call(self, draft: Draft) -> tuple[str, str]:
-        position, names = _pred_call(draft), self.names
+        position, names = _call(draft.pred), self.names
         call_text = _format_call(names.pred, position, names.ours(position), names.our_number)
         twin = names.gold_twin(position)
         if twin is None:
@@ -150,11 +140,11 @@ class Wording:
     def _repeated_call(self, draft: Draft) -> str:
         twin, paired = draft.data
         contrast = "gold makes this call less often" if paired else "gold makes neither call"
-        repeats = "repeats" if twin < _pred_call(draft) else "is made again as"
-        return f"{self.names.ours(_pred_call(draft))} {repeats} {self.names.our_number(twin)}; {contrast}"
+        repeats = "repeats" if twin < _call(draft.pred) else "is made again as"
+        return f"{self.names.ours(_call(draft.pred))} {repeats} {self.names.our_number(twin)}; {contrast}"
 
     def _tried_call(self, draft: Draft) -> str:
-        position, (near_call, values) = _pred_call(draft), draft.data
+        position, (near_call, values) = _call(draft.pred), draft.data
         call_name, near_name = self.names.ours(position), call_number(near_call, None)
         later = near_call < position
         if values[0][2] is MISSING:
@@ -179,53 +169,42 @@ class Wording:
         return f"{argument_path_name(name, path)}={texts[0]} in place of {texts[1]}"
 
     def _spelling(self, draft: Draft) -> str:
-        call_text = self.names.ours(_pred_call(draft))
-        if draft.gold_value == draft.pred_value and draft.gold is not None and draft.gold.call is not None:
+        pred, gold = _call(draft.pred), _call(draft.gold)
+        if draft.gold_value == draft.pred_value:
             own, other = (
-                f"tool {call.name!r} of app {call.app!r}"
-                if call.app
-                else f"tool {call.name!r} without an app"
-                for call in (
-                    self.names.pred.calls[_pred_call(draft)],
-                    self.names.gold.calls[draft.gold.call],
-                )
+                f"tool {call.name!r} {f'of app {call.app!r}' if call.app else 'without an app'}"
+                for call in (self.names.pred.calls[pred], self.names.gold.calls[gold])
             )
-            return f"{call_text} is {own}, expected {other}"
-        return f"{call_text}, expected spelling {draft.gold_value}"
+            return f"{self.names.ours(pred)} is {own}, expected {other}"
+        return f"{self.names.ours(pred)}, expected spelling {draft.gold_value}"
 
     def _replaced_call(self, draft: Draft) -> str:
-        assert draft.gold is not None
-        pred_call, gold_call = _pred_call(draft), draft.gold.call or 0
-        tools = tool_label(self.names.pred.calls[pred_call]), tool_label(self.names.gold.calls[gold_call])
+        pred, gold = _call(draft.pred), _call(draft.gold)
+        tools = tool_label(self.names.pred.calls[pred]), tool_label(self.names.gold.calls[gold])
         pred_tool, gold_tool = tell_apart(*tools)
-        return f"{pred_tool} ({self.names.our_number(pred_call)}) is called, expected {gold_tool}"
+        return f"{pred_tool} ({self.names.our_number(pred)}) is called, expected {gold_tool}"
 
     def _listed_calls(self, draft: Draft) -> str:
         pred, gold, listed = draft.data
         if listed.merged:
-            calls = calls_numbers((gold, *listed.parts))
-            return (
-                f"{self.names.ours(pred)} asks in one call, with {listed.pred_name!r}, for what gold "
-                f"asks for in {calls}"
-            )
+            call_name = f"{self.names.ours(pred)} asks in one call, with {listed.pred_name!r}, for what gold"
+            return f"{call_name} asks for in {calls_numbers((gold, *listed.parts))}"
         calls, tool = calls_numbers((pred, *listed.parts)), tool_label(self.names.pred.calls[pred])
         call_name = f"gold's {tool_label(self.names.gold.calls[gold])} (gold's call {gold + 1})"
-        return (
-            f"{tool} ({calls}) asks in several calls for what {call_name} asks for in one, with "
-            f"{listed.gold_name!r}"
-        )
+        asked = f"what {call_name} asks for in one, with {listed.gold_name!r}"
+        return f"{tool} ({calls}) asks in several calls for {asked}"
 
     def _early_call(self, draft: Draft) -> str:
         producer = self.names.ours(draft.data)
-        return f"{self.names.ours(_pred_call(draft))} is written before {producer}, whose output it needs"
+        return f"{self.names.ours(_call(draft.pred))} is written before {producer}, whose output it needs"
 
     def _misplaced_call(self, draft: Draft) -> str:
         other, after = draft.data
         where = f"{'after' if after else 'before'} {self.names.theirs(other)}"
-        return f"{self.names.ours(_pred_call(draft))} is out of order, expected {where}"
+        return f"{self.names.ours(_call(draft.pred))} is out of order, expected {where}"
 
     def _object_arguments(self, draft: Draft) -> str:
-        call_name = self.names.ours(_pred_call(draft))
+        call_name = self.names.ours(_call(draft.pred))
         return f"{call_name}: all arguments are in one object, {self.pred(draft.pred_value)}"
 
     # ------------------------------------------------------------ arguments
@@ -321,30 +300,23 @@ class Wording:
         if code == "argument.type" and name_type_difference(pred_value, gold_value):
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
             return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
-        cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
-        if (
-            cut
-            and not isinstance(pred_value, (Ref, Unresolved))
-            and not isinstance(gold_value, (Ref, Unresolved))
-        ):
-            return self.narrow(pred_value, gold_value)
-        return f"is {pred_text}, expected {gold_text}"
+        if isinstance(pred_value, (Ref, Unresolved)) or isinstance(gold_value, (Ref, Unresolved)):
+            return f"is {pred_text}, expected {gold_text}"
+        return self.narrow(pred_value, gold_value)
 
     def narrow(self, pred_value: Value, gold_value: Value) -> str:
         """What the prediction says and what gold says; of long values where they differ."""
         numbers = self.names.our_number, self.names.their_number
         pred_text, gold_text = value_name(pred_value, numbers[0]), value_name(gold_value, numbers[1])
-        text = None
         cut = pred_text[-1:] == "…" or gold_text[-1:] == "…"
+        text = None
         if cut and _common_prefix_length(pred_text, gold_text) >= _MAX_VISIBLE_OFFSET:
             if isinstance(pred_value, list) and isinstance(gold_value, list):
                 text = self.items(pred_value, gold_value)
             elif isinstance(pred_value, (str, Template)) and isinstance(gold_value, (str, Template)):
                 texts = text_name(pred_value, numbers[0]), text_name(gold_value, numbers[1])
                 text = _format_first_difference(*texts)
-        if text is not None:
-            return text
-        return "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
+        return text or "is {}, expected {}".format(*tell_apart(pred_text, gold_text))
 
     def items(self, pred_items: list[Value], gold_items: list[Value]) -> str | None:
         """The first item in which two lists differ."""
@@ -377,39 +349,44 @@ class Wording:
     def _steps(self, draft: Draft) -> str:
         names = [self.names.theirs(call) for call in draft.data]
         if len(names) > 1:
-            tools = " → ".join(tool_label(self.names.gold.calls[call]) for call in draft.data)
-            return f"{format_list(names)} are in the wrong order, expected {tools}"
-        place = next(pred for pred, gold in draft.places if gold is not None and gold.call == draft.data[0])
+            return f"{format_list(names)} are in the wrong order, expected {self.chain(draft.data)}"
+        place = next(pred for pred, gold in draft.places if gold and gold.call == draft.data[0])
         pred_value, gold_value = draft.pred_value[place], draft.gold_value[place]
         after = f"after {self.names.ours(pred_value.call)}" if type(pred_value) is Ref else "first"
         gold_after = f"after {self.names.theirs(gold_value.call)}" if type(gold_value) is Ref else "first"
         return f"{names[0]} comes {after}, expected {gold_after}"
 
     def _swapped_tools(self, draft: Draft) -> str:
-        calls = format_list(self.names.ours(pred.call) for pred, _ in draft.places if pred is not None)
-        return f"{calls} have {'each other' if len(draft.places) == 2 else 'one another'}'s tools"
+        places = _pred_places(draft)
+        calls = format_list(self.names.ours(place.call) for place in places)
+        return f"{calls} have {'each other' if len(places) == 2 else 'one another'}'s tools"
 
     def _reordered_tools(self, draft: Draft) -> str:
-        calls = format_list(self.names.ours(pred.call) for pred, _ in draft.places if pred is not None)
-        golds = sorted(gold.call or 0 for _, gold in draft.places if gold is not None)
-        tools = " → ".join(tool_label(self.names.gold.calls[gold]) for gold in golds)
-        return f"{calls} are in the wrong order, expected {tools}"
+        calls = format_list(self.names.ours(place.call) for place in _pred_places(draft))
+        golds = sorted(_call(gold) for _, gold in draft.places)
+        return f"{calls} are in the wrong order, expected {self.chain(golds)}"
 
     def _swapped_results(self, draft: Draft) -> str:
         calls = sorted(draft.data, key=self.names.to_pred.__getitem__)
-        places = {pred.call: None for pred, _ in draft.places if pred is not None}
-        where = format_list(map(self.names.ours, places))
+        where = format_list(self.names.ours(call) for call in {p.call: None for p in _pred_places(draft)})
         return f"the results of {format_list(map(self.names.theirs, calls))} are swapped in {where}"
 
     def _swapped_values(self, draft: Draft) -> str:
-        places = [pred for pred, _ in draft.places if pred is not None]
+        places = _pred_places(draft)
         calls = [self.names.ours(call) for call in {place.call: None for place in places}]
         arguments = {place.argument or "": None for place in places}
         message = f"{format_list(calls)} have swapped {format_list(map(repr, arguments))}"
         if len(places) > 2:
             return message
-        texts = [self.takes_pred(value) for value in draft.pred_value.values()]
-        return f"{message}: the first {texts[0]}, the second {texts[1]}"
+        first, second = (
+            f"{'uses' if type(value) is Ref else 'is'} {self.pred(value)}"
+            for value in draft.pred_value.values()
+        )
+        return f"{message}: the first {first}, the second {second}"
+
+    def chain(self, golds: Iterable[int]) -> str:
+        """Calls of gold in a row: ``f → g``."""
+        return " → ".join(tool_label(self.names.gold.calls[gold]) for gold in golds)
 
     SENTENCES: ClassVar[dict[str, Callable[[Wording, Draft], str | tuple[str, str | None]]]] = {
         "missing call": _missing_call, "extra call": _extra_call,
@@ -439,9 +416,13 @@ def format_names(names: Iterable[str]) -> str:
     return ", ".join(texts[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _pred_call(draft: Draft) -> int:
-    assert draft.pred is not None
-    return draft.pred.call or 0
+def _call(location: Place | None) -> int:
+    """The call at a place where there is one."""
+    return (location and location.call) or 0
+
+
+def _pred_places(draft: Draft) -> list[Place]:
+    return [pred for pred, _ in draft.places if pred is not None]
 
 
 def argument_name(location: Place | None) -> str:
