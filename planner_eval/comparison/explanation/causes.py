@@ -16,7 +16,7 @@ what does no harm comes last: operands in either order, lookups of an agent that
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -49,13 +49,8 @@ def order_by_cause(
         position = stack.pop()
         order.append(position)
         stack.extend(reversed(children.get(position, [])))
-    new_positions = {position: new for new, position in enumerate(order)}
-    return tuple(
-        edits[position]
-        if (parent := cause[position]) is None
-        else edits[position]._replace(cause=new_positions[parent])
-        for position in order
-    )
+    new_positions: dict[int | None, int] = {position: new for new, position in enumerate(order)}
+    return tuple(edits[position]._replace(cause=new_positions.get(cause[position])) for position in order)
 
 
 MIN_LOOKUPS = 2
@@ -99,11 +94,8 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
         return frozenset()
     wrong = {place.call for edit in edits for _, place in edit.places if place is not None}
     wrong_tools = {gold.calls[call].tool for call in wrong if call is not None}
-    foreign = {*find_foreign_lookups(pred.calls, gold.calls)}
     lookups = {
-        call
-        for call in extra
-        if call in foreign or (is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools)
+        call for call in extra if is_lookup(pred.calls[call]) and pred.calls[call].tool not in wrong_tools
     }
     if gold.calls and all(map(is_lookup, (*gold.calls, *(pred.calls[call] for call in extra)))):
         return frozenset()
@@ -120,13 +112,6 @@ def find_lookups(edits: Iterable[Edit | Draft], pred: Plan, gold: Plan) -> froze
 def is_conversation(pred: Plan) -> bool:
     """Whether a plan is what an agent called in a conversation, turn by turn."""
     return any(call.turn is not None for call in pred.calls)
-
-
-def find_foreign_lookups(pred_calls: Sequence[Call], gold_calls: Sequence[Call]) -> list[int]:
-    """The prediction's calls that look something up, with tools that gold never calls."""
-    lookups = [position for position, call in enumerate(pred_calls) if is_lookup(call)]
-    gold_tools = {call.tool for call in gold_calls} if lookups else set[str]()
-    return [position for position in lookups if pred_calls[position].tool not in gold_tools]
 
 
 def is_lookup(call: Call) -> bool:

@@ -14,12 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.causes import (
-    MIN_LOOKUPS,
-    find_foreign_lookups,
-    is_conversation,
-    is_lookup,
-)
+from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, is_conversation, is_lookup
 from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
 from planner_eval.comparison.explanation.names import computes
 from planner_eval.comparison.matching.align import Alignment, Matching
@@ -330,9 +325,12 @@ class _CommonGround:
 
     def __init__(self, pairing: Pairing, preds: list[int], golds: list[int]) -> None:
         self.pairing, self.preds, self.golds = pairing, preds, golds
-        calls = pairing.pred.numbered.plan.calls, pairing.gold.numbered.plan.calls
-        foreign = find_foreign_lookups(*calls)
-        lookups = {pred for pred in foreign if not pairing.pred.users[pred]}
+        gold_tools = {call.tool for call in pairing.gold.numbered.plan.calls}
+        lookups = {
+            pred
+            for pred, call in enumerate(pairing.pred.numbered.plan.calls)
+            if is_lookup(call) and call.tool not in gold_tools and not pairing.pred.users[pred]
+        }
         least = 1 if is_conversation(pairing.pred.numbered.plan) else MIN_LOOKUPS
         self.lookups = lookups if len(lookups) >= least else set[int]()
 
