@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import find_lookups, is_conversation
 from planner_eval.comparison.explanation.edits import Edit
-from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
 from planner_eval.comparison.explanation.names import (
     MAX_LISTED,
     CallNames,
@@ -34,7 +33,7 @@ from planner_eval.comparison.explanation.sentences import (
     argument_path_name,
     narrow_difference,
 )
-from planner_eval.comparison.matching.replaced import is_distinctive
+from planner_eval.comparison.matching.replaced import find_nearest_call, is_distinctive
 from planner_eval.plan.canonical import OWN_POSITIONS, value_key
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT

@@ -15,13 +15,12 @@ from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.explanation.causes import MIN_LOOKUPS, is_conversation, is_lookup
-from planner_eval.comparison.explanation.multi_call_edits import find_nearest_call
 from planner_eval.comparison.explanation.names import computes
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
-from planner_eval.comparison.matching.replaced import find_evidence, is_distinctive
+from planner_eval.comparison.matching.replaced import find_evidence, find_nearest_call, is_distinctive
 from planner_eval.plan.model import Value, leaves
 
 MAX_COMPARED_PAIRS = 400

@@ -14,22 +14,20 @@ from planner_eval.comparison.explanation.edits import (
     ValueDiff,
     kind_name,
 )
-from planner_eval.comparison.explanation.multi_call_edits import (
-    MIN_LIKENESS,
-    ListedCalls,
-    find_exchange_cycles,
-    find_listed_calls,
-    find_nearest_call,
-)
 from planner_eval.comparison.gold_alternatives import AcceptedValues
 from planner_eval.comparison.matching.likeness import assign, is_similar_name, likeness
 from planner_eval.comparison.matching.pairing import MISSING, Argument, Pairing, PlanCalls
-from planner_eval.comparison.matching.replaced import is_distinctive
-from planner_eval.plan.canonical import producers_of
+from planner_eval.comparison.matching.replaced import (
+    MIN_LIKENESS,
+    Arguments,
+    ListedCalls,
+    find_listed_calls,
+    find_nearest_call,
+    is_distinctive,
+)
+from planner_eval.plan.canonical import Key, producers_of
 from planner_eval.plan.model import Path, Plan, Ref, Value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT
-
-Arguments = Mapping[Any, Argument]
 
 
 class PrimitiveEdits:
@@ -388,6 +386,32 @@ def _of_argument(name: str, code: str, places: PlacePair, *values: Value, **more
     if location is not None and location.call is None:
         code = "answer." + code.partition(".")[2]
     return Draft(name, code, *places, *values, **more)
+
+
+def find_exchange_cycles(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:
+    """Names of which each has in `values` what the next has in `right_values`, the last what the first has.
+
+    Args:
+        values: Names and values, none of them right.
+        right_values: The same names with the right values.
+
+    >>> list(find_exchange_cycles({"a": 1, "b": 2, "c": 3}, {"a": 2, "b": 1, "c": 4}))
+    [['a', 'b']]
+    """
+    holders: dict[Key, list[str]] = {}
+    for name in reversed([*right_values]):
+        holders.setdefault(right_values[name], []).append(name)
+    next_names = {name: names.pop() for name, key in values.items() if (names := holders.get(key))}
+    seen: set[str] = set()
+    for start in right_values:
+        circle: list[str] = []
+        current: str | None = start
+        while current is not None and current not in seen:
+            seen.add(current)
+            circle.append(current)
+            current = next_names.get(current)
+        if current == start and len(circle) > 1:
+            yield circle
 
 
 # ----------------------------------------------------------------------

@@ -13,12 +13,11 @@ from itertools import count
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.comparison.explanation.multi_call_edits import pair_lists_with_first_call
 from planner_eval.comparison.matching.blocks import MAX_TABLE_CELLS, TOLERANCE, Block, lower_bound, solve
 from planner_eval.comparison.matching.likeness import Tool
 from planner_eval.comparison.matching.order import Misplaced, find_misplaced
 from planner_eval.comparison.matching.pairing import ALONE, FREE, Argument, Matcher, Pairing, PlanCalls
-from planner_eval.comparison.matching.replaced import pair_replaced
+from planner_eval.comparison.matching.replaced import pair_lists_with_first_call, pair_replaced
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY, NO_TERMS, Policy, Terms
 from planner_eval.plan.canonical import Key, Normaliser, NumberedPlan, compare_numbered
 from planner_eval.plan.isomorphism import Verdict
