@@ -1,4 +1,4 @@
-"""What calls share beside their tool: another tool in the place of gold's, one list for several calls, tries."""
+"""What calls share beside their tool: another tool for gold's, a list for several calls, tries of a call."""
 
 from __future__ import annotations
 
