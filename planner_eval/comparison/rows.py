@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from planner_eval.base.errors import (
@@ -226,12 +227,13 @@ class Evaluation(NamedTuple):
         pred, gold = pair
         name = pair_name(position, pred, gold, gold_named=self.gold_named)
         how = {"dialect": self.pred_dialect, "compute": self.compute}
-        pred_reading = _try_read(read_plan, pred, ParseError, repair=self.repair, **how)
+        read_pred = partial(_try_read, read_plan, pred, ParseError, **how)
+        pred_reading = read_pred(repair=self.repair)
         cut_plan = (
             pred_reading.found if pred_reading.found is not None and is_cut(pred_reading.found) else None
         )
         if cut_plan is not None:  # what repair saves of it may be all of gold, and is no whole answer
-            pred_reading = _try_read(read_plan, pred, ParseError, **how)
+            pred_reading = read_pred()
         same_text = self.gold_dialect == self.pred_dialect and _is_same_text(pred, gold, pred_reading.found)
         how = {"dialect": self.gold_dialect, "compute": self.compute}
         shared_plan = pred_reading.found if same_text else None
@@ -349,7 +351,12 @@ class Spans:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._arguments: dict[int, dict[str, Span]] = {}
-        self._starts: list[int] | None = None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where the lines of the text start."""
+        ends = (offset for offset, char in enumerate(self.plan.text or "") if char == "\n")
+        return [0, *(end + 1 for end in ends)]
 
     def of(self, location: Place) -> Span | None:
         """Start and end of a place, in characters."""
@@ -370,9 +377,6 @@ class Spans:
         span = self.of(location)
         if span is None or self.plan.text is None:
             return None
-        if self._starts is None:
-            ends = (offset for offset, char in enumerate(self.plan.text) if char == "\n")
-            self._starts = [0, *(end + 1 for end in ends)]
         line = bisect_right(self._starts, span[0])
         return line, span[0] - self._starts[line - 1] + 1
 

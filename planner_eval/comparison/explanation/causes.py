@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from planner_eval.comparison.explanation.edits import Draft, Edit, Place, find_form_difference
@@ -139,23 +139,22 @@ class _Ranks:
     def __init__(self, pred: Plan, gold: Plan, pairs: Iterable[tuple[int, int]]) -> None:
         self.end = len(pred.calls)
         self.gold, self.partner = gold, {gold: pred for pred, gold in pairs}
-        self.places: list[tuple[int, int]] = []
-        self.last: list[int] = []
+
+    @cached_property
+    def slots(self) -> list[tuple[int, int]]:
+        """Where each call of gold comes: behind a call, and those after it that only the prediction has."""
+        pairs = [(pred, gold) for gold, pred in self.partner.items()]
+        paired, last = {pred for pred, _ in pairs}, [*range(self.end)]
+        for position in range(self.end - 2, -1, -1):
+            last[position] = position if position + 1 in paired else last[position + 1]
+        places = find_positions_in_pred(self.gold, pairs)
+        return [(last[pred] if offset > 0 else pred, offset) for pred, offset in places]
 
     def of(self, edit: Draft) -> tuple[int, ...]:
         if edit.gold is not None and (gold := edit.gold.call) is not None:
             if gold in self.partner:
                 return self.partner[gold], 0, 1, gold, _is_case_difference(edit)
-            if not self.partner:
-                return self.end + 1, 0, 0, gold
-            if not self.places:  # few plans lack a call
-                pairs = [(pred, gold) for gold, pred in self.partner.items()]
-                self.places, paired = find_positions_in_pred(self.gold, pairs), {pred for pred, _ in pairs}
-                self.last = [*range(self.end)]  # of calls that only the prediction has, after each call
-                for position in range(self.end - 2, -1, -1):
-                    self.last[position] = position if position + 1 in paired else self.last[position + 1]
-            pred, offset = self.places[gold]
-            return self.last[pred] if offset > 0 else pred, offset, 0, gold
+            return (*self.slots[gold], 0, gold) if self.partner else (self.end + 1, 0, 0, gold)
         if edit.gold is None and edit.pred is not None and edit.pred.call is not None:
             return edit.pred.call, 0, 1
         return (self.end + 2,)

@@ -197,14 +197,10 @@ class ValueDiff:
         if type(pred_value) is not list or type(gold_value) is not list or len(pred_value) != len(gold_value):
             return False
         pred_counts, gold_counts = (
-            Counter(value_key(item, OWN_POSITIONS) for item in pred_value),
-            Counter(value_key(item, OWN_POSITIONS) for item in gold_value),
+            Counter(value_key(item, OWN_POSITIONS) for item in value) for value in (pred_value, gold_value)
         )
-        return (
-            pred_counts == gold_counts
-            and not contains_kind(pred_value, _REFERENCE_TYPES)
-            and not self.alike(pred_value, gold_value)
-        )
+        same_literals = pred_counts == gold_counts and not contains_kind(pred_value, _REFERENCE_TYPES)
+        return same_literals and not self.alike(pred_value, gold_value)
 
     def fields(
         self, pred_fields: dict[str, Value], gold_fields: dict[str, Value], path: Path
@@ -362,10 +358,11 @@ def _untyped_value(value: Any) -> Any:
 
 
 def _has_same_texts(pred_template: Template, gold_template: Template) -> bool:
-    def texts(template: Template) -> list[str | None]:
-        return [segment if isinstance(segment, str) else None for segment in template.parts]
-
-    return texts(pred_template) == texts(gold_template)
+    texts = [
+        [segment if isinstance(segment, str) else None for segment in template.parts]
+        for template in (pred_template, gold_template)
+    ]
+    return texts[0] == texts[1]
 
 
 def find_form_difference(edit: Edit | Draft) -> str | None:

@@ -89,8 +89,7 @@ def merge_edits(edits: list[Draft], names: CallNames) -> list[Draft]:
         edits: What differs, argument by argument.
         names: How calls are called, and which are partners.
     """
-    if [edit.code for edit in edits].count("call.replaced") > 1:
-        edits = _merge_tools(edits, names)
+    edits = _merge_tools(edits, names)
     wrong = [*_find_wrong_values(edits, names)]
     if not 2 <= len(wrong) <= MAX_EDITS:
         return edits

@@ -517,11 +517,12 @@ def _has_crossed_producers(pairing: Pairing) -> bool:
         _find_producers_by_use(pairing.pred),
         _find_producers_by_use(pairing.gold),
     )
-    for key in pred_producers.keys() & gold_producers.keys():
-        for pred in pred_producers[key]:
-            if any(pairing.to_gold[pred] != gold for gold in gold_producers[key]):
-                return True
-    return False
+    return any(
+        pairing.to_gold[pred] != gold
+        for key in pred_producers.keys() & gold_producers.keys()
+        for pred in pred_producers[key]
+        for gold in gold_producers[key]
+    )
 
 
 def _find_producers_by_use(plan_calls: PlanCalls) -> dict[Any, set[int]]:

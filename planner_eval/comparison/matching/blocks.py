@@ -68,14 +68,10 @@ def pair_by_surroundings(pairing: Pairing, blocks: list[Block]) -> None:
 
 def _pair_alike(pairing: Pairing, block: Block, left: list[int], right: list[int], *, single: bool) -> None:
     """Pair the block's free calls of one colour, by rank, where both plans have as many, or one each."""
-    preds: dict[int, list[int]] = {}
-    golds: dict[int, list[int]] = {}
-    for pred in block.preds:
-        if pairing.to_gold[pred] < 0:
-            preds.setdefault(left[pred], []).append(pred)
-    for gold in block.golds:
-        if pairing.to_pred[gold] < 0:
-            golds.setdefault(right[gold], []).append(gold)
+    preds, golds = (
+        _group_free(block.preds, pairing.to_gold, left),
+        _group_free(block.golds, pairing.to_pred, right),
+    )
     for colour, gold_calls in golds.items():
         pred_calls = preds.get(colour, ())
         if len(pred_calls) == len(gold_calls) and (len(pred_calls) == 1 or not single):
@@ -83,6 +79,15 @@ def _pair_alike(pairing: Pairing, block: Block, left: list[int], right: list[int
                 if pairing.to_gold[pred] < 0 and pairing.to_pred[gold] < 0:
                     pairing.pair(pred, gold)
                     _pair_neighbours(pairing, pred, gold)
+
+
+def _group_free(calls: list[int], partner: list[int], colours: list[int]) -> dict[int, list[int]]:
+    """The free ones of some calls by their colours."""
+    groups: dict[int, list[int]] = {}
+    for call in calls:
+        if partner[call] < 0:
+            groups.setdefault(colours[call], []).append(call)
+    return groups
 
 
 def _pair_neighbours(pairing: Pairing, pred: int, gold: int) -> None:

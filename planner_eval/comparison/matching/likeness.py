@@ -217,8 +217,6 @@ def find_respellings(
     {Tool(app=None, name='math_hypot'): Tool(app=None, name='math.hypot')}
     """
     gold_set, pred_set = {*gold_tools}, {*pred_tools}
-    if pred_set <= gold_set:
-        return {}
     tool_by_spelling: dict[str, Tool | None] = {}
     for tool in gold_set:
         key = normalise_spelling(tool)

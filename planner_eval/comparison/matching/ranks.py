@@ -9,6 +9,7 @@ them is taken: then the one that is written first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.plan.graph import levels
@@ -144,17 +145,15 @@ class _KnownValues:
         self.shapes = {
             (name, argument[0]) for arguments in all_arguments for name, argument in arguments.items()
         }
-        self._near: dict[Any, set[str]] | None = None
 
-    @property
+    @cached_property
     def near(self) -> dict[Any, set[str]]:
         """Words and parts of words of all values by argument."""
-        if self._near is None:
-            self._near = {}
-            for position in range(len(self.side.known)):
-                for name, features in self.side.features(position).items():
-                    self._near.setdefault(name, set()).update(features)
-        return self._near
+        near: dict[Any, set[str]] = {}
+        for position in range(len(self.side.known)):
+            for name, features in self.side.features(position).items():
+                near.setdefault(name, set()).update(features)
+        return near
 
 
 def _call_keys(

@@ -47,8 +47,6 @@ def pair_replaced(pairing: Pairing) -> bool:
     Returns:
         Whether a pair was made.
     """
-    if ALONE not in pairing.to_pred or ALONE not in pairing.to_gold:
-        return False
     golds = [gold for gold in range(len(pairing.gold.tools)) if pairing.to_pred[gold] == ALONE]
     preds = [pred for pred in range(len(pairing.pred.tools)) if pairing.to_gold[pred] == ALONE]
     if not golds or not preds:
@@ -308,8 +306,6 @@ def find_listed_calls(pairing: Pairing) -> dict[int, ListedCalls]:
         pairing: The pairing.
     """
     lists: dict[int, ListedCalls] = {}
-    if ALONE not in pairing.to_pred and ALONE not in pairing.to_gold:  # as in most plans
-        return lists
     plans = pairing.pred, pairing.gold
     partners = pairing.to_gold, pairing.to_pred
     looks = 0
