@@ -392,9 +392,7 @@ def _keep_remaining_calls(plan: Plan, removed: Collection[int | None]) -> Plan:
     remaining = [position for position in range(len(plan.calls)) if position not in removed]
     new_positions = {position: new for new, position in enumerate(remaining)}
     calls = [
-        replace(
-            plan.calls[position], arguments=move_arguments(plan.calls[position].arguments, new_positions)
-        )
+        replace(plan.calls[position], arguments=move_arguments(plan.calls[position].arguments, new_positions))
         for position in remaining
     ]
     answer = plan.answer
