@@ -138,7 +138,7 @@ def credits_of(row: Row, policy: Policy = DEFAULT_POLICY) -> Credits | None:
         policy: How plans are compared, where there is no prediction to compare.
 
     >>> from planner_eval.comparison.diff import diff
-    >>> from planner_eval.plan.model import Call
+    >>> from planner_eval.plan.model import Call, Plan
     >>> gold, pred = (Plan((Call("a", "f", (("x", x), ("y", y))),)) for x, y in ((1, "s"), (2, "t")))
     >>> found = credits_of(Row("1", "different", diff(pred, gold), pred, gold))
     >>> [(cause.code, cause.argument, cause.exact) for cause in found.causes]
