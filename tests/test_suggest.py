@@ -466,6 +466,16 @@ def test_the_command_tells_every_record(file: Path) -> None:
         assert (code, "call get_rate" in out) == (1, True)
 
 
+def test_a_record_brings_its_tools_in_any_field_that_check_knows(tmp_path: Path) -> None:
+    tools = [
+        {"name": "get_rate", "description": "A rate.", "parameters": {"type": "object", "properties": {}}}
+    ]
+    lines = [{"id": key, "output": '[{"name": "get_rates"}]', key: tools} for key in ("tools", "functions")]
+    done = planeval("suggest", write(tmp_path / "own.jsonl", *lines, {"id": "none", "output": "f()"}))
+    assert (done.returncode, done.stdout.count("call get_rate: ")) == (1, 2), done.stdout + done.stderr
+    assert "own.jsonl, line 3, record 3 (id none): it has no tools: name them with --catalog" in done.stdout
+
+
 def test_apply_takes_the_patches(file: Path, tmp_path: Path) -> None:
     suggest(file, "--patch", "-o", tmp_path / "patch.jsonl")
     done = planeval("convert", file, "--patch", tmp_path / "patch.jsonl", "--repair")
