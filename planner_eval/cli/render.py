@@ -68,7 +68,7 @@ def command(
             note(f"read as {reads[0].plan.dialect}")
     empty: list[PlanRecord] = []
     how = {**look._asdict(), "color": is_colored(output.file)}
-    drawn = _draw_records(_skip_empty(reads, empty), form, how)
+    drawn = _draw_records(reads, empty, form, how)
     if output.folder:
         failed = write_folder(drawn, output.folder, form, count, inputs=_source_files(sources))
     elif count > 1 and not output.shows("plain"):
@@ -85,23 +85,19 @@ def command(
     return 3 if failed == count - len(empty) else min(failed, 1)
 
 
-def _skip_empty(reads: Iterable[PlanRecord], empty: list[PlanRecord]) -> Iterator[PlanRecord]:
-    """The records but those that hold no plan, which are put into `empty`."""
-    for read in reads:
-        if read.plan is None and read.error is None:
-            empty.append(read)
-        else:
-            yield read
-
-
-def _draw_records(reads: Iterable[PlanRecord], form: str, look: dict[str, Any]) -> Iterator[NamedDrawing]:
-    """Each record with its drawing; one that cannot be read has a drawing that says why."""
+def _draw_records(
+    reads: Iterable[PlanRecord], empty: list[PlanRecord], form: str, look: dict[str, Any]
+) -> Iterator[NamedDrawing]:
+    """Each record with its drawing, or why it cannot be read; those without a plan are put into `empty`."""
     from planner_eval.results.drawing.layout import Drawing
 
     waiting: deque[PlanRecord] = deque()
 
     def plans() -> Iterator[pe.Plan | Scene]:
         for read in reads:
+            if read.plan is None and read.error is None:
+                empty.append(read)
+                continue
             waiting.append(read)
             if read.plan is not None:
                 yield _with_lanes(read.plan, read)

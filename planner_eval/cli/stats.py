@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.formats import formats_of, shows
@@ -108,7 +108,7 @@ def command(
         what="plans", folder=output.folder, given=names, more=more, report=report,
     ) as (results, lines):  # fmt: skip
         sums = results.all()
-        _say_unread(sources, results, lines, job.starts)
+        _say_unread(sources, results, lines)
         scenes = drawing.scenes(results.each) if sums.plans else {}
         text: Iterable[str]
         if rows:
@@ -125,22 +125,15 @@ def command(
     return 0 if sums.plans and not sums.unread else 1 if sums.plans else 3
 
 
-def _say_unread(
-    sources: Sequence[Source], results: StatsSums, lines: Iterable[str], starts: Sequence[int]
-) -> None:
+def _say_unread(sources: Sequence[Source], results: StatsSums, lines: Iterable[str]) -> None:
     """Say of each source how many of its records hold no plan, and which cannot be read."""
     if not any(s.without or s.figures.unread for s in results.each):
         return
-    left = iter(zip(sources, results.each, starts, strict=True))
-    begins = next(left, None)
-    for number, line in enumerate(lines):
-        while begins is not None and number >= begins[2]:
-            source, sums, _ = begins
-            if sums.without:
-                note(f"{source.name}: {sums.without:,} of {len(source):,} records hold no plan")
-            begins = next(left, None)
-        if is_unread(line):
-            data = json.loads(line)
+    left = iter(lines)
+    for source, sums in zip(sources, results.each, strict=True):
+        if sums.without:
+            note(f"{source.name}: {sums.without:,} of {len(source):,} records hold no plan")
+        for data in map(json.loads, filter(is_unread, islice(left, len(source)))):
             note(f"{data['where']}: {data['error']}")
 
 
