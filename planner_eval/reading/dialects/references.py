@@ -217,6 +217,12 @@ class WrittenPlan:
         return text
 
 
+def separate_dependencies(plan: Plan, position: int, call: WrittenCall) -> tuple[dict[str, Any], list[int]]:
+    """The arguments of a call but for the dependencies that it states, and the calls that it depends on."""
+    arguments = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
+    return arguments, sorted({edge.producer for edge in plan.edges if edge.consumer == position})
+
+
 def refuse_unwritable(plan: Plan) -> None:
     """Refuse what no notation of the table can say: apps, a named answer, repeated arguments.
 

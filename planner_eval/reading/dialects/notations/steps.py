@@ -26,7 +26,7 @@ from planner_eval.plan.model import (
     read_references_in,
 )
 from planner_eval.reading.dialects.conversations.answers import decode_answer
-from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Dialect, add_dependencies
+from planner_eval.reading.dialects.dialect import Dialect, add_dependencies
 from planner_eval.reading.dialects.finding.cut_texts import CutError, open_brackets
 from planner_eval.reading.dialects.finding.edited_text import TextEdit, TextView, extent
 from planner_eval.reading.dialects.notations.json_calls import arguments_of
@@ -38,6 +38,7 @@ from planner_eval.reading.dialects.references import (
     WrittenPlan,
     refuse_references,
     refuse_unwritable,
+    separate_dependencies,
 )
 from planner_eval.reading.dialects.repairs import parse_json, repairs
 from planner_eval.reading.dialects.table import Wrapper, text_dialect
@@ -273,8 +274,7 @@ def write_teval(plan: Plan) -> str:
     names = [f"E{i + 1}" for i in range(len(plan.calls))]
     lines = []
     for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["hash"]).calls):
-        needed = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
-        arguments = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
+        arguments, needed = separate_dependencies(plan, i, call)
         text = call_text(
             replace(plan.calls[i], arguments=tuple(arguments.items())), _refuse_reference, "t-eval"
         )

@@ -28,7 +28,12 @@ from planner_eval.plan.model import (
 from planner_eval.reading.dialects.conversations.messages import NODE_KEYS, format_value
 from planner_eval.reading.dialects.dialect import DEPENDENCY_ARGUMENT, Data, Dialect, add_dependencies
 from planner_eval.reading.dialects.finding.cut_texts import CutError
-from planner_eval.reading.dialects.references import NOTATIONS, WrittenPlan, refuse_unwritable
+from planner_eval.reading.dialects.references import (
+    NOTATIONS,
+    WrittenPlan,
+    refuse_unwritable,
+    separate_dependencies,
+)
 from planner_eval.reading.dialects.table import Wrapper, json_dialect, text_dialect
 
 LINK_KEYS = ("task_links", "tool_links", "links", "edges")
@@ -230,13 +235,12 @@ def write_graph(plan: Plan) -> str:
         ),
     )
     for i, call in enumerate(WrittenPlan(plan, names, notation).calls):
-        arguments_data = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
+        arguments_data, producers = separate_dependencies(plan, i, call)
         counted = list(arguments_data) == [str(k) for k in range(len(arguments_data))]
         arguments: list[Any] = [
             value if counted else {"name": key, "value": value} for key, value in arguments_data.items()
         ]
         nodes.append({"task": call.name, "arguments": arguments})
-        producers = sorted({edge.producer for edge in plan.edges if edge.consumer == i})
         links += [{"source": plan.calls[p].name, "target": call.name} for p in producers]
     return to_json({"task_nodes": nodes, "task_links": links})
 
@@ -283,12 +287,11 @@ def write_tasks(plan: Plan) -> str:
     names = [str(i) for i in range(len(plan.calls))]
     tasks = []
     for i, call in enumerate(WrittenPlan(plan, names, NOTATIONS["generated"]).calls):
-        arguments = {key: value for key, value in call.arguments.items() if key != DEPENDENCY_ARGUMENT}
-        depends = sorted({edge.producer for edge in plan.edges if edge.consumer == i}) or [-1]
+        arguments, depends = separate_dependencies(plan, i, call)
         stated = [value for key, value in plan.calls[i].arguments if key == DEPENDENCY_ARGUMENT]
         if any(not isinstance(ref, Ref) or ref.path for value in stated for _, ref in references(value)):
             raise WriteError(f"call {call.id} ({call.name}) depends on more than a task")
-        tasks.append({"task": call.name, "id": i, "dep": depends, "args": arguments})
+        tasks.append({"task": call.name, "id": i, "dep": depends or [-1], "args": arguments})
     return to_json(tasks)
 
 
