@@ -280,10 +280,6 @@ def wrong_shape_error(value: Any, expected: str) -> ParseError:
 
 # ----------------------------------------------------------------------
 # The kinds of objects in which answers of APIs and conversations come, and how each is told.
-def _has_type_at(kind: type, key: str) -> Callable[[JsonObject], bool]:
-    return lambda item: isinstance(item.get(key), kind)
-
-
 def _holds_message(key: str) -> Callable[[JsonObject], bool]:
     """Whether an object holds a message or an answer under a key."""
     return lambda item: isinstance(item[key], dict) and find_take_function(item[key]) is not None
@@ -435,17 +431,24 @@ class WrapperKind(NamedTuple):
     opener: TakeFunction
 
 
+def _make_kind(
+    key: str, fits: type | Callable[[JsonObject], bool], opener: TakeFunction | None = None
+) -> WrapperKind:
+    """A kind of which what stands under the key has a type; without an opener that is all that is taken."""
+    holds = (lambda item: isinstance(item.get(key), fits)) if isinstance(fits, type) else fits
+    return WrapperKind(key, holds, opener or take_inside(key))
+
+
 _RESULT_TYPES = ("succeeded", "errored", "canceled", "expired")
-KINDS = tuple(itertools.starmap(WrapperKind, (
+KINDS = tuple(itertools.starmap(_make_kind, (
     # ShareGPT: a message of `from` and `value`.
     ("from", lambda item: isinstance(item["from"], str) and "value" in item, take_shared),
     # LangChain's `messages_to_dict`: `type` and `data`.
     ("data", lambda item: isinstance(item["data"], dict) and _speaks(item), take_wrapped),
     # LangChain's `dumpd`: a message's constructor.
-    ("kwargs", lambda item: "lc" in item and isinstance(item["kwargs"], dict), take_inside("kwargs")),
+    ("kwargs", lambda item: "lc" in item and isinstance(item["kwargs"], dict)),
     # OpenAI Agents SDK: an item of a run.
-    ("raw_item", _has_type_at(dict, "raw_item"),
-     take_inside("raw_item")),
+    ("raw_item", dict),
     # An event of a stream, which is not a complete answer.
     ("type", _is_event, take_event),
     # LangChain: a message, by `model_dump()`.
@@ -455,16 +458,13 @@ KINDS = tuple(itertools.starmap(WrapperKind, (
     # OpenAI Responses: a message without its role.
     ("type", lambda item: item["type"] == "message" and "content" in item, take_alone),
     # OpenAI ChatCompletion, and compatible APIs.
-    ("choices", _has_type_at(list, "choices"),
-     take_choices),
+    ("choices", list, take_choices),
     # Gemini, in both spellings of its keys.
-    ("candidates", _has_type_at(list, "candidates"),
-     take_candidates),
+    ("candidates", list, take_candidates),
     # Gemini: a prompt that was blocked.
     ("candidates", lambda item: "promptFeedback" in item or "prompt_feedback" in item, take_candidates),
     # Gemini: a prompt that was blocked.
-    ("promptFeedback", _has_type_at(dict, "promptFeedback"),
-     take_candidates),
+    ("promptFeedback", dict, take_candidates),
     # A conversation.
     ("output", holds_output_messages, take_output_messages),
     # OpenAI Responses.
@@ -474,28 +474,23 @@ KINDS = tuple(itertools.starmap(WrapperKind, (
     # An API's error, alone or in a line of a batch.
     ("error", _is_error, take_error),
     # OpenAI Batch: `status_code` and `body`.
-    ("status_code", _has_type_at(int, "status_code"), take_batch),
+    ("status_code", int, take_batch),
     # A line of OpenAI's or Gemini's batches.
-    ("response", _holds_message("response"),
-     take_inside("response")),
+    ("response", _holds_message("response")),
     # A line of a batch of Bedrock's.
-    ("modelOutput", _holds_message("modelOutput"),
-     take_inside("modelOutput")),
+    ("modelOutput", _holds_message("modelOutput")),
     # Anthropic message batches: a result.
     ("result", lambda item: isinstance(item["result"], dict) and item["result"].get("type") in _RESULT_TYPES,
      take_result),
     # A conversation, of Gemini's in `contents`, of ShareGPT's in `conversations`; LangGraph's state.
-    *((key, _has_type_at(list, key), take_inside(key))
-      for key in ("messages", "conversations", "conversation", "contents")),
+    *((key, list) for key in ("messages", "conversations", "conversation", "contents")),
     # Ollama: an answer of one message.
     ("message", lambda item: isinstance(item["message"], dict)
      and not item["message"].keys().isdisjoint(("role", "content", *CALL_LIST_KEYS)), take_alone),
     # A message without a role that calls nothing.
-    *((key, _is_answer_without_role, take_alone)
-      for key in CALL_LIST_KEYS),
+    *((key, _is_answer_without_role, take_alone) for key in CALL_LIST_KEYS),
     # A server's text, with the reason why it stops.
-    *((key, _is_text_answer, take_text)
-      for key in REASON_KEYS),
+    *((key, _is_text_answer, take_text) for key in REASON_KEYS),
 )))  # fmt: skip
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""
 
