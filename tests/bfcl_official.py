@@ -11,12 +11,38 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 from unittest.mock import MagicMock
 
+import tree_sitter
+
 _ABSENT = ("openai", "tenacity", "filelock", "dotenv", "tqdm", "numpy", "pandas", "overrides")
-_PARSERS = ("tree_sitter", "tree_sitter_java", "tree_sitter_javascript")
+
+
+class _Parser:
+    """tree-sitter's parser as the published code, which asks for an older one, uses it."""
+
+    def set_language(self, language: Any) -> None:
+        self.parser = tree_sitter.Parser(language)
+
+    def parse(self, source: bytes) -> Any:
+        root = self.parser.parse(source).root_node
+        return SimpleNamespace(root_node=_Root(root))
+
+
+class _Root:
+    def __init__(self, node: tree_sitter.Node) -> None:
+        self.node = node
+
+    def sexp(self) -> str:
+        return str(self.node)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.node, name)
+
+
+_OLD_PARSER: Any = SimpleNamespace(Parser=_Parser, Language=lambda grammar, _: tree_sitter.Language(grammar))
 
 
 class _StandIn(ModuleType):
@@ -70,15 +96,6 @@ class Official(NamedTuple):
     enums: Any
     handler_class: Any
     utils: Any
-    has_parsers: bool
-
-    def is_broken(self, language: str, text: str) -> bool:
-        """Whether a prompted answer is no whole text in that language, so that its parser has to guess."""
-        text = text.strip("`\n ")
-        text = (text if text.startswith("[") else f"[{text}") + ("" if text.endswith("]") else "]")
-        name = {"java": "java", "javascript": "js"}[language]
-        parser = import_module(f"bfcl_eval.model_handler.parser.{name}_parser").parser
-        return bool(parser.parse(text[1:-1].encode("utf-8", "replace")).root_node.has_error)
 
     def handler(self, *, calls: bool) -> Any:
         """What decodes answers of a model that calls functions, or is prompted."""
@@ -92,13 +109,12 @@ def official() -> Official | None:
     """The package's code; None where it is not installed."""
     if find_spec("bfcl_eval") is None:
         return None
-    has_parsers = all(find_spec(name) is not None for name in _PARSERS)
-    wanted = _ABSENT + (() if has_parsers else _PARSERS)
-    absent = {name for name in wanted if find_spec(name) is None} | {"bfcl_eval.constants.model_config"}
+    absent = {name for name in _ABSENT if find_spec(name) is None} | {"bfcl_eval.constants.model_config"}
     before = set(sys.modules)
     os.environ["BFCL_PROJECT_ROOT"] = tempfile.mkdtemp(prefix="bfcl")  # it makes folders where it is imported
     finder = _Finder(absent)
     sys.meta_path.insert(0, finder)
+    sys.modules["tree_sitter"] = _OLD_PARSER
     try:
         models: Any = import_module("bfcl_eval.constants.model_config")
 
@@ -109,11 +125,12 @@ def official() -> Official | None:
         clients = import_module("bfcl_eval.model_handler.api_inference.openai_completion")
         utils = import_module("bfcl_eval.utils")
     finally:
+        sys.modules["tree_sitter"] = tree_sitter
         sys.meta_path.remove(finder)
         for name in set(sys.modules) - before:
             if name in absent and not name.startswith("bfcl_eval"):
                 del sys.modules[name]
-    return Official(runner, helper, enums, clients.OpenAICompletionsHandler, utils, has_parsers)
+    return Official(runner, helper, enums, clients.OpenAICompletionsHandler, utils)
 
 
 class Answered(NamedTuple):

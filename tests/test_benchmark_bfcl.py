@@ -25,10 +25,9 @@ from planner_eval.benchmarks.bfcl.data import (
     read_bfcl,
     read_category,
 )
-from planner_eval.benchmarks.bfcl.java_calls import read_java_call
-from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
 from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers, score_official
 from planner_eval.benchmarks.bfcl.page import explain_answer
+from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
 from planner_eval.benchmarks.bfcl.reading import (
     answer_text,
     answer_texts,
@@ -367,17 +366,16 @@ def test_recorded_verdicts(reference: Path, package: Path) -> None:
     assert equal == {"calls": 5_002, "relevance": 2_280}
 
 
-def compare_mutations(count: int, seed: int, reference: Path | None, *, only: Sequence[str] = ()) -> None:
+def compare_mutations(
+    count: int, seed: int, reference: Path | None, *, only: Sequence[str] = (), prompted: bool = False
+) -> None:
     code = bfcl_official.official()
     if code is None:
         pytest.skip(NOT_INSTALLED)
-    styles = ("java", "javascript") if code.has_parsers else ()
-    differences = [
-        difference
-        for case in bfcl_mutations.cases(count, seed, reference=reference, styles=styles, only=only)
-        if (difference := bfcl_mutations.compare(code, case)[1]) is not None and not difference.broken
-    ]
-    assert differences == []
+    answers = bfcl_mutations.cases(
+        count, seed, reference=reference, styles=("java", "javascript"), only=only, prompted=prompted
+    )
+    assert [d for case in answers if (d := bfcl_mutations.compare(code, case)[1]) is not None] == []
 
 
 @pytest.mark.filterwarnings("ignore")  # of the published code
@@ -389,7 +387,6 @@ def test_mutated_answers_are_judged_as_by_the_published_code() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("category", [name for name, c in CATEGORIES.items() if c.check != "multi_turn"])
 def test_many_mutated_answers_are_judged_as_by_the_published_code(category: str, reference: Path) -> None:
-    """Of broken Java and JavaScript, see below."""
     compare_mutations(5_000, 44, reference, only=[category])
 
 
@@ -397,16 +394,9 @@ def test_many_mutated_answers_are_judged_as_by_the_published_code(category: str,
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(2))
 def test_programs_are_read_as_by_the_published_parsers(seed: int, reference: Path) -> None:
-    """Java and JavaScript with calls in any statement; of texts that are neither, nearly all alike."""
-    code = bfcl_official.official()
-    if code is None or not code.has_parsers:
-        pytest.skip("bfcl_eval or the tree-sitter of its requirements is not installed")
-    styles, only = ("java", "javascript"), ("simple_java", "simple_javascript")
-    how: dict[str, Any] = {"reference": reference, "styles": styles, "only": only, "prompted": True}
-    answers = bfcl_mutations.cases(3_000, seed, **how)
-    differences = [d for case in answers if (d := bfcl_mutations.compare(code, case)[1]) is not None]
-    assert [difference for difference in differences if not difference.broken] == []
-    assert len(differences) <= 20
+    """Java and JavaScript with calls in any statement, and broken texts."""
+    only = ("simple_java", "simple_javascript")
+    compare_mutations(3_000, seed, reference, only=only, prompted=True)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -332,14 +332,10 @@ def decode_prompted(text: Any, style: str, *, tag: bool = False) -> Any:
         from planner_eval.benchmarks.bfcl.python_calls import read_python_calls
 
         return read_python_calls(text)
-    if style == "java":
-        from planner_eval.benchmarks.bfcl.java_calls import read_java_call
+    if style in ("java", "javascript"):
+        from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
 
-        return read_java_call(text[1:-1])
-    if style == "javascript":
-        from planner_eval.benchmarks.bfcl.javascript_calls import read_javascript_call
-
-        return read_javascript_call(text[1:-1])
+        return (read_java_call if style == "java" else read_javascript_call)(text[1:-1])
     if style == "json":
         return read_json_calls(text)
     return read_xml_calls(text, verbose=style == "verbose_xml")
