@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeVar, overload
+from typing import Any
 
-from planner_eval.benchmarks.answers import Answer, Scorer, answers_of
+from planner_eval.benchmarks.answers import Answer, Scorer, Stream, answers_of
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import SampleScore
@@ -333,21 +333,7 @@ def scorers_of(
 
 
 # ---------------------------------------------------------------- read when they are asked for
-_Item = TypeVar("_Item", covariant=True)
-
-
-class _Stream(Sequence[_Item]):
-    """What is gone through in order; a single one is looked for from the beginning."""
-
-    @overload
-    def __getitem__(self, index: int) -> _Item: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[_Item]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        return tuple(self)[index]
-
-
-class SampleIds(_Stream[str]):
+class SampleIds(Stream[str]):
     """The ids of a run's samples, read from its rows when they are asked for.
 
     Args:
@@ -369,7 +355,7 @@ class SampleIds(_Stream[str]):
                 yield decode(line, start)[0]
 
 
-class SampleResults(_Stream[tuple[str, Any]]):
+class SampleResults(Stream[tuple[str, Any]]):
     """What was found out about each sample that could be scored, with its id."""
 
     def __init__(self, ids: Sequence[str], seen: ResultStore) -> None:
@@ -385,7 +371,7 @@ class SampleResults(_Stream[tuple[str, Any]]):
                 yield name, values[code]
 
 
-class SampleRows(_Stream[SampleScore]):
+class SampleRows(Stream[SampleScore]):
     """The row of each sample."""
 
     def __init__(self, ids: Sequence[str], seen: ResultStore) -> None:

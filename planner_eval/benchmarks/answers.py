@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, overload
 
 from planner_eval.base.errors import AnswerError, DatasetError, InputError, PairingError, ParseError
 from planner_eval.base.frozen import fast_frozen
@@ -374,7 +374,25 @@ def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) ->
     return Report(benchmark, variant, len(results), tuple(scorer.figures(results)), rows)
 
 
-class ScoredRows(Sequence[SampleScore]):
+_Item = TypeVar("_Item", covariant=True)
+
+
+class Stream(Sequence[_Item]):
+    """What is gone through in order; a single one is looked for from the beginning."""
+
+    @overload
+    def __getitem__(self, index: int) -> _Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[_Item]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return self._items[index]
+
+    @property
+    def _items(self) -> tuple[_Item, ...]:
+        return tuple(self)
+
+
+class ScoredRows(Stream[SampleScore]):
     """The rows of answers, made when somebody looks at one: who asks for figures alone needs none.
 
     Args:
@@ -386,24 +404,17 @@ class ScoredRows(Sequence[SampleScore]):
         self.row, self.results = row, results
 
     @cached_property
-    def _rows(self) -> tuple[SampleScore, ...]:
+    def _items(self) -> tuple[SampleScore, ...]:
         return tuple([self.row(*result) for result in self.results])
 
     def __len__(self) -> int:
         return len(self.results)
 
     def __iter__(self) -> Iterator[SampleScore]:
-        return iter(self._rows)
-
-    @overload
-    def __getitem__(self, index: int) -> SampleScore: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SampleScore]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        return self._rows[index]
+        return iter(self._items)
 
     def __eq__(self, other: object) -> bool:
-        return self._rows == tuple(other) if isinstance(other, Sequence) else NotImplemented
+        return self._items == tuple(other) if isinstance(other, Sequence) else NotImplemented
 
 
 def sum_columns(rows: Iterable[Sequence[int]], size: int) -> list[int]:
