@@ -49,8 +49,13 @@ def order_by_cause(
         position = stack.pop()
         order.append(position)
         stack.extend(reversed(children.get(position, [])))
-    new_positions: dict[int | None, int] = {position: new for new, position in enumerate(order)}
-    return tuple(edits[position]._replace(cause=new_positions.get(cause[position])) for position in order)
+    new_positions = {position: new for new, position in enumerate(order)}
+    return tuple(
+        edits[position]
+        if (parent := cause[position]) is None
+        else edits[position]._replace(cause=new_positions[parent])
+        for position in order
+    )
 
 
 MIN_LOOKUPS = 2

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -324,6 +324,7 @@ class _CommonGround:
 
     def __init__(self, pairing: Pairing, preds: list[int], golds: list[int]) -> None:
         self.pairing, self.preds, self.golds = pairing, preds, golds
+        self.features = cache(self._find_features)
         gold_tools = {call.tool for call in pairing.gold.numbered.plan.calls}
         lookups = {
             pred
@@ -344,14 +345,11 @@ class _CommonGround:
         plans = self.pairing.pred, self.pairing.gold
         return [{*_list_literals(plan_calls, range(len(plan_calls.tools)))} for plan_calls in plans]
 
-    @cached_property
-    def features(self) -> tuple[dict[int, _CallFeatures], dict[int, _CallFeatures]]:
-        """What of the calls of pred, and of those of gold, others can share."""
-        pairing, own_positions = self.pairing, range(len(self.pairing.to_pred))
-        return (
-            {pred: _CallFeatures.of(pairing.pred, pred, pairing.to_gold) for pred in self.preds},
-            {gold: _CallFeatures.of(pairing.gold, gold, own_positions) for gold in self.golds},
-        )
+    def _find_features(self, position: int, of_pred: bool) -> _CallFeatures:
+        """What of a call another can share."""
+        if of_pred:
+            return _CallFeatures.of(self.pairing.pred, position, self.pairing.to_gold)
+        return _CallFeatures.of(self.pairing.gold, position, range(len(self.pairing.to_pred)))
 
     def value(self, pred: int, gold: int) -> float:
         """How much two calls have in common; 0 or less where they are none another's partners."""
@@ -384,7 +382,7 @@ class _CommonGround:
 
     def shared(self, pred: int, gold: int, *, uses: bool = True) -> float:
         """What the values and the links are worth that two calls share; `uses` are links to consumers."""
-        own, others = self.features[0][pred], self.features[1][gold]
+        own, others = self.features(pred, True), self.features(gold, False)
         same = {name for name, _ in own.named & others.named}
         values = own.values_without(same) & others.values_without(same)
         links = [link for link in own.links & others.links if uses or not link[1]]

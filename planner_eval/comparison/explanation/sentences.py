@@ -300,7 +300,8 @@ class Wording:
         if code == "argument.type" and name_type_difference(pred_value, gold_value):
             pred_kind, gold_kind = kind_name(pred_value), kind_name(gold_value)
             return f"is the {pred_kind} {pred_text}, expected the {gold_kind} {gold_text}"
-        if isinstance(pred_value, (Ref, Unresolved)) or isinstance(gold_value, (Ref, Unresolved)):
+        has_reference = any(isinstance(value, (Ref, Unresolved)) for value in (pred_value, gold_value))
+        if has_reference or "…" not in (pred_text[-1:], gold_text[-1:]):
             return f"is {pred_text}, expected {gold_text}"
         return self.narrow(pred_value, gold_value)
 

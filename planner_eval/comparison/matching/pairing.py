@@ -355,7 +355,8 @@ class Pairing:
             self._fixed.clear()
         names, referring, bonus = self._fixed.get((pred, gold)) or self.fixed(pred, gold)
         if names:
-            bonus += self._nearness(pred, gold, names)
+            nearness = self._near.get((pred, gold))
+            bonus += self._nearness(pred, gold, names) if nearness is None else nearness
         total = float(len(names))
         for name, producers, gold_producers in referring:
             strayed = self._strayed(producers, gold_producers, strict=False)
@@ -404,9 +405,6 @@ class Pairing:
 
     def _nearness(self, pred: int, gold: int, names: list[Any]) -> float:
         """What speaks for a pair in the values that differ; only where there is a choice it is asked for."""
-        stored = self._near.get((pred, gold))
-        if stored is not None:
-            return stored
         pred_features = self.pred.parts[pred] or self.pred.features(pred)
         gold_features = self.gold.parts[gold] or self.gold.features(gold)
         pred_args, gold_args = self.arguments(pred, gold)
