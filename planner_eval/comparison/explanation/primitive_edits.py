@@ -269,15 +269,14 @@ class PrimitiveEdits:
         value_pairs = {name: self.written_values(pred, gold, name, name) for name in names}
         first, *others = [self.places(pred, gold, name, name) for name in names]
         values = [{name: pair[side] for name, pair in value_pairs.items()} for side in (0, 1)]
-        also = tuple(others)
-        return _of_argument("exchange", "arguments.swapped", first, *values, also=also)
+        return _describe_argument("exchange", "arguments.swapped", first, values, also=tuple(others))
 
     def describe_renamed(self, pred: int, gold: int, pred_name: Any, gold_name: Any) -> Draft:
         """An argument that stands for another of another name."""
         values = self.written_values(pred, gold, pred_name, gold_name)
         name = "renamed" if self.values.alike(*values) else "renamed and wrong"
         places, data = self.places(pred, gold, pred_name, gold_name), self.data(gold, gold_name)
-        return _of_argument(name, "argument.renamed", places, *values, data=data)
+        return _describe_argument(name, "argument.renamed", places, values, data)
 
     def compare_values(
         self, pred: int, gold: int, name: Any, producer: int | None, pred_name: Any
@@ -310,7 +309,7 @@ class PrimitiveEdits:
                 right_name=None if path else self.find_right_name(pred, gold, pred_value),
             )
             places = self.places(pred, gold, pred_name, name, path)
-            yield self.of_argument(kind, code, places, (pred_value, gold_value), data)
+            yield _describe_argument(kind, code, places, (pred_value, gold_value), data)
         given = [name in arguments for arguments in self.pairing.arguments(pred, gold)]
         if not differences and not all(given):
             kind, code = (
@@ -318,7 +317,7 @@ class PrimitiveEdits:
             )
             values = [written[0], MISSING] if given[0] else [MISSING, written[1]]
             places, data = self.places(pred, gold, name, name), self.data(gold, name, producer)
-            yield self.of_argument(kind, code, places, values, data)
+            yield _describe_argument(kind, code, places, values, data)
 
     def find_right_name(self, pred: int, gold: int, value: Value) -> str | None:
         """Another argument of gold's call, wrong in the prediction's, that has a text; dates may move."""
@@ -328,17 +327,6 @@ class PrimitiveEdits:
         return next(
             (name for name, argument in gold_args.items() if name in wrong and argument[0] == value), None
         )
-
-    def of_argument(
-        self, kind: str, code: str, places: PlacePair, values: Iterable[Value], data: ValueData
-    ) -> Draft:
-        """An edit of an argument, also of the link that stands, right, beside it."""
-        pred_value, gold_value = (None if value is MISSING else value for value in values)
-        draft = _of_argument(kind, code, places, pred_value, gold_value, data=data)
-        if data.producer is None:
-            return draft
-        pred, gold = (Place(place and place.call, DEPENDENCY_ARGUMENT) for place in places)
-        return draft._replace(also=((pred, gold),))
 
     def data(self, gold: int, name: Any, producer: int | None = None, path: Path = ()) -> ValueData:
         """What is to be told of an argument beside its values."""
@@ -353,7 +341,9 @@ class PrimitiveEdits:
         arguments = plan_calls.arguments(position)
         return arguments[name][2] if name in arguments else self.written(plan_calls, position, name)
 
-    def places(self, pred: int, gold: int, pred_name: Any, gold_name: Any, path: Path = ()) -> PlacePair:
+    def places(
+        self, pred: int, gold: int, pred_name: Any, gold_name: Any, path: Path = ()
+    ) -> tuple[Place, Place]:
         """Where an argument of two partners stands in either plan: in its call's one object, if there is."""
         pred_place, gold_place = (
             Place(call if call < len(plan.calls) else None, name if isinstance(name, str) else name[0], path)
@@ -380,12 +370,22 @@ class PrimitiveEdits:
         return values[copy - 1] if copy <= len(values) else MISSING
 
 
-def _of_argument(name: str, code: str, places: PlacePair, *values: Value, **more: Any) -> Draft:
-    """An edit of an argument, or of the answer where the place is the answer's."""
-    location = places[0] or places[1]
-    if location is not None and location.call is None:
+def _describe_argument(
+    kind: str,
+    code: str,
+    places: tuple[Place, Place],
+    values: Iterable[Value],
+    data: ValueData | None = None,
+    also: tuple[PlacePair, ...] = (),
+) -> Draft:
+    """An edit of an argument, or of the answer where it stands there; also of a right link beside it."""
+    if places[0].call is None:
         code = "answer." + code.partition(".")[2]
-    return Draft(name, code, *places, *values, **more)
+    if data is not None and data.producer is not None:
+        pred, gold = (Place(place.call, DEPENDENCY_ARGUMENT) for place in places)
+        also = ((pred, gold),)
+    pred_value, gold_value = (None if value is MISSING else value for value in values)
+    return Draft(kind, code, *places, pred_value, gold_value, also, data)
 
 
 def find_exchange_cycles(values: Mapping[str, Key], right_values: Mapping[str, Key]) -> Iterator[list[str]]:
