@@ -377,8 +377,7 @@ def find_alternative_values(gold: Plan, plans: Iterable[Plan]) -> AlternativeVal
     """
     values: dict[tuple[str, str], tuple[Value, ...]] = {}
     for plan in plans:
-        changed = _find_single_change(gold, plan) if len(plan.calls) == len(gold.calls) else None
-        if changed is not None:
+        if (changed := _find_single_change(gold, plan)) is not None:
             location, value = changed
             values[location] = (*values.get(location, ()), value)
     return values
@@ -386,33 +385,21 @@ def find_alternative_values(gold: Plan, plans: Iterable[Plan]) -> AlternativeVal
 
 def _find_single_change(gold: Plan, plan: Plan) -> tuple[tuple[str, str], Value] | None:
     """Where a plan has another value than gold, and which, if it has so once and is else the same."""
-    if (gold.answer is None) is not (plan.answer is None) or not _has_same_arguments(
-        gold.answer or (), plan.answer or ()
-    ):
+    tools = [[call.tool for call in compared.calls] for compared in (gold, plan)]
+    if tools[0] != tools[1] or (gold.answer is None) is not (plan.answer is None):
         return None
-    changed = [
-        pair
-        for pair in zip(gold.calls, plan.calls, strict=True)
-        if pair[0].tool != pair[1].tool or not _has_same_arguments(pair[0].arguments, pair[1].arguments)
-    ]
-    if len(changed) != 1 or changed[0][0].tool != changed[0][1].tool:
-        return None
-    gold_arguments, plan_arguments = (dict(call.arguments) for call in changed[0])
-    if gold_arguments.keys() != plan_arguments.keys():
-        return None
-    names = [
-        name
-        for name in gold_arguments
-        if value_key(gold_arguments[name], OWN_POSITIONS) != value_key(plan_arguments[name], OWN_POSITIONS)
-    ]
-    return ((changed[0][0].id, names[0]), plan_arguments[names[0]]) if len(names) == 1 else None
-
-
-def _has_same_arguments(
-    first_arguments: Iterable[tuple[str, Value]], second_arguments: Iterable[tuple[str, Value]]
-) -> bool:
-    first, second = (
-        {name: value_key(value, OWN_POSITIONS) for name, value in arguments}
-        for arguments in (first_arguments, second_arguments)
+    keys, other_keys = (
+        [
+            {name: value_key(value, OWN_POSITIONS) for name, value in arguments}
+            for arguments in (*(call.arguments for call in compared.calls), compared.answer or ())
+        ]
+        for compared in (gold, plan)
     )
-    return first == second
+    changed = [position for position, key in enumerate(keys) if key != other_keys[position]]
+    if len(changed) != 1 or changed[0] == len(gold.calls):
+        return None
+    key, other_key = keys[changed[0]], other_keys[changed[0]]
+    names = [name for name in key if key[name] != other_key.get(name)]
+    if key.keys() != other_key.keys() or len(names) != 1:
+        return None
+    return (gold.calls[changed[0]].id, names[0]), dict(plan.calls[changed[0]].arguments)[names[0]]

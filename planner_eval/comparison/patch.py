@@ -58,8 +58,9 @@ def make_patch(diff: Diff) -> dict[str, Any]:
         *written,
     ]
     patch = {"schema": SCHEMA, "operations": operations}
-    if any(edit.code == "order.broken" for edit in diff.edits) or _has_forward_edges(
-        apply_operations(diff.pred, operations)
+    repaired = apply_operations(diff.pred, operations)
+    if any(edit.code == "order.broken" for edit in diff.edits) or any(
+        edge.producer > edge.consumer for edge in repaired.edges
     ):
         operations.append(
             {"op": "order", "ids": [call.id for call in relabelled_gold.calls], "why": "order.broken"}
@@ -219,10 +220,6 @@ def _make_answer_operations(diff: Diff, relabelled_gold: Plan) -> list[dict[str,
         return []
     value = to_data(relabelled_gold).get("answer")
     return [{"op": "answer", "value": value, "why": code}]
-
-
-def _has_forward_edges(plan: Plan) -> bool:
-    return any(edge.producer > edge.consumer for edge in plan.edges)
 
 
 def apply_patch(plan: Plan, patch: Any) -> Plan:
