@@ -21,6 +21,7 @@ from planner_eval.comparison.explanation.names import (
     computation_name,
     computes,
     cut_list,
+    find_runs,
     format_list,
     links_of,
     no_call_suffix,
@@ -308,8 +309,10 @@ def _propose_repeated_runs(roots: Roots) -> Iterator[Proposal]:
     first: dict[Hashable, int] = {}
     twins = [first.setdefault(call_key(plan, position), position) for position in range(len(plan.calls))]
     repeats = [call for call in sorted(duplicates) if twins[call] < call]
-    for run in _find_runs(repeats, lambda call: twins[call] - call):
-        yield _propose("repeated run", [duplicates[call] for call in run], [twins[call] for call in run])
+    for run in find_runs(repeats, lambda call: twins[call] - call):
+        if len(run) > 1:
+            run_twins = [twins[call] for call in run]
+            yield _propose("repeated run", [duplicates[call] for call in run], run_twins)
 
 
 def _propose_tries(roots: Roots) -> Iterator[Proposal]:
@@ -363,19 +366,10 @@ def _propose_tool_runs(roots: Roots) -> Iterator[Proposal]:
     """Calls of one tool in a row that gold has not, or that only gold has; tries say more for themselves."""
     for code, plan in (("call.extra", roots.diff.pred), ("call.missing", roots.diff.gold)):
         calls = {call: root for call, root in roots.by_code(code).items() if root[1].own is not None}
-        for run in _find_runs(sorted(calls), lambda call, plan=plan: plan.calls[call].tool):  # type: ignore[misc]
-            yield _propose("run", [calls[call] for call in run], run)
-
-
-def _find_runs(calls: Iterable[int], key: Callable[[int], Hashable]) -> Iterator[list[int]]:
-    """Two or more calls of one key that follow one another, of some in their order."""
-    runs: list[list[int]] = []
-    for call in calls:
-        if runs and call == runs[-1][-1] + 1 and key(call) == key(runs[-1][-1]):
-            runs[-1].append(call)
-        else:
-            runs.append([call])
-    return (run for run in runs if len(run) > 1)
+        tools = [call.tool for call in plan.calls]
+        for run in find_runs(sorted(calls), tools.__getitem__):
+            if len(run) > 1:
+                yield _propose("run", [calls[call] for call in run], run)
 
 
 PROPOSERS: tuple[Callable[[Roots], Iterator[Proposal]], ...] = (

@@ -171,6 +171,17 @@ def _plain_call_number(position: int) -> str:
     return f"call {position + 1}"
 
 
+def find_runs(positions: Iterable[int], key: Callable[[int], Any] = lambda _: None) -> list[list[int]]:
+    """Positions in a row, those that follow one another and are of one key together."""
+    runs: list[list[int]] = []
+    for position in positions:
+        if runs and position == runs[-1][-1] + 1 and key(position) == key(runs[-1][-1]):
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    return runs
+
+
 def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
     """Calls by their numbers; empty where only the answer, None, is meant.
 
@@ -182,12 +193,7 @@ def calls_numbers(positions: Iterable[int | None], whose: str = "") -> str:
     ('calls 1–3, 7', 'calls 1, 2', "gold's call 3")
     """
     numbers = sorted({position + 1 for position in positions if position is not None})
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+    runs = find_runs(numbers)
     texts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
     if len(texts) > MAX_RUNS:
         return (
