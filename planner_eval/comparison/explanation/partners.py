@@ -9,7 +9,7 @@ other is extra.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from planner_eval.comparison.explanation.names import computes
 from planner_eval.comparison.matching.align import Alignment, Matching
 from planner_eval.comparison.matching.likeness import assign, is_related_name, likeness, words
 from planner_eval.comparison.matching.order import find_misplaced
-from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
+from planner_eval.comparison.matching.pairing import ALONE, Argument, Pairing, PlanCalls
 from planner_eval.comparison.matching.replaced import find_evidence, find_nearest_call, is_distinctive
 from planner_eval.plan.model import Value, leaves
 
@@ -163,7 +163,7 @@ def _part_other_computations(pairing: Pairing) -> Pairing:
     if 2 * right >= counts[0] or CALLS_PER_SHARED_CALL * len(shared) >= counts[1]:
         return pairing
     pred_numbers, gold_numbers = (
-        Counter(_list_literals(plan_calls, range(len(plan_calls.tools))))
+        Counter(_list_literals(plan_calls.all_arguments()[: len(plan_calls.tools)]))
         for plan_calls in (pairing.pred, pairing.gold)
     )
     same = (pred_numbers & gold_numbers).total()
@@ -173,16 +173,16 @@ def _part_other_computations(pairing: Pairing) -> Pairing:
     return pairing.rematched([pred for pred, _ in parted], [gold for _, gold in parted], ())
 
 
-def _list_literals(plan_calls: PlanCalls, calls: Iterable[int]) -> list[Any]:
+def _list_literals(calls: Iterable[Mapping[Any, Argument]]) -> list[Any]:
     """The arguments of calls that take from no call."""
-    arguments = (argument for call in calls for argument in plan_calls.arguments(call).values())
+    arguments = (argument for call in calls for argument in call.values())
     return [shape for shape, producers, _ in arguments if not producers]
 
 
 def _shares_value(pairing: Pairing, pred: int, gold: int) -> bool:
     """Whether two calls have a literal in common that says something, or all of them."""
-    gold_literals = _list_literals(pairing.gold, [gold])
-    shared = [literal for literal in _list_literals(pairing.pred, [pred]) if literal in gold_literals]
+    pred_literals, gold_literals = (_list_literals([args]) for args in pairing.arguments(pred, gold))
+    shared = [literal for literal in pred_literals if literal in gold_literals]
     return any(map(is_distinctive, shared)) or (bool(shared) and not pairing.final(pred, gold))
 
 
@@ -343,7 +343,9 @@ class _CommonGround:
     def literals(self) -> list[set[Any]]:
         """The values of either plan that take from no call."""
         plans = self.pairing.pred, self.pairing.gold
-        return [{*_list_literals(plan_calls, range(len(plan_calls.tools)))} for plan_calls in plans]
+        return [
+            {*_list_literals(plan_calls.all_arguments()[: len(plan_calls.tools)])} for plan_calls in plans
+        ]
 
     def _find_features(self, position: int, of_pred: bool) -> _CallFeatures:
         """What of a call another can share."""

@@ -528,8 +528,8 @@ def _has_crossed_producers(pairing: Pairing) -> bool:
 def _find_producers_by_use(plan_calls: PlanCalls) -> dict[Any, set[int]]:
     """The calls that are referred to, by their tool, that of the one that refers, and its argument."""
     producers_by_use: dict[Any, set[int]] = {}
-    for consumer in range(len(plan_calls.known)):
-        for name, (_, producers, _) in plan_calls.arguments(consumer).items():
+    for consumer, arguments in enumerate(plan_calls.all_arguments()):
+        for name, (_, producers, _) in arguments.items():
             for producer in producers:
                 producers_by_use.setdefault(
                     (plan_calls.tool(consumer), name, plan_calls.tools[producer]), set()

@@ -143,6 +143,10 @@ class PlanCalls:
         self.known[position] = arguments
         return arguments
 
+    def all_arguments(self) -> list[dict[Any, Argument]]:
+        """The arguments of each call, and of the answer."""
+        return [self.arguments(position) for position in range(len(self.known))]
+
     def written(self, position: int) -> dict[Any, Value]:
         """The same arguments, by the same names, as the plan has them."""
         if position not in self._written:
@@ -178,8 +182,8 @@ class PlanCalls:
         """For each call who refers to it."""
         if self._users is None:
             self._users = [[] for _ in self.known]
-            for consumer in range(len(self.known)):
-                for name, (_, producers, _) in self.arguments(consumer).items():
+            for consumer, arguments in enumerate(self.all_arguments()):
+                for name, (_, producers, _) in arguments.items():
                     for slot, producer in enumerate(producers):
                         self._users[producer].append(Use(consumer, name, slot))
         return self._users

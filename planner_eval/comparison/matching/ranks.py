@@ -17,7 +17,7 @@ from planner_eval.plan.isomorphism import ColouredGraph, refine_colours
 from planner_eval.plan.model import Template, Unresolved, contains_kind
 
 if TYPE_CHECKING:
-    from planner_eval.comparison.matching.pairing import PlanCalls
+    from planner_eval.comparison.matching.pairing import Argument, PlanCalls
 
 MAX_STEPS = 20_000
 """Calls, counted again for each pick, up to which calls that look alike are told apart one by one."""
@@ -47,8 +47,7 @@ class Ranks:
         self, pred: PlanCalls, gold: PlanCalls, *, count_unshared: bool, marks: Mapping[int, str]
     ) -> None:
         pred_producers, gold_producers = [
-            [_producers(plan_calls, position) for position in range(len(plan_calls.known))]
-            for plan_calls in (pred, gold)
+            [_producers(arguments) for arguments in plan_calls.all_arguments()] for plan_calls in (pred, gold)
         ]
         looks = (
             _call_keys(pred, None if count_unshared else _KnownValues(gold), {}),
@@ -126,11 +125,9 @@ def _find_twins(looks: list[int], producers: list[list[int]]) -> list[list[int]]
     return [calls for calls in groups.values() if len(calls) > 1]
 
 
-def _producers(plan_calls: PlanCalls, position: int) -> list[int]:
-    """The calls that a call refers to, by argument."""
-    referring = [
-        (name, argument[1]) for name, argument in plan_calls.arguments(position).items() if argument[1]
-    ]
+def _producers(arguments: Mapping[Any, Argument]) -> list[int]:
+    """The calls that a call's arguments refer to, by argument."""
+    referring = [(name, argument[1]) for name, argument in arguments.items() if argument[1]]
     if len(referring) > 1:
         referring.sort(key=lambda pair: str(pair[0]))
     return [producer for _, producers in referring for producer in producers]
@@ -141,9 +138,10 @@ class _KnownValues:
 
     def __init__(self, plan_calls: PlanCalls) -> None:
         self.side = plan_calls
-        all_arguments = map(plan_calls.arguments, range(len(plan_calls.known)))
         self.shapes = {
-            (name, argument[0]) for arguments in all_arguments for name, argument in arguments.items()
+            (name, argument[0])
+            for arguments in plan_calls.all_arguments()
+            for name, argument in arguments.items()
         }
 
     @cached_property
@@ -161,10 +159,10 @@ def _call_keys(
 ) -> list[tuple[Any, ...]]:
     """What each call is: a value is as good as none where the other plan has nothing like it."""
     looks = []
-    for position in range(len(plan_calls.known)):
+    for position, call_arguments in enumerate(plan_calls.all_arguments()):
         arguments = []
         features: dict[Any, frozenset[str]] = {}
-        for name, (shape, needed, value) in plan_calls.arguments(position).items():
+        for name, (shape, needed, value) in call_arguments.items():
             if (
                 other_plan is None
                 or needed
