@@ -452,7 +452,9 @@ def test_a_run_is_what_score_and_compare_read(tmp_path: Path) -> None:
     assert (found["benchmark"], found["records"], found["missing"]) == ("callnavi", len(samples), [])
     rows_of = (f"{right}/rows.jsonl", str(source), "--benchmark", "callnavi")
     assert planeval("score", right, str(source), "--format", "json").stdout == done.stdout
-    other = json.loads(planeval("score", *rows_of, "--format", "json").stdout)
+    alone = planeval("score", *rows_of, "--format", "json")
+    assert f"costs and trials are known to the run alone: score {right} for them" in alone.stderr
+    other = json.loads(alone.stdout)
     for key in ("costs", "trials"):  # the run's folder alone says what its requests cost
         found.pop(key, None), other.pop(key, None)
     assert other == found

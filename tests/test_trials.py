@@ -113,6 +113,7 @@ def test_systems_are_compared_by_task_also_with_unlike_trials(tmp_path: Path) ->
     assert (contrast.n, contrast.tasks["b"][0][:2], contrast.tasks["b"][1][:2]) == (6, (3, 1), (2, 2))
     assert "without 3 trials of old that old and new do not share" in contrast.signature
     text = planeval("compare", pred, other, "--gold", gold).stdout
+    assert "causes cover these records only; the table of records covers all" in text
     assert "q is right more often on 2 tasks: c (0/3 and 2/2), b (1/3 and 2/2)" in text
 
 

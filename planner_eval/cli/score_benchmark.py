@@ -24,6 +24,7 @@ from planner_eval.cli.benchmark_options import (
 from planner_eval.cli.drawing import ChartOptions
 from planner_eval.cli.options import format_condition, note, refuse_idle
 from planner_eval.cli.output import Output, Threshold, emit, say_missed
+from planner_eval.cli.sources import peek_run
 from planner_eval.cli.workers import PART_OPTIONS, Work
 
 if TYPE_CHECKING:
@@ -233,6 +234,9 @@ def write_scores(scored: Scored, pred: str, output: Output, more: str = "", *, r
     else:
         output.emit([*pieces(output.form), more])
     _say_matching(scored)
+    folder, name = os.path.split(pred)
+    if scored.spent is None and name == "rows.jsonl" and peek_run(folder).get("kind") == "predict":
+        note(f"costs and trials are known to the run alone: score {folder} for them")
     missed = say_missed(limits)
     wrong = (matched.unknown, matched.repeated, matched.broken, scored.lost, unjudged_records(scored))
     return int(missed or any(map(bool, wrong)))

@@ -308,6 +308,7 @@ def _text(
         which = f" {names[0]} and {name}" if len(contrasts) > 1 else ""
         tail += [
             _judged_text(contrast, (names[0], name), which),
+            *_unshared_lines(contrast),
             *_flipped_lines(contrast, (names[0], name), flips),
         ]
     lines = contrasts[0].lines
@@ -357,6 +358,12 @@ def _judged_text(contrast: Contrast, names: tuple[str, str], which: str) -> str:
     return f"{sentence}; counted wrong for lack of a plan: " + ", ".join(
         f"{n} of {name}" for n, name in counts
     )
+
+
+def _unshared_lines(contrast: Contrast) -> Iterator[str]:
+    """That what is counted of both leaves out records which the other has not, where it does."""
+    if contrast.n and any(records.judged > contrast.n for records in contrast.records):
+        yield "causes cover these records only; the table of records covers all"
 
 
 def _task_lines(contrast: Contrast, names: tuple[str, str], flips: int) -> list[str]:
