@@ -31,14 +31,7 @@ from planner_eval.reading.files import frameworks
 from planner_eval.reading.files.record import GOLD_TERMS, Record
 from planner_eval.reading.schemas import GoldRecord, Row
 from planner_eval.results.drawing.themes import Role, Theme, theme
-from planner_eval.results.schema import (
-    ComparisonData,
-    ContrastData,
-    EffectsData,
-    ReportData,
-    RoleEntry,
-    ThemeFile,
-)
+from planner_eval.results.schema import RoleEntry, ThemeFile
 from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_imports import third_party
@@ -168,8 +161,6 @@ READERS: dict[str, Callable[[Any, Path], Any]] = {
     "prices": lambda data, folder: read_prices(Path(file(folder, data))),
     "world": read_world, "record": read_record, "plan": read_plan, "patch": read_patch,
     "wrappers": read_wrappers, "datasets": by_model(DatasetsFile), "to-make": by_model(ToMakeFile),
-    "report": by_model(ReportData), "effects": by_model(EffectsData), "contrast": by_model(ContrastData),
-    "comparison": by_model(ComparisonData),
 }  # fmt: skip
 
 
@@ -182,7 +173,8 @@ def test_good_files_follow_their_schema_and_bad_ones_do_not(name: str, tmp_path:
     good = [written(each) if isinstance(each, str) else each for each in GOOD[name]]
     for data in good:
         validator.validate(data)
-        READERS[name](data, tmp_path)
+        if name in READERS:
+            READERS[name](data, tmp_path)
     first = ("plan", "datasets", "to-make", "report", "contrast", "comparison", "patch", "theme")
     base = RECORD if name == "record" else good[0 if name in first else -1]
     for number, (path, value) in enumerate(TABLES["BAD"][name]):
@@ -190,8 +182,9 @@ def test_good_files_follow_their_schema_and_bad_ones_do_not(name: str, tmp_path:
         folder = tmp_path / str(number)  # a theme that was read once is not read again
         folder.mkdir()
         assert not validator.is_valid(data), (path, value)
-        with pytest.raises(PlanevalError):
-            print(path, value, READERS[name](data, folder))
+        if name in READERS:  # what we write ourselves is read by others
+            with pytest.raises(PlanevalError):
+                print(path, value, READERS[name](data, folder))
 
 
 @pytest.mark.parametrize(("model", "described", "apart"), [

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
-from typing import Any
 
 from planner_eval.base.errors import NAME, InputError, expect
-from planner_eval.base.text import did_you_mean
+from planner_eval.base.resources import read
+from planner_eval.base.text import JsonObject, did_you_mean
 
 SCHEMAS: dict[str, tuple[str, str, str]] = {
     "settings": ("comparison.schemas", "SettingsFile", "a project's settings: planeval.toml, --config FILE"),
@@ -32,15 +33,18 @@ SCHEMAS: dict[str, tuple[str, str, str]] = {
         "ToMakeFile",
         "what no plan uses: data coverage --to-make FILE",
     ),
-    "report": ("results.schema", "ReportData", "what score --format json writes"),
-    "effects": ("results.schema", "EffectsData", "what diff --execute --format json writes of a pair"),
-    "contrast": ("results.schema", "ContrastData", "what compare --format json writes of two systems"),
-    "comparison": ("results.schema", "ComparisonData", "what compare --format json writes of more"),
+    "report": ("", "ReportData", "what score --format json writes"),
+    "effects": ("", "EffectsData", "what diff --execute --format json writes of a pair"),
+    "contrast": ("", "ContrastData", "what compare --format json writes of two systems"),
+    "comparison": ("", "ComparisonData", "what compare --format json writes of more"),
 }
-"""Name → the module and the model that describes it, and where it is met."""
+"""Name → the module and the model that describes it, and where it is met.
+
+What no model checks, for we write it ourselves, has no module but a file in ``data/schemas/``.
+"""
 
 
-def schema(name: str) -> dict[str, Any]:
+def schema(name: str) -> JsonObject:
     """The JSON Schema (draft 2020-12) of a kind of file.
 
     Args:
@@ -55,7 +59,10 @@ def schema(name: str) -> dict[str, Any]:
     expect(NAME, name=name)
     if name not in SCHEMAS:
         raise InputError(f"there is no schema {name!r}; {did_you_mean(name, SCHEMAS, ', '.join(SCHEMAS))}")
+    module, model, _ = SCHEMAS[name]
+    if not module:
+        shipped: JsonObject = json.loads(read(f"data/schemas/{name}.json"))
+        return shipped
     from planner_eval.base.schema_models import json_schema
 
-    module, model, _ = SCHEMAS[name]
     return json_schema(getattr(import_module(f"planner_eval.{module}"), model))
