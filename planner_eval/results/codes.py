@@ -147,7 +147,9 @@ def find_codes(name: str) -> list[CodeEntry]:
     elif recorded := _RECORDED.fullmatch(name):
         name = f"reward{recorded[1]}"
     name = re.sub(r"=.*| \(\d+\)$", "", name)  # policy=default, readable (7)
-    terms = [entry for entry in term_entries() if entry.code == name] + _notation_entries(name)
+    terms = [entry for entry in term_entries() if entry.code == name]
+    notations = (row for row in dialect_entries() if row.name == name)
+    terms += [CodeEntry(name, (row.title,), "", "", f"{_NOTATIONS}: {name}") for row in notations]
     if code := next((code for code in (name, name.replace(" ", "_")) if code in entries), None):
         return [entries[code], *terms]
     terms = terms or [entry for entry in term_entries() if entry.code.lower() == name.lower()]
@@ -172,14 +174,6 @@ def _folded(term: str) -> str:
     return (
         re.sub(r"(?<=[\^@])\d+\Z", "k", term.lower()).translate(str.maketrans("-_.", "   ")).removesuffix("s")
     )
-
-
-def _notation_entries(name: str) -> list[CodeEntry]:
-    return [
-        CodeEntry(row.name, (row.title,), "", "", f"{_NOTATIONS}: {row.name}")
-        for row in dialect_entries()
-        if row.name == name
-    ]
 
 
 def explain_code(entry: CodeEntry) -> str:

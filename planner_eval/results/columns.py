@@ -130,7 +130,12 @@ class Column:
         ]
         if not self.clusters:
             return list(map(Unit, numbers, self.counts))
-        return [Unit(_cluster_sums(numbers, codes), 1) for codes in self.clusters.values()]
+        units = []
+        for codes in self.clusters.values():
+            sides = zip(*(numbers[code] for code in codes), strict=True)
+            sums = (exact_sum(zip(side, codes.values(), strict=True)) for side in sides)
+            units.append(Unit(tuple(sums), 1))
+        return units
 
     def data(self) -> JsonObject:
         """The column as JSON data: numbers of a tally, how often, and in which clusters."""
@@ -183,12 +188,6 @@ def ratio_terms(tally: Tally | None) -> tuple[float, float]:
     if isinstance(tally, Counts):
         return f1_parts(tally.hit, tally.pred, tally.gold)
     return (tally.part, tally.whole) if tally is not None else (0.0, 0.0)
-
-
-def _cluster_sums(numbers: Sequence[tuple[float, ...]], codes: Counter[int]) -> tuple[float, ...]:
-    """What the samples of a cluster add up to."""
-    columns = zip(*(numbers[code] for code in codes), strict=True)
-    return tuple(exact_sum(zip(column, codes.values(), strict=True)) for column in columns)
 
 
 def exact_sum(terms: Iterable[tuple[float, int]]) -> float:

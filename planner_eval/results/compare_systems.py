@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, TypedDict, Unpack, overload
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.resources import service
@@ -36,20 +36,25 @@ Systems: TypeAlias = "Sequence[Source] | Mapping[str, Source]"
 """Two or more systems' predictions, the first what the others are compared with; of a mapping, by name."""
 
 
+class CompareOptions(TypedDict, total=False):
+    """What :func:`compare` takes beside the systems and gold."""
+
+    reading: Reading
+    policy: AnyPolicy
+    metrics: Iterable[str]
+    by: Sequence[str]
+    cluster: str | None
+    names: Sequence[str] | None
+    seed: int
+    progress: Progress | None
+
+
 @overload
 def compare(
     first: Source,
     second: Source,
     gold: Source,
-    *,
-    reading: Reading = ...,
-    policy: AnyPolicy = ...,
-    metrics: Iterable[str] = ...,
-    by: Sequence[str] = ...,
-    cluster: str | None = ...,
-    names: Sequence[str] | None = ...,
-    seed: int = ...,
-    progress: Progress | None = ...,
+    **options: Unpack[CompareOptions],
 ) -> Contrast: ...
 
 
@@ -57,15 +62,7 @@ def compare(
 def compare(
     first: Systems,
     second: Source = ...,
-    *,
-    reading: Reading = ...,
-    policy: AnyPolicy = ...,
-    metrics: Iterable[str] = ...,
-    by: Sequence[str] = ...,
-    cluster: str | None = ...,
-    names: Sequence[str] | None = ...,
-    seed: int = ...,
-    progress: Progress | None = ...,
+    **options: Unpack[CompareOptions],
 ) -> Comparison: ...
 
 

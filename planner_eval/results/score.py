@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, TypedDict, Unpack, overload
 
 from planner_eval.base.errors import (
     FLAG,
@@ -49,6 +49,17 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # Figures over pairs of plans: one pair, or the pairs of two files.
+class ScoreOptions(TypedDict, total=False):
+    """What :func:`score` takes of many pairs."""
+
+    metrics: Iterable[str]
+    by: Sequence[str]
+    cluster: str | None
+    causes: bool
+    running: Running
+    progress: Progress | None
+
+
 @overload
 def score(
     pred: Plan | str,
@@ -65,13 +76,7 @@ def score(
     pred: PairedFiles | os.PathLike[str],
     gold: None = None,
     policy: AnyPolicy = ...,
-    *,
-    metrics: Iterable[str] = ...,
-    by: Sequence[str] = ...,
-    cluster: str | None = ...,
-    causes: bool = ...,
-    running: Running = ...,
-    progress: Progress | None = ...,
+    **options: Unpack[ScoreOptions],
 ) -> Report: ...
 
 
@@ -83,12 +88,7 @@ def score(
     terms: Terms = ...,
     *,
     reading: Reading = ...,
-    metrics: Iterable[str] = ...,
-    by: Sequence[str] = ...,
-    cluster: str | None = ...,
-    causes: bool = ...,
-    running: Running = ...,
-    progress: Progress | None = ...,
+    **options: Unpack[ScoreOptions],
 ) -> Any: ...
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
 from planner_eval.base.text import JsonObject, format_count, shorten
@@ -183,14 +183,6 @@ def tool_graph(plans: Iterable[Plan], *, nodes: str = "tool", most: int | None =
     return graph.scene(most=most)
 
 
-class Frames(NamedTuple):
-    """Shapes as they are drawn, each in a frame, and in words how many of how many they are."""
-
-    boxes: list[Box]
-    arrows: list[Arrow]
-    said: str
-
-
 @dataclass(slots=True)
 class Shapes:
     """The shapes of many plans, each with the first plan that has it.
@@ -224,7 +216,7 @@ class Shapes:
         """What :meth:`data` gave."""
         return cls(Counter(data["counts"]), dict(data["examples"]))
 
-    def drawn(self, most: int, room: int) -> Frames:
+    def drawn(self, most: int, room: int) -> tuple[list[Box], list[Arrow], str]:
         """The commonest shapes, each in a frame, and in words how many of how many they are.
 
         Args:
@@ -250,7 +242,7 @@ class Shapes:
             plans, shown_count = plans + self.counts[key], number
         empty = sum(n for key, n in self.counts.items() if not self.examples[key])
         caption = f"{shown_count} of {len(named):,} shapes, {plans:,} of {total:,} plans"
-        return Frames(boxes, arrows, f"{caption}; {empty:,} without calls" if empty else caption)
+        return boxes, arrows, f"{caption}; {empty:,} without calls" if empty else caption
 
 
 def shapes_scene(sources: Mapping[str, Shapes], *, most: int = 12) -> Scene:

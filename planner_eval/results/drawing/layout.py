@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Protocol, TypeAlias
+from typing import IO, TypeAlias
 
 from planner_eval.base.errors import RenderError
 from planner_eval.plan.model import Diagnostic
@@ -304,19 +304,6 @@ MIN_PARALLEL_GRAPHS = 16
 """Graphs from which on it pays to start several children."""
 
 
-class Painter(Protocol):
-    """Something that draws graphs in the order in which it gets them."""
-
-    def ready_for(self, source: bytes) -> bool:
-        """Whether the graph can be sent without waiting for an earlier one."""
-
-    def send(self, source: bytes) -> None:
-        """Take a graph."""
-
-    def result(self) -> Drawing:
-        """The next drawing; waits for it until the deadline."""
-
-
 def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> Iterator[Drawing]:
     """Pictures of many graphs, in their order, each with its own deadline.
 
@@ -336,7 +323,7 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
     painters = _start_painters(
         form, deadline, min(4, os.cpu_count() or 1) if len(first) == MIN_PARALLEL_GRAPHS else 1
     )
-    waiting: deque[Painter] = deque()
+    waiting: deque[Child | DotProgram] = deque()
     try:
         for number, source in enumerate(chain(first, stream)):
             data = source.encode()
@@ -353,7 +340,7 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
                 release_child(painter)
 
 
-def _start_painters(form: str, deadline: float, count: int) -> Sequence[Painter]:
+def _start_painters(form: str, deadline: float, count: int) -> Sequence[Child | DotProgram]:
     """As many children as wanted, started side by side; the program where pygraphviz is missing."""
     children = [acquire_child(form, deadline) for _ in range(count)]
     for child in children:

@@ -107,7 +107,7 @@ def run_data(
         "states": report.states(),
         "figures": [_figure_data(f) for f in report.figures if f.value is not None],
         "by": [
-            {"field": field, "rows": [_group_data(value, group) for value, group in groups.items()]}
+            {"field": field, "rows": [_group_data(*group) for group in groups.items()]}
             for field, groups in report.breakdown.items()
         ],
         "causes": None if report.causes is None else [_cause_data(r) for r in report.causes.rows],
@@ -373,11 +373,14 @@ def page_of_results(
         for report, name, confusions in zip(reports, names, packs.taken, strict=True)
     ]
     title = display.title or f"{' and '.join(names)} against {pairings[0].gold.name}"
+    commands: Any = display.command
+    if not commands or isinstance(commands[0], str):  # one command is that of the first system
+        commands = [commands or None]
     head = head_of(
         packs,
         runs,
         title=title,
-        commands=_diff_commands(display.command, len(results)),
+        commands=[*commands, *[None] * (len(results) - len(commands))],
         notes=[*dict.fromkeys(notes)],
         theme=display.theme,
         compare=_comparison_data(results, names, policy) if len(results) > 1 else None,
@@ -385,13 +388,6 @@ def page_of_results(
     return PageResult(
         page(head, packs), reports, tuple(dict.fromkeys([*query_notes, *omission_notes(packs, display)]))
     )
-
-
-def _diff_commands(commands: Any, systems: int) -> Sequence[Sequence[str] | None]:
-    """The command of each system: what is one command is that of the first alone."""
-    if not commands or isinstance(commands[0], str):
-        commands = [commands or None]
-    return [*commands, *[None] * (systems - len(commands))]
 
 
 def omission_notes(packs: Packs, display: PageSettings, what: str = "pairs") -> Iterator[str]:
@@ -429,8 +425,9 @@ def _pair_systems(
     """One system or two, paired with gold, and what they are called."""
     if isinstance(pred, PairedFiles):
         return [repair_predictions(pred)], _system_names(names, pred)
-    has_several = isinstance(pred, Mapping) or (isinstance(pred, (list, tuple)) and _are_systems(pred, gold))
-    if not has_several:
+    several = (PairedFiles, PlanFile, os.PathLike, list, tuple)
+    is_list = isinstance(pred, (list, tuple)) and len(pred) > 1 and all(isinstance(p, several) for p in pred)
+    if not isinstance(pred, Mapping) and not is_list:
         paired = repair_predictions(pair(pred, gold, reading=reading))
         return [paired], _system_names(names, paired)
     if isinstance(pred, Mapping):
@@ -450,13 +447,6 @@ def _system_names(names: Any, system: PairedFiles) -> Sequence[str]:
     if len(called) > 1:
         raise InputError(f"there are {len(called)} names for 1 system")
     return called
-
-
-def _are_systems(pred: Sequence[Any], gold: Any) -> bool:
-    """Whether a list is one of two systems, not of predictions."""
-    return len(pred) > 1 and all(
-        isinstance(p, (PairedFiles, PlanFile, os.PathLike, list, tuple)) for p in pred
-    )
 
 
 def refuse_bad_settings(display: PageSettings) -> None:

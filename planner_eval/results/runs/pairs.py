@@ -50,16 +50,6 @@ class Part(NamedTuple):
     end: int
 
 
-class Fold(Protocol):
-    """Sums over rows. The sums of the parts, put together in their order, are those of the whole, exactly."""
-
-    def extend(self, other: Any) -> None:
-        """Add the sums over the rows that come next."""
-
-    def data(self) -> Any:
-        """The sums as JSON data."""
-
-
 class Job(Protocol):
     """What is done with each pair; the same in every process, so it can be pickled."""
 
@@ -71,7 +61,10 @@ class Job(Protocol):
         """All that decides what the rows are, as JSON data: a run with other options is another run."""
 
     def fold(self, data: Any = None) -> Any:
-        """Sums over no rows, or those that :meth:`Fold.data` gave."""
+        """Sums over no rows, or those that their ``data()`` gave.
+
+        The sums of parts, put together in their order with ``extend()``, are those of the whole, exactly.
+        """
 
     def rows(self, pairs: Iterable[Pair], fold: Any) -> Iterator[str]:
         """A row a pair, in order, none left out, without line ends; adds each to the sums."""

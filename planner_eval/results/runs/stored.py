@@ -303,7 +303,12 @@ def verified_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -
     """
     if store == COLUMNS:
         sealed = _compute_digests(rows, folder, chunks := list(chunks))
-        if sealed is None or sealed != _read_digests(folder):
+        try:
+            with open(_digest_file(folder), encoding="ascii") as stream:
+                stored = json.load(stream)
+        except (FileNotFoundError, ValueError):
+            stored = None
+        if sealed != stored:
             raise RowsChanged
         yield from _marks(folder, chunks)
         return
@@ -353,15 +358,6 @@ def _write_digests(rows: str, folder: str, chunks: Iterable[Part]) -> None:
     with open(temporary, "w", encoding="ascii") as out:
         json.dump(_compute_digests(rows, folder, chunks), out)
     os.replace(temporary, _digest_file(folder))
-
-
-def _read_digests(folder: str) -> Mapping[str, Any] | None:
-    try:
-        with open(_digest_file(folder), encoding="ascii") as stream:
-            seal = json.load(stream)
-    except (FileNotFoundError, ValueError):
-        return None
-    return seal if isinstance(seal, dict) else None
 
 
 # ----------------------------------------------------------------------
