@@ -258,7 +258,7 @@ def _contrast(
         f"{origin} | {interval_note(cluster, count_clusters(columns))} | seed={seed}"
         f"{_unpaired_trials(names, side_totals, joined_pairs.n) if cluster == TASK_KEY else ''}",
         causes=_of_both(_sort_by_count, joined_pairs.causes),
-        conversations=(side_totals[0].conversations, side_totals[1].conversations),
+        conversations=_of_both(lambda totals: totals.conversations, side_totals),
         both_read=None if joined_pairs.both_read == joined_pairs.n else _both_read(joined_pairs, seed),
     )
 

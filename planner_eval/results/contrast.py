@@ -96,13 +96,13 @@ class Contrast:
         mistaken: For each system (gold's tool, the tool called) → how often, in predictions that were read.
         rows: The scored pairs of each, none left out.
         signature: How the figures were made.
+        conversations: Turns and costs of each system's judged records.
         read: Which fields were read as each system's answers and as gold, in words.
         family: Over how many figures the probabilities are corrected.
         lacks: What no gold plan has that figures count.
         causes: For each system code of a root cause → how often.
         both_read: The same over what both answered readably; None where that is all.
         tasks: Where samples are trials: how often each task was tried and right under either system.
-        conversations: Turns and costs of each system's judged records; None where it has none.
     """
 
     names: tuple[str, str]
@@ -116,13 +116,13 @@ class Contrast:
     mistaken: tuple[Mapping[tuple[str, str], int], Mapping[tuple[str, str], int]]
     rows: tuple[Sequence[ScoredRow], Sequence[ScoredRow]]
     signature: str
+    conversations: tuple[ConversationSums, ConversationSums]
     read: Mapping[str, str] = field(default_factory=dict)
     family: int = 0
     lacks: tuple[str, ...] = ()
     causes: tuple[Mapping[str, int], Mapping[str, int]] = field(default_factory=lambda: ({}, {}))
     both_read: BothRead | None = None
     tasks: Mapping[str, tuple[TaskCount, TaskCount]] = field(default_factory=dict)
-    conversations: tuple[ConversationSums | None, ConversationSums | None] = (None, None)
 
     @property
     def verdict(self) -> str:
@@ -167,7 +167,7 @@ class Comparison:
         return self.of_each("records")
 
     @property
-    def conversations(self) -> tuple[ConversationSums | None, ...]:
+    def conversations(self) -> tuple[ConversationSums, ...]:
         """Turns and costs of each system, the first before all."""
         return self.of_each("conversations")
 

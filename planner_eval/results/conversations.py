@@ -84,6 +84,9 @@ class ConversationSums:
         self.counts: Counter[str] = Counter(stored.get("counts"))
         """By unit and kind how many turns are wrong, and follow from the first."""
 
+    def __bool__(self) -> bool:
+        return bool(self.costs or self.first)
+
     def add(self, row: ScoredRow) -> None:
         """Add the next row."""
         if row.state not in JUDGED_STATES:
@@ -175,9 +178,9 @@ def round_cost(value: float | None) -> float | None:
     return round(value, 1) if value >= 1000 else float(f"{value:.4g}")
 
 
-def cost_lines(sums: ConversationSums | None) -> list[str]:
+def cost_lines(sums: ConversationSums) -> list[str]:
     """What people are told of costs that do not count: at most one sentence."""
-    if sums is None or (unusable := sums.costs.get(UNUSABLE)) is None:
+    if (unusable := sums.costs.get(UNUSABLE)) is None:
         return []
     records = format_count(unusable.records, "record")
     return [f"{records} with a recorded cost that is negative or no number: such costs do not count"]

@@ -98,6 +98,7 @@ def scored_row(
     policy: Policy = DEFAULT_POLICY,
     by: Sequence[str] = (),
     source: tuple[str | None, int | None] = (None, None),
+    **facts: Any,
 ) -> ScoredRow:
     """Count what metrics count in one pair.
 
@@ -111,10 +112,11 @@ def scored_row(
         policy: The policy that the pair was compared under.
         by: What to break figures down by: names of :data:`STRUCTURE_KEYS` or of fields of gold records.
         source: The file and the line of the record that the pair is known by.
+        facts: What else is known of it: task, verdict, costs, credits.
     """
     name, state, diff, gold, error = row.id, row.state, row.diff, row.gold, row.error
     if state not in JUDGED_STATES or gold is None:
-        return ScoredRow(name, state, reason=error or STATES[state], file=source[0], line=source[1])
+        return ScoredRow(name, state, reason=error or STATES[state], file=source[0], line=source[1], **facts)
     keys = keys_of(by, row)
     if diff is None or diff.matching is None:
         if gold.calls and (not policy.leaves_out_calls or match(Plan(), gold, policy).gold.calls):
@@ -124,7 +126,9 @@ def scored_row(
         missed: tuple[Mistake, ...] = tuple((c.tool, None) for c in gold.calls)
         why = error or STATES[state]
         helped = row.mended is not None and not is_cut(row.mended)
-        return ScoredRow(name, state, tallies, (), why, keys, True, False, False, missed, *source, helped)
+        return ScoredRow(
+            name, state, tallies, (), why, keys, True, False, False, missed, *source, helped, **facts
+        )
     roots = diff.roots
     codes = {note.code for note in row.pred.diagnostics} if row.pred is not None else ()
     return ScoredRow(
@@ -141,6 +145,7 @@ def scored_row(
         *source,
         unread="find.unread" in codes,
         turns=row.turns,
+        **facts,
     )
 
 

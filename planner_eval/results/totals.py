@@ -100,26 +100,8 @@ class Totals(Counts):
             from planner_eval.results import causes as summed
 
             self.causes = summed.CauseSums(stored.get("causes"))
-        self.trials: TrialSums | None = None
-        """Where rows are trials of tasks, or have recorded verdicts."""
-        if "trials" in stored:
-            self._trial_sums(stored["trials"])
-        self.conversations: ConversationSums | None = None
-        """Where rows are conversations of several turns, or say what they cost."""
-        if "conversations" in stored:
-            self._conversation_sums(stored["conversations"])
-
-    def _trial_sums(self, data: Mapping[str, Any] | None = None) -> TrialSums:
-        """The sums over trials, made where the first is met."""
-        if self.trials is None:
-            self.trials = TrialSums(data)
-        return self.trials
-
-    def _conversation_sums(self, data: Mapping[str, Any] | None = None) -> ConversationSums:
-        """The sums over conversations, made where the first is met."""
-        if self.conversations is None:
-            self.conversations = ConversationSums(data)
-        return self.conversations
+        self.trials = TrialSums(stored.get("trials"))
+        self.conversations = ConversationSums(stored.get("conversations"))
 
     def _columns(self, data: Mapping[str, Any] | None = None) -> dict[str, Column]:
         return {name: Column() if data is None else Column.of(data[name]) for name in self.metrics}
@@ -204,9 +186,9 @@ class Totals(Counts):
             self.pairs_by_code.update(list(dict.fromkeys(row.codes)))
         self._flag(row)
         if row.task is not None or row.verdict is not None:
-            self._trial_sums().add(row)
+            self.trials.add(row)
         if row.turns is not None or row.costs:
-            self._conversation_sums().add(row)
+            self.conversations.add(row)
         if self.causes is not None:
             self.causes.add(row.state, row.credits)
         if row.state not in JUDGED_STATES:
@@ -251,10 +233,8 @@ class Totals(Counts):
         self.names.seen |= other.names.seen
         if self.causes is not None and other.causes is not None:
             self.causes.extend(other.causes)
-        if other.trials is not None:
-            self._trial_sums().extend(other.trials)
-        if other.conversations is not None:
-            self._conversation_sums().extend(other.conversations)
+        self.trials.extend(other.trials)
+        self.conversations.extend(other.conversations)
         _extend(self.columns, other.columns)
         for key, groups in self.groups.items():
             for value, columns in other.groups[key].items():
@@ -285,8 +265,8 @@ class Totals(Counts):
             "width": self.width,
             **({} if self.alone is None else {"alone": self.alone}),
             **({} if self.causes is None else {"causes": self.causes.data()}),
-            **({} if self.trials is None else {"trials": self.trials.data()}),
-            **({} if self.conversations is None else {"conversations": self.conversations.data()}),
+            **({"trials": self.trials.data()} if self.trials else {}),
+            **({"conversations": self.conversations.data()} if self.conversations else {}),
             "lacks": sorted(self.lacks),
             "names": sorted(self.names.seen, key=lambda name: (name[0] or "", *name[1:])),
         }

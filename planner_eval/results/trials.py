@@ -120,6 +120,9 @@ class TrialSums:
         """Judged rows with a verdict: both right, ours alone, the recorded alone, neither."""
         self.fields: list[str] = list(stored.get("fields", ()))
 
+    def __bool__(self) -> bool:
+        return bool(self.tasks or self.fields)
+
     def add(self, row: ScoredRow) -> None:
         """Add the next row."""
         judged, right = row.state in JUDGED_STATES, row.state == "same"
@@ -281,14 +284,12 @@ class TrialReport(NamedTuple):
         return sorted((name for name, share in spread.items() if share), key=lambda name: -spread[name])
 
 
-def trial_report(sums: TrialSums | None) -> TrialReport | None:
+def trial_report(sums: TrialSums) -> TrialReport | None:
     """What is to be reported; None where no task has two trials and no verdict was recorded.
 
     Args:
         sums: What trials add up to.
     """
-    if sums is None:
-        return None
     tasks = fill_unanswered(sums.tasks)
     counts = [(c.trials, c.right) for c in tasks.values() if c.trials]
     recorded = [(c.recorded, c.recorded_right) for c in tasks.values() if c.recorded]

@@ -291,10 +291,13 @@ class ScoreJob:
             records, row = pair
             record = records.pred or records.gold
             location = (None, None) if record is None else (record.file, record.line)
-            scored = scored_row(row, self.metrics, policy, keys, location)
-            scored = add_run_facts(scored, records.pred, records.gold, row.pred, in_clusters=in_clusters)
+            facts = run_facts(records.pred, records.gold, row.pred)
             if credited is not None:
-                scored = replace(scored, credits=credited(row, policy))
+                facts["credits"] = credited(row, policy)
+            scored = scored_row(row, self.metrics, policy, keys, location, **facts)
+            if in_clusters:
+                task = scored.id if scored.task is None else scored.task
+                scored = replace(scored, keys={**scored.keys, TASK_KEY: task})
             return CountedPair(records, row, scored)
 
         for result in run_stages(pairs, evaluation.read, compared, count):
@@ -302,26 +305,20 @@ class ScoreJob:
             yield result
 
 
-def add_run_facts(
-    scored: ScoredRow, pred: Record | None, gold: Record | None, plan: Plan | None, *, in_clusters: bool
-) -> ScoredRow:
-    """A scored pair with what its records say of the run: task, recorded verdict, and costs.
+def run_facts(pred: Record | None, gold: Record | None, plan: Plan | None) -> dict[str, Any]:
+    """What the records of a pair say of the run: task, recorded verdict, and costs, as of a scored row.
 
     Args:
-        scored: The pair.
         pred: The prediction's record.
         gold: Gold's.
         plan: The prediction, with all its calls.
-        in_clusters: Whether the trials of a task are a cluster.
     """
     record = gold or pred
-    task = None if record is None else record.task
-    verdict = None if pred is None else recorded_verdict(pred)
-    if in_clusters:
-        scored = replace(scored, keys={**scored.keys, TASK_KEY: scored.id if task is None else task})
-    costs = {} if pred is None else recorded_costs(pred)
+    facts = {} if record is None or record.task is None else {"task": record.task}
+    if pred is None:
+        return facts
+    costs = recorded_costs(pred)
     if costs and plan is not None:
         costs = {"calls": len(plan.calls), **costs}
-    if task is None and verdict is None and not costs:
-        return scored
-    return replace(scored, task=task, verdict=verdict, costs=costs)
+    recorded = {"verdict": recorded_verdict(pred), "costs": costs}
+    return facts | {name: value for name, value in recorded.items() if value}

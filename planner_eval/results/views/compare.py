@@ -16,7 +16,6 @@ from planner_eval.results.contrast import BothRead, Comparison, Contrast, Line
 from planner_eval.results.conversations import (
     NOWHERE,
     UNKNOWN,
-    ConversationSums,
     CostSum,
     conversation_data,
     cost_lines,
@@ -151,7 +150,7 @@ def conversation_rows(comparison: Comparison, names: Sequence[str]) -> Iterator[
         comparison: The comparison.
         names: What the systems are called.
     """
-    systems = [sums or ConversationSums() for sums in comparison.conversations]
+    systems = comparison.conversations
     costs: Rows = []
     for cost in (name for name in COST_NAMES if any(name in sums.costs for sums in systems)):
         spent = [sums.costs.get(cost, CostSum()) for sums in systems]
@@ -457,7 +456,7 @@ def contrast_data(contrast: Contrast) -> JsonObject:
 def _conversation_data(contrast: Contrast) -> JsonObject:
     """Costs and turns of either system, as ``score`` has them."""
     pair = _both(contrast.conversations)
-    sides = {name: conversation_data(sums) for name, sums in pair.items() if sums is not None}
+    sides = {name: conversation_data(sums) for name, sums in pair.items() if sums}
     keys = dict.fromkeys(key for data in sides.values() for key in data)
     absent: JsonObject = {"unusable_costs": 0}
     return {key: {name: data.get(key, absent.get(key, {})) for name, data in sides.items()} for key in keys}

@@ -311,18 +311,8 @@ def _beside_figures(report: Report) -> Iterator[tuple[str, Rows, list[str]]]:
     if trials is not None:
         title = "Trials of tasks" if trials.passes else "Recorded verdicts"
         yield title, trial_rows(trials) if trials.passes else [], [*trial_lines(trials)]
-    if sums is not None:
-        verdict = "" if report.totals.trials is None else "/".join(report.totals.trials.fields)
-        yield "Cost", cost_rows(sums, verdict), cost_lines(sums)
-        yield "Turns", [], [*turn_lines(sums)]
-
-
-def _trial_data(report: Report) -> JsonObject:
-    trials, conversations = report.trials, report.totals.conversations
-    return {
-        **({} if trials is None else {"trials": trial_data(trials)}),
-        **({} if conversations is None else conversation_data(conversations)),
-    }
+    yield "Cost", cost_rows(sums, "/".join(report.totals.trials.fields)), cost_lines(sums)
+    yield "Turns", [], [*turn_lines(sums)]
 
 
 def beside_cards(report: Report) -> Rows:
@@ -413,7 +403,8 @@ def report_data(report: Report) -> JsonObject:
         **({"without": without} if without else {}),
         "causes": report.codes(),
         **({} if report.causes is None else {"attribution": causes_data(report.causes)}),
-        **_trial_data(report),
+        **({} if (trials := report.trials) is None else {"trials": trial_data(trials)}),
+        **conversation_data(report.totals.conversations),
     }
 
 
