@@ -28,17 +28,10 @@ from planner_eval.plan.model import Diagnostic
 # ----------------------------------------------------------------------
 # A child process that lays graphs out with pygraphviz's Graphviz; one is kept warm between drawings.
 START_SECONDS = 30.0
-MAX_QUEUED_GRAPHS = 32
-"""Graphs that wait in one child's pipe at the utmost, so that it never waits for the next."""
-
-PIPE_BYTES = 4096
-"""What a pipe holds everywhere; writing more than that to a busy child could wait beyond its deadline."""
-
 WORKER = Path(__file__).with_name("worker.py")
 Answer: TypeAlias = tuple[bool, bytes, bytes]
 """Whether it failed, the picture, and what Graphviz said."""
 
-_FRAME_BYTES = 64
 _PDF_DATE = re.compile(rb"(/(?:Creation|Mod)Date \(D:)\d{14}")
 
 
@@ -68,8 +61,7 @@ class Child:
     def __init__(self, form: str, deadline: float) -> None:
         self.form = form
         self.deadline = deadline
-        self.sent: deque[bytes] = deque()
-        self.bytes = 0
+        self.busy = False
         self.unusable = ""
         self._start()
         _all_children.add(self)
@@ -84,7 +76,6 @@ class Child:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
-        self.room = min(_widen_pipe(self.stdin), _widen_pipe(self.stdout))
         self.greeted = False
         self.reader: threading.Thread | None = None
 
@@ -99,20 +90,13 @@ class Child:
             self.unusable = f"pygraphviz cannot be used: {message}"
             self.close()
 
-    def ready_for(self, source: bytes) -> bool:
-        """Whether its pipe has room; a process that is busy with one graph may not be waited for."""
-        if not self.sent:
-            return True
-        return len(self.sent) < MAX_QUEUED_GRAPHS and self.bytes + len(source) + _FRAME_BYTES <= self.room
-
     def send(self, source: bytes) -> None:
-        """Write the graph to its pipe."""
-        self.sent.append(source)
-        self.bytes += len(source) + _FRAME_BYTES
+        """Give it a graph to lay out; a process that is gone is started again."""
+        self.busy = True
         if self.stdin.closed and not self.unusable:
-            self._again()
-        else:
-            self._write(source)
+            self._start()
+            self.await_start()
+        self._write(source)
 
     def _write(self, source: bytes) -> None:
         form = self.form.encode()
@@ -124,19 +108,15 @@ class Child:
             pass
 
     def result(self) -> Drawing:
-        """Read the next drawing; a process that is late or dead is replaced."""
-        self.bytes -= len(self.sent[0]) + _FRAME_BYTES
+        """Read the drawing; a process that is late or dead is ended."""
+        self.busy = False
         if self.unusable:  # it could not be started again
-            self.sent.popleft()
             return Drawing(error=self.unusable)
         answer = self._answer(self.deadline)
-        self.sent.popleft()
         if answer is None:
             hangs = self.reader is not None and self.reader.is_alive()
             reason = timeout_message(self.deadline) if hangs else "Graphviz stopped without an answer"
             self.close()
-            if self.sent:
-                self._again()
             return Drawing(error=reason)
         failed, data, stderr = answer
         if failed:
@@ -154,13 +134,6 @@ class Child:
         self.reader.start()
         self.reader.join(seconds)
         return answers[0] if answers else None
-
-    def _again(self) -> None:
-        """A new process takes over the graphs that the last one left."""
-        self._start()
-        self.await_start()
-        for source in self.sent:
-            self._write(source)
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -210,7 +183,7 @@ def acquire_child(form: str, deadline: float) -> Child:
 
 def release_child(child: Child) -> None:
     """Keep a child for the next drawing, or end it: where it is busy or gone, or another waits already."""
-    if _idle_children or child.sent or child.unusable or child.stdin.closed:
+    if _idle_children or child.busy or child.unusable or child.stdin.closed:
         child.close()
     else:
         _idle_children.append(child)
@@ -285,16 +258,6 @@ def _read_exactly(stream: IO[bytes], size: int) -> bytes:
     return b"".join(chunks)
 
 
-def _widen_pipe(stream: IO[bytes]) -> int:
-    """Make a pipe hold more where the system allows it; how much it holds."""
-    try:
-        import fcntl
-
-        return fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, 1 << 20)
-    except (ImportError, AttributeError, OSError):
-        return PIPE_BYTES
-
-
 # ----------------------------------------------------------------------
 # Pictures from DOT: child processes with a deadline, many graphs each, one broken graph alone.
 INSTALL_ADVICE = (
@@ -326,11 +289,10 @@ def draw_many(sources: Iterable[str], form: str, *, deadline: float = 10.0) -> I
     waiting: deque[Child | DotProgram] = deque()
     try:
         for number, source in enumerate(chain(first, stream)):
-            data = source.encode()
             painter = painters[number % len(painters)]
-            while waiting and not painter.ready_for(data):
+            if len(waiting) == len(painters):
                 yield waiting.popleft().result()
-            painter.send(data)
+            painter.send(source.encode())
             waiting.append(painter)
         while waiting:
             yield waiting.popleft().result()
@@ -362,19 +324,15 @@ class DotProgram:
         self.command = [program, f"-T{form}"]
         self.form = form
         self.deadline = deadline
-        self.drawn: deque[Drawing] = deque()
-
-    def ready_for(self, source: bytes) -> bool:
-        """Only when the last drawing has been taken."""
-        return not self.drawn
+        self.drawing = Drawing()
 
     def send(self, source: bytes) -> None:
         """Draw at once."""
-        self.drawn.append(self._draw(source))
+        self.drawing = self._draw(source)
 
     def result(self) -> Drawing:
         """The drawing."""
-        return self.drawn.popleft()
+        return self.drawing
 
     def _draw(self, source: bytes) -> Drawing:
         try:
