@@ -15,13 +15,12 @@ from planner_eval.base.tables import MARKDOWN, TEXT
 from planner_eval.comparison.metrics import DEFAULT_METRICS
 from planner_eval.comparison.metrics import METRICS as ALL_METRICS
 from planner_eval.comparison.policy.policy import DEFAULT_POLICY
-from planner_eval.results.agreement import Verdict, Verdicts, agreement
+from planner_eval.results.agreement import Verdict, Verdicts, agreement, write_agreement
 from planner_eval.results.causes import attribute
 from planner_eval.results.contrast import Allowance, check_allowance, check_threshold
 from planner_eval.results.findings import digests, findings_of
 from planner_eval.results.pair_sums import DiffSums
 from planner_eval.results.views import ci
-from planner_eval.results.views.agreement import write_agreement
 from planner_eval.results.views.compare import write_comparison
 from planner_eval.results.views.report import causes_text, write_report
 from planner_eval.results.views.rows import PATCH, RowSettings, format_row, format_rows

@@ -48,7 +48,7 @@ def command(
     Exit code: 0 compared; 1 a score misses its --fail-under threshold, or records are unmatched; 2 usage
     error; 3 nothing compared.
     """
-    from planner_eval.results.views.agreement import write_agreement
+    from planner_eval.results.agreement import write_agreement
 
     refuse_stdin_twice(first, second)
     how: dict[str, Any] = {"positive": positive, "id_field": id_field, "verdict_field": verdict_field}

@@ -16,11 +16,11 @@ from planner_eval.base.output_files import write
 from planner_eval.base.text import JsonObject, to_json
 from planner_eval.results.runs.pairs import JSON, Job, Part
 from planner_eval.results.runs.work import (
-    PARTIAL_SUFFIX,
     Mark,
     digest_of,
     has_marked_rows,
     read_mark,
+    replace_when_complete,
     rows_file,
     split_pairs,
     unusable_folder_error,
@@ -264,10 +264,9 @@ def write_all_rows(
     Raises:
         InputError: a file cannot be read or written.
     """
-    temporary = f"{rows}{PARTIAL_SUFFIX}"
     chunks = list(chunks)
     try:
-        with open(temporary, "wb") as out:
+        with replace_when_complete(rows) as out:
             if store == COLUMNS:
                 columns: Any = job
                 write_rows(_lines(folder, chunks, check), columns.columns(), out)
@@ -279,13 +278,11 @@ def write_all_rows(
                     if remove:
                         os.unlink(rows_file(folder, chunk))
         if store == COLUMNS:
-            _write_digests(temporary, folder, chunks)
-        os.replace(temporary, rows)
+            digests = json.dumps(_compute_digests(rows, folder, chunks))
+            with replace_when_complete(_digest_file(folder)) as out:
+                out.write(digests.encode())
     except OSError as error:
         raise InputError(f"{rows} cannot be written: {error.strerror or error}") from None
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
 
 
 def verified_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
@@ -351,13 +348,6 @@ def _compute_digests(rows: str, folder: str, chunks: Iterable[Part]) -> JsonObje
 
 def _digest_file(folder: str) -> str:
     return os.path.join(folder, "rows.json")
-
-
-def _write_digests(rows: str, folder: str, chunks: Iterable[Part]) -> None:
-    temporary = f"{_digest_file(folder)}{PARTIAL_SUFFIX}"
-    with open(temporary, "w", encoding="ascii") as out:
-        json.dump(_compute_digests(rows, folder, chunks), out)
-    os.replace(temporary, _digest_file(folder))
 
 
 # ----------------------------------------------------------------------
