@@ -129,18 +129,15 @@ class Chart(NamedTuple):
         >>> Chart("mine", (bars,)).image()[:5]
         b'<?xml'
         """
-        return _render_chart(self, format, columns or (1 if len(self.panels) == 1 else 2))
-
-
-def _render_chart(chart: Chart, format: str, columns: int) -> bytes:
-    if format not in FILE_METADATA:
-        raise InputError(f"unknown chart format {format!r}: expected one of {', '.join(FILE_METADATA)}")
-    if columns not in WIDTHS:
-        raise InputError(f"a chart is 1 or 2 columns wide, not {columns}")
-    with apply_style():
-        paper = io.BytesIO()
-        draw_figure(chart, columns).savefig(paper, format=format, metadata=FILE_METADATA[format])
-    return paper.getvalue()
+        if format not in FILE_METADATA:
+            raise InputError(f"unknown chart format {format!r}: expected one of {', '.join(FILE_METADATA)}")
+        columns = columns or (1 if len(self.panels) == 1 else 2)
+        if columns not in WIDTHS:
+            raise InputError(f"a chart is 1 or 2 columns wide, not {columns}")
+        with apply_style():
+            paper = io.BytesIO()
+            draw_figure(self, columns).savefig(paper, format=format, metadata=FILE_METADATA[format])
+        return paper.getvalue()
 
 
 def draw_figure(chart: Chart, columns: int) -> Figure:

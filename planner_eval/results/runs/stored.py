@@ -24,6 +24,7 @@ from planner_eval.results.runs.work import (
     rows_file,
     split_pairs,
     unusable_folder_error,
+    unwritable_file_error,
 )
 
 # ----------------------------------------------------------------------
@@ -282,7 +283,7 @@ def write_all_rows(
             with replace_when_complete(_digest_file(folder)) as out:
                 out.write(digests.encode())
     except OSError as error:
-        raise InputError(f"{rows} cannot be written: {error.strerror or error}") from None
+        raise unwritable_file_error(rows, error) from None
 
 
 def verified_marks(store: str, rows: str, folder: str, chunks: Iterable[Part]) -> Iterator[Mark]:
