@@ -1,5 +1,8 @@
-"""Plans from the list-of-calls form of the pairs, without any parser."""
+"""Plans from the list-of-calls form of the pairs, without any parser; files of records."""
 
+import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved, references
@@ -60,3 +63,10 @@ def types_of(plan: Plan) -> dict[str, dict[str, str]]:
             if stored != kind:
                 types[call.name][key] = "number" if {stored, kind} == {"integer", "number"} else "string"
     return types
+
+
+def jsonl(path: Path, rows: Iterable[Any]) -> str:
+    """A file of a JSON value a line, in a folder that need not be there yet; its name."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return str(path)

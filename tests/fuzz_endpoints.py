@@ -53,7 +53,6 @@ EXCEPTION = re.compile(
 )
 
 TASKS = ("--model", "m", "--url", "URL", "--timeout", "0.4", "--deadline", "1", "--retries", "1", "--limit", str(SAMPLES_ASKED), "-o", "RUN")  # fmt: skip
-JUDGED = ("--judge", "m", "--judge-url", "URL")
 COMMANDS: dict[str, list[str]] = TABLES["COMMANDS"]
 
 

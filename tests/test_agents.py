@@ -15,6 +15,7 @@ from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.recorded_runs import UNUSABLE, recorded_costs
 from planner_eval.results.page.report import report
 from planner_eval.results.views.report import beside_cards
+from tests.build import jsonl
 from tests.conftest import tabled, tables, text_case
 
 from .agent_logs import CATALOG, week_of_logs
@@ -45,13 +46,8 @@ def answered(number: int, text: str) -> dict[str, Any]:
 TALK = TABLES["TALK"]
 
 
-def lines(file: Path, records: list[Any]) -> Path:
-    file.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return file
-
-
 def turns_of(pred: Any, gold: Any, folder: Path, *more: str) -> Any:
-    file = lines(folder / "talks.jsonl", [{"id": "a", "messages": pred, "gold": gold}])
+    file = jsonl(folder / "talks.jsonl", [{"id": "a", "messages": pred, "gold": gold}])
     done = planeval("diff", file, file, "--format", "jsonl", *more)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout).get("turns")
@@ -122,7 +118,7 @@ def test_a_missing_call_has_a_turn_only_where_its_neighbours_leave_one(
 
 def test_odd_gold_beside_a_conversation_breaks_nothing(tmp_path: Path) -> None:
     for gold in ([], ["f()"], "no calls here", [[]], [[], []], {"name": "find", "arguments": {}}):
-        file = lines(tmp_path / "t.jsonl", [{"id": "a", "messages": TALK, "gold": gold}])
+        file = jsonl(tmp_path / "t.jsonl", [{"id": "a", "messages": TALK, "gold": gold}])
         for command, *more in (("diff",), ("score",), ("score", "--by", "calls")):
             done = planeval(command, file, file, *more)
             assert ("Traceback" in done.stderr, done.returncode in (0, 1, 3)) == (False, True), done.stderr
@@ -143,15 +139,6 @@ def test_benchmarks_whose_gold_has_turns_say_the_first_wrong_one(
     if name == "functionchat":
         again = planeval("score", *files, "--benchmark", name, "-o", f"{tmp_path}/run/")
         assert lines in again.stdout + planeval("score", f"{tmp_path}/run").stdout
-
-
-def test_a_difference_is_drawn_with_turns_as_lanes(tmp_path: Path) -> None:
-    file = str(DATA / "week-2.jsonl")
-    drawn = planeval("diff", file, file, "--policy", "acting", "--id", "reserve-1/0", "--format", "dot")
-    assert "turn 2: I would like to pick up &#x27;Emma&#x27; at Old Town. – first wrong" in drawn.stdout
-    lists = lines(tmp_path / "lists.jsonl", [{"id": "a", "plan": [[{"f": {}}], [{"g": {}}]]}])
-    rendered = planeval("render", lists, "--format", "dot")
-    assert "turn 2" in rendered.stdout, rendered
 
 
 def test_score_counts_first_wrong_turns_alike_in_one_and_in_many_processes(tmp_path: Path) -> None:
@@ -199,7 +186,7 @@ def test_a_cost_that_is_there_and_no_number_is_unusable(fields: dict[str, Any], 
 
 def test_costs_that_do_not_count_are_told_by_score_compare_and_the_page(tmp_path: Path) -> None:
     rows = [{"id": n, "output": "f()", "gold": "f()", "cost": 1 - n} for n in range(4)]
-    bad, good = (lines(tmp_path / f"{name}.jsonl", rows[:n]) for name, n in (("bad", 4), ("good", 2)))
+    bad, good = (Path(jsonl(tmp_path / f"{name}.jsonl", rows[:n])) for name, n in (("bad", 4), ("good", 2)))
     sentence = "2 records with a recorded cost that is negative or no number: such costs do not count"
     assert f"\n{sentence}\n" in planeval("score", bad, bad).stdout
     for form, mark in (("text", ""), ("md", "- ")):
@@ -224,7 +211,7 @@ def test_what_tools_take_or_answer_and_what_a_task_says_is_no_cost(source: Any, 
 
 def test_a_right_answer_costs_all_that_was_spent(tmp_path: Path) -> None:
     def costs(rows: list[Any]) -> Any:
-        file = lines(tmp_path / "p.jsonl", rows)
+        file = jsonl(tmp_path / "p.jsonl", rows)
         return json.loads(planeval("score", file, file, "--format", "json").stdout)["costs"]
 
     rows = [
@@ -251,22 +238,13 @@ def test_a_table_has_trials_as_columns(tmp_path: Path) -> None:
     assert "pass^2" in planeval("table", *runs, "--metric", "pass^2").stdout
 
 
-def test_agree_takes_the_policy_of_one_file() -> None:
-    file = DATA / "loans.jsonl"
-    done = planeval("agree", file, "--policy", "acting", "--format", "json")
-    figures = json.loads(done.stdout)["figures"]
-    assert next(f for f in figures if f["name"] == "precision")["value"] == 0.8
-    assert "only" not in done.stderr
-    assert planeval("agree", file, file, "--policy", "acting").returncode == 2
-
-
 # ---------------------------------------------------------------- the page
 def test_the_page_shows_the_talk_with_calls_in_place_and_hostile_words_as_text(tmp_path: Path) -> None:
     hostile = "<img src=x onerror='window.__pwned=1'></script><script>window.__pwned=1</script>"
     talk = [said("system", hostile), TALK[1], called("search_flights", 1, to="Rome"), *TALK[3:]]
     talk += [said("user", hostile), called(hostile, 9, **{hostile: hostile})]
     gold = [{"name": "book", "arguments": {"flight": "AZ1"}}, {"name": "pay", "arguments": {"note": hostile}}]
-    file = lines(tmp_path / "t.jsonl", [{"id": "a", "messages": talk, "gold": gold}])
+    file = Path(jsonl(tmp_path / "t.jsonl", [{"id": "a", "messages": talk, "gold": gold}]))
     page_file = tmp_path / "t.html"
     page_file.write_text("".join(report(file, file, policy="acting").pieces), encoding="utf-8")
     with launched() as browser, opened(browser, page_file, "#view=pairs&id=a") as page:
@@ -334,7 +312,7 @@ def test_three_agents_that_predict_asked_are_trials_with_costs_and_a_table(tmp_p
         renewed = {"loan": f"L-{sum(map(ord, f'm-{n}'))}", "weeks": n + 1}
         gold = [{"name": "renew_loan", "arguments": renewed}]
         tasks.append({"id": f"t{n}", "query": f"Member m-{n}: {n + 1} weeks more, please.", "gold": gold})
-    lines(tmp_path / "tasks.jsonl", tasks)
+    jsonl(tmp_path / "tasks.jsonl", tasks)
     asked = "predict tasks.jsonl --pipeline function-calling --tools tools.py --catalog catalog.json"
     asked += " --repeat 2 --concurrency 1 --isolation inline"
     expected = {"good": (1.0, 1.0), "fickle": (0.25, 1.0), "lazy": (0.75, 0.75)}

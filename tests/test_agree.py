@@ -1,7 +1,5 @@
 """Verdicts set beside a reference's: agreement, kappa, errors, and what no figure counts."""
 
-import csv
-import io
 import json
 import subprocess
 from pathlib import Path
@@ -116,26 +114,6 @@ def test_files_of_many_forms_say_the_same(tmp_path: Path) -> None:
         pe.agree(tmp_path / "odd.jsonl", verdicts)
 
 
-def test_nothing_is_dropped_in_silence(tmp_path: Path) -> None:
-    judge, human = tmp_path / "judge.jsonl", tmp_path / "human.jsonl"
-    judge.write_text(
-        '{"id": "a", "verdict": "pass"}\n{"id": "b", "verdict": null}\n{"id": "a", "verdict": "fail"}\n'
-        '{"id": "c", "verdict": ["x"]}\n{"verdict": "pass"}\n{"id": "d", "ver\n{"id": "e", "verdict": 1}\n'
-    )
-    human.write_text("".join(f'{{"id": "{k}", "verdict": "yes"}}\n' for k in "abcz"))
-    done = planeval(str(judge), str(human), "--format", "jsonl")
-    states = sorted(json.loads(line)["state"] for line in done.stdout.splitlines())
-    once = ["same", "no verdict", "only in first", "only in second", "repeated"]
-    assert states == sorted([*once, *["unreadable"] * 3])
-    assert (done.returncode, "7 of 8 records are not counted" in done.stderr) == (1, True)
-    text = planeval(str(judge), str(human)).stdout
-    said = ("1 record with both verdicts", "1 without a verdict on one side, not counted: b", ": e",
-            f"1 only in {human}, not counted: z", "'verdict' is a list, expected a yes, a no or a class",
-            "line 5, record 5: it has no id",
-            "record 3 (id a): an earlier record has the same id")  # fmt: skip
-    assert [one for one in said if one not in text] == []
-
-
 def test_functionchats_own_report_is_read(tmp_path: Path) -> None:
     report = tmp_path / "eval_report.tsv"
     rows = ("#serial_num\tis_pass\ttools_type", "1\tpass\texact", "1\tfail\t4_random", "2\tcannot say\texact")
@@ -144,40 +122,6 @@ def test_functionchats_own_report_is_read(tmp_path: Path) -> None:
     found = pe.agree(report, human)
     assert found.cells == ((1, 0), (1, 0))
     assert [row.state for row in found.rows] == ["same", "different", "no verdict"]
-
-
-def test_every_format_says_the_figures(files: tuple[str, str]) -> None:
-    done = planeval(*files)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "kappa                   0.4  0." in done.stdout
-    assert "15 different: " in done.stdout
-    data = json.loads(planeval(*files, "--format", "json").stdout)
-    assert (data["schema"], data["n"], data["left_over"]) == ("planeval.agreement/1", 50, 0)
-    assert {one["name"]: one["value"] for one in data["figures"]}["kappa"] == 0.4
-    rows = list(csv.DictReader(io.StringIO(planeval(*files, "--format", "csv").stdout)))
-    assert {row["figure"]: row["value"] for row in rows}["kappa"] == "0.4"
-    assert "| kappa | 0.4 |" in planeval(*files, "--format", "md").stdout
-    assert 'tests="50" failures="15" errors="0"' in planeval(*files, "--format", "junit").stdout
-
-
-def test_thresholds_and_codes(files: tuple[str, str], tmp_path: Path) -> None:
-    enough = ("--fail-under", "kappa=0.4", "--fail-under", "false positives=0.1")
-    assert planeval(*files, *enough).returncode == 0
-    done = planeval(*files, "--fail-under", "kappa=0.41", "--fail-under", "false negatives=0.1")
-    assert done.returncode == 1
-    assert "kappa is 0.4000, expected at least 0.41" in done.stderr
-    assert "false negatives is 0.2000, expected at most 0.1" in done.stderr
-    none = planeval(*files, "--fail-under", "kappa=0.41", "--format", "junit").stdout
-    assert 'name="kappa=0.41"' in none
-    other = tmp_path / "other.json"
-    nothing = "nothing could be compared: no record has a verdict on both sides; name the fields with "
-    "--verdict-field and --field id=NAME"
-    for verdicts, said in (({"x": "yes"}, "no id of"), (dict.fromkeys(map(str, range(50))), nothing)):
-        other.write_text(json.dumps(verdicts))
-        done = planeval(files[0], str(other))
-        assert (done.returncode, said in done.stderr) == (3, True)
-    assert planeval(files[0], "-", typed=Path(files[1]).read_text()).returncode == 0
-    assert planeval("-", "-").returncode == 2
 
 
 def test_verdicts_of_the_library() -> None:

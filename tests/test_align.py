@@ -209,10 +209,6 @@ def mistaken(random: Random, gold: Plan, uneven: bool) -> Plan:
     return made((call.name, [(name, wrong(value)) for name, value in call.arguments]) for call in calls)
 
 
-def changed(random: Random, gold: Plan) -> Plan:
-    return mistaken(random, gold, uneven=False)
-
-
 def pair_of_plans(seed: int) -> tuple[Plan, Plan]:
     random = Random(seed)
     circles, uneven = random.random() < 0.4, random.random() < 0.5

@@ -30,7 +30,6 @@ SIDE = {"$ref": "#/$defs/sum"}
 SUM = {"anyOf": [{"type": "number"}, fields("op", "l", "r", op={"enum": ["+", "-"]}, l=SIDE, r=SIDE)]}
 EITHER = {**fields(id=NUMBER, mail=TEXT), "anyOf": [{"required": ["id"]}, {"required": ["mail"]}]}
 PAID = {"anyOf": [PERSON, MAYBE]}
-NONE_OF_2 = "to: fits none of 2 alternatives: "
 
 
 @pytest.mark.parametrize(("schema", "value", "said"), [

@@ -228,9 +228,6 @@ TEXT = {"type": "text", "text": "I look."}
 GIVEN = {"name": "get_weather", "args": {"city": "Rome"}}
 
 
-WORDS = [{"type": "output_text", "text": "I look."}]
-
-
 def records(folder: Path, value: Any, name: str = "file.json", **how: Any) -> PlanFile:
     path = folder / name
     path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))

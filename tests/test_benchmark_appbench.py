@@ -60,10 +60,6 @@ def official(*texts: str, gold: dict[str, Any] | None = None) -> Report:
     return appbench.score_official([(Sample(str(i), gold=gold), text) for i, text in enumerate(texts)])
 
 
-def number(report: Report, name: str) -> float:
-    return float(report.value(name) or 0)
-
-
 PERFECT = answer_of(TWO)
 
 
@@ -215,10 +211,6 @@ def test_every_released_record_is_perfect_against_itself_and_counted(samples: li
     assert sum(cell.value or 0 for cell in eight if cell.column == "Calls") == 200 + 443 + 549 + 730
 
 
-TRAM = "line, minutes = stops(#place='Mill Lane', #after='09:00')"
-LOAN = "loan, due = borrow(#title='Tides', #branch='King Street')"
-
-
 def figures(tmp_path: Path, records: list[Any]) -> dict[str, list[str]]:
     pred = tmp_path / "pred.json"
     pred.write_text(json.dumps(records))
@@ -226,19 +218,6 @@ def figures(tmp_path: Path, records: list[Any]) -> dict[str, list[str]]:
     done = planeval(*argv)
     assert done.returncode == 0, done.stderr
     return {line.split(",")[0]: line.split(",")[1:5] for line in done.stdout.splitlines()}
-
-
-def test_answers_in_words_have_the_first_step_beside_them(tmp_path: Path) -> None:
-    one: dict[str, Any] = {"id": "ss-0", "prediction": f"app2: [{TRAM}]"}
-    two: dict[str, Any] = {"id": "ss-1", "prediction": f"app1: [{LOAN}]"}
-    records = [one | {"first_step_apps": ["Library", "Trams"]}, two]
-    assert figures(tmp_path, records)["app_hit_f1"] == ["0.5", "", "0.5", "2/4"]
-    records[1]["first_step_apps"] = ["Library"]
-    assert figures(tmp_path, records)["app_hit_f1"][2:] == ["1.0", "4/4"]
-    pred = tmp_path / "wrong.json"
-    pred.write_text(json.dumps([records[0], records[1] | {"first_step_apps": "Library"}]))
-    done = planeval("score", str(pred), str(SAMPLES / "test_ss.json"), "--benchmark", "appbench")
-    assert "record 2 (id ss-1): first_step_apps holds 'Library', expected a list of texts" in done.stdout
 
 
 @tabled("decided, first, wanted")

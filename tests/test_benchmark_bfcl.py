@@ -70,11 +70,7 @@ def boil(**arguments: Any) -> list[dict[str, str]]:
     return [call("kitchen_boil", **{"eggs": 3, "minutes": 7, **arguments})]
 
 
-COUNT = "simple_function_checker:wrong_count"
 PAIR = [*boil(eggs=4, minutes=10), *boil(eggs=2, minutes=5)]
-
-
-JAVA = 'new ArrayList<>(Arrays.asList("front", "back"))'
 
 
 # Which question, what was answered, the kind of error, and that of the corrected verdict.
@@ -210,24 +206,6 @@ def write_results(folder: Path, results: dict[str, Any], model: str = "m") -> Pa
         with file.open("a", encoding="utf-8") as stream:
             stream.write(json.dumps({"id": name, "result": result, "latency": 1.5}) + "\n")
     return folder / model
-
-
-def test_a_result_folder_is_scored_by_categories_that_were_run(tmp_path: Path) -> None:
-    words = "kitchen.boil(eggs=1, minutes=1)"  # of a model that calls functions: no call
-    model = write_results(tmp_path, {"simple_python_0": boil(), "irrelevance_0": words})
-    with (model / "non_live" / "BFCL_v4_simple_python_result.json").open("a") as stream:
-        stream.write('{"id": "simple_python_2"}\n{"id": \n')
-    done = planeval("score", str(model), str(FOLDER), "--benchmark", "bfcl", "--format", "csv")
-    rows = {row["figure"]: row for row in csv.DictReader(done.stdout.splitlines())}
-    assert (rows["simple_python"]["official of"], rows["irrelevance"]["official"]) == ("1/3", "1.0")
-    assert "model that calls functions" in done.stderr
-    assert "4 samples of the parts that have answers; other parts do not count" in done.stderr
-    shown = planeval("score", str(model), str(FOLDER), "--benchmark", "bfcl").stdout
-    assert "samples without an answer, counted as wrong: 1 (simple_python_1)" in shown
-    assert "answers that cannot be read from the file, counted as wrong: 2" in shown
-    write_results(tmp_path, {"simple_python_0": boil()}, "other")
-    done = planeval("score", str(tmp_path), str(FOLDER), "--benchmark", "bfcl")
-    assert (done.returncode, "holds the results of several models (m, other)" in done.stderr) == (2, True)
 
 
 def test_a_result_folder_alone_says_whose_it_is(tmp_path: Path) -> None:

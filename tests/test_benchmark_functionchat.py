@@ -323,29 +323,6 @@ def test_a_result_file_is_written_and_read_again(tmp_path: Path) -> None:
     assert lines[3][1].startswith("JSONDecodeError")
 
 
-def test_a_result_file_is_of_one_part_and_of_one_benchmark() -> None:
-    single, other = str(GOLD / FILES["singlecall"]), ROOT / "data" / "samples"
-    callnavi = (str(other / "answers/callnavi.jsonl"), str(other / "callnavi"), "--benchmark", "callnavi")
-    own = "applies only to benchmarks with a result file of their own (functionchat)"
-    for argv, said in (
-        (
-            (ANSWERS, str(GOLD)),
-            "pass one of FunctionChat-Singlecall.jsonl, FunctionChat-Dialog.jsonl as GOLD",
-        ),
-        ((ANSWERS, single, "--corrected"), "--corrected applies only to other formats"),
-        (
-            (ANSWERS, single, "--fail-under", "x=1"),
-            "--fail-under applies only to other formats: --format tsv has",
-        ),
-        ((ANSWERS, single, "--details"), "--details applies only to --format text and md"), (callnavi, own),
-        (("data/demo/pred.jsonl", "data/demo/gold.jsonl"), own),
-    ):  # fmt: skip
-        named = ("--benchmark", "functionchat") if argv[0] == ANSWERS else ()
-        done = inside.planeval("score", *argv, *named, "--format", "tsv", cwd=ROOT)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert said in " ".join(done.stderr.split())
-
-
 def tool(name: str, *required: str) -> dict[str, Any]:
     schema = {
         "type": "object", "properties": {key: {"type": "string"} for key in required},
@@ -370,16 +347,3 @@ def asked(kind: str) -> Sample:
 @tabled("kind, answer, found")
 def test_the_class_of_an_error(kind: str, answer: str, found: str) -> None:
     assert error_class(asked(kind), read_answer(answer)) == found
-
-
-def test_details_count_what_does_not_pass() -> None:
-    done = scored(ANSWERS, str(GOLD), "--details")
-    assert done.returncode == 0
-    title, _, table = done.stdout.partition("section 6.2)")
-    assert "why items do not pass, by the right kind of turn" in title
-    rows = [line.split() for line in table.strip().splitlines()]
-    assert rows[:2] == [
-        ["corrected:", "error", "call", "completion", "slot"], ["empty", "answer", "1", "1", "1"],
-    ]  # fmt: skip
-    assert sum(int(cell) for row in rows[1:] for cell in row if cell.isdigit()) == 5  # of seven, two pass
-    assert "official: error" in scored(ANSWERS, str(GOLD), "--details", "--official").stdout

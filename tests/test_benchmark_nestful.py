@@ -4,7 +4,6 @@ import inspect
 import json
 import math
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +27,7 @@ from planner_eval.benchmarks.report import Report
 from planner_eval.execution.answers import answers_match
 from planner_eval.execution.nestful import NestfulRunner
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS, SANE_FUNCTIONS
-from tests.conftest import ROOT, tabled, tables
-from tests.inside import planeval
+from tests.conftest import tabled, tables
 from tests.nestful_published import PublishedRunner
 
 TABLES = tables(__file__)
@@ -259,42 +257,6 @@ def test_each_challenge_is_counted(answer: Any, query: str, run: Any, wanted: di
     answers = [(*record, one) for record, one in zip(asked, outcomes(asked, run=run), strict=True)]
     rows = challenges(answers, model=DEFAULT_MODEL)
     assert {row["challenge"]: row["times"] for row in rows if row["times"]} == wanted
-
-
-def test_the_tables_stand_in_details(tmp_path: Path) -> None:
-    stranger = [{**TOOLS[0], "name": "twice"}]
-    coding = [GOLD[0], {**GOLD[1], "name": "twice"}]  # a function that is not among the 40: no mathematics
-    golds, answers = [], []
-    for n, (calls, answer) in enumerate([(GOLD, GOLD), (GOLD, OTHER), (GOLD, LOST), (coding, coding)]):
-        record = {"sample_id": f"q{n}", "input": "How much?", "output": calls, "tools": TOOLS + stranger}
-        golds.append(json.dumps(record | {"gold_answer": 40}))
-        answers.append(json.dumps({"sample_id": f"q{n}", "generated_text": json.dumps(answer)}))
-    gold, pred = tmp_path / "nestful_data.jsonl", tmp_path / "pred.jsonl"
-    gold.write_text("\n".join(golds))
-    pred.write_text("\n".join(answers))
-
-    def tables(*more: str) -> dict[str, list[list[str]]]:
-        done = planeval("score", str(pred), str(gold), "--benchmark", "nestful", "--details", *more)
-        assert done.returncode == 0
-        blocks = pairwise(done.stdout.split("\n\n"))
-        return {title: [line.split() for line in rows.splitlines()[1:]] for title, rows in blocks}
-
-    run, without = tables("--tools", "nestful"), tables()
-    other = "Alternate trajectories: the gold answer by another plan"
-    averages = "Average over parts, weighted by samples"
-    everything = [" ".join(row[1:5]) for row in run[other] if row[0] == "all"]
-    assert everything == ["official 0.25 1/4 q1", "corrected 0.3333 1/3 q1"]
-    found = {row[0]: row[1:] for row in run[averages]}
-    assert found["win_rate"] == ["0.5003", "2.001/4", "0.6667", "2/3", *found["win_rate"][4:]]
-    found = {row[0]: row for row in run["Sections 5 and 4.4: challenges in the answers that failed"]}
-    assert found["implicit"][:5] == ["implicit", "calls", "1", "1", "1"]
-    assert other not in without
-    assert {row[0]: row[1:5] for row in without[averages]}["win_rate"] == ["–"] * 4
-    bundled = (ROOT / "data/samples/answers/nestful.jsonl").read_text()
-    pred.write_text(bundled.replace(".result$", ".result"))
-    argv = (str(ROOT / "data/samples/nestful"), "--benchmark", "nestful", "--corrected")
-    whole = planeval("score", str(ROOT / "data/samples/answers/nestful.jsonl"), *argv)
-    assert (planeval("score", str(pred), *argv).stdout, ".result$" in bundled) == (whole.stdout, True)
 
 
 def test_every_released_plan_is_perfect_against_itself_and_faces_no_challenge(reference: Path) -> None:

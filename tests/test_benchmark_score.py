@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from collections.abc import Iterable
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.score import Scored, figure_rows, score_file, write_score
 from planner_eval.execution.nestful import NestfulRunner
+from tests.build import jsonl
 from tests.conftest import ROOT, tabled, tables
 
 TABLES = tables(__file__)
@@ -27,11 +27,6 @@ SAMPLES = ROOT / "data" / "samples"
 
 def text_of(scored: Scored, **how: Any) -> str:
     return "".join(write_score(scored, **how))
-
-
-def write(path: Path, records: Iterable[Any]) -> str:
-    path.write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in records), encoding="utf-8")
-    return str(path)
 
 
 @pytest.fixture
@@ -57,7 +52,7 @@ def right(k: int) -> str:
 def test_everything_that_does_not_match_is_counted(callnavi: Path, tmp_path: Path) -> None:
     records = [{"id": "hr0", "prediction": right(0)}, {"id": "hr0", "prediction": right(1)},
                {"id": "hr1", "unknown_field": 1}, {"id": "zzz", "prediction": right(1)}]  # fmt: skip
-    scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi")
+    scored = score_file(jsonl(tmp_path / "p.jsonl", records), str(callnavi), "callnavi")
     matched, text = scored.matched, text_of(scored)
     assert (matched.by, matched.answers, len(matched.records), len(matched.broken)) == ("id", 4, 3, 1)
     assert (matched.missing, matched.unknown, matched.repeated) == (("hr2",), ("zzz",), ("hr0",))
@@ -68,7 +63,7 @@ def test_everything_that_does_not_match_is_counted(callnavi: Path, tmp_path: Pat
 
 
 def test_ids_of_other_data_are_told_and_positions_can_be_asked_for(callnavi: Path, tmp_path: Path) -> None:
-    same = score_file(write(tmp_path / "same.jsonl", map(right, range(3))), str(callnavi), "callnavi")
+    same = score_file(jsonl(tmp_path / "same.jsonl", map(right, range(3))), str(callnavi), "callnavi")
     assert same.matched.by == "position"
     assert all(row.ok for row in same.reports["corrected"].rows)
     numbered = [{"id": k, "prediction": right(k)} for k in range(3)]
@@ -77,7 +72,7 @@ def test_ids_of_other_data_are_told_and_positions_can_be_asked_for(callnavi: Pat
         ([{"id": "hr0", "prediction": "x"}, {"prediction": "y"}], "1 of 2 answers have no id \\(first"),
         (numbered, "no answer's id is a sample's id: answers have '0', '1'"),
     ):
-        file = write(tmp_path / "p.jsonl", records)
+        file = jsonl(tmp_path / "p.jsonl", records)
         with pytest.raises(InputError, match=said):
             score_file(file, str(callnavi), "callnavi")
     scored = score_file(file, str(callnavi), "callnavi", reading=pe.Reading(by="position"))
@@ -86,12 +81,12 @@ def test_ids_of_other_data_are_told_and_positions_can_be_asked_for(callnavi: Pat
 
 def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_path: Path) -> None:
     records = [{"id": f"hr{k}", "prediction": f"Staff: [count(#n='{k}')]"} for k in range(3)]
-    scored = score_file(write(tmp_path / "p.jsonl", records), str(callnavi), "callnavi")
+    scored = score_file(jsonl(tmp_path / "p.jsonl", records), str(callnavi), "callnavi")
     assert (scored.notations, scored.reports["official"].value("syntax")) == ({"appbench": 3}, 0)
     assert "answers that look like appbench, not what CallNavi asks for: 3" in text_of(scored)
     records = [{"id": f"hr{k}", "outputs": [right(k)] * 4 + [right(9)]} for k in range(3)]
     scored = score_file(
-        write(tmp_path / "p.jsonl", records),
+        jsonl(tmp_path / "p.jsonl", records),
         str(callnavi),
         "callnavi",
         rules=pe.BenchmarkRules(settings={"task": "stability"}),
@@ -104,13 +99,13 @@ def test_other_notations_are_told_and_outputs_are_stable(callnavi: Path, tmp_pat
 @tabled("name, gold, said")
 @pytest.mark.usefixtures("callnavi")
 def test_wrong_gold_is_told(tmp_path: Path, name: str, gold: str, said: str) -> None:
-    write(tmp_path / "p.jsonl", [{"id": "hr0", "prediction": right(0)}])
+    jsonl(tmp_path / "p.jsonl", [{"id": "hr0", "prediction": right(0)}])
     with chdir(tmp_path), pytest.raises(PlanevalError, match=said):
         score_file("p.jsonl", gold, name, reading=pe.Reading(cache=str(tmp_path / "cache")))
 
 
 def test_every_form_holds_every_figure(callnavi: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "p.jsonl", [{"id": f"hr{k}", "prediction": right(k)} for k in range(3)])
+    file = jsonl(tmp_path / "p.jsonl", [{"id": f"hr{k}", "prediction": right(k)} for k in range(3)])
     scored = score_file(file, str(callnavi), "callnavi")
     names = [figure.name for figure in scored.reports["official"].figures]
     every = {figure.name for report in scored.reports.values() for figure in report.figures}

@@ -163,7 +163,6 @@ def test_types_in_words(words: str, shown: str) -> None:
 INTEGER, TEXT, NUMBERS = (
     {"type": "integer"}, {"type": "string"}, {"type": "array", "items": {"type": "number"}},
 )  # fmt: skip
-EITHER, TEXTS = {"anyOf": [TEXT, INTEGER]}, {"type": "array", "items": TEXT}
 DATE, TIME = {"type": "string", "format": "date"}, {"type": "string", "format": "time"}
 
 
@@ -236,29 +235,7 @@ def test_a_type_inside_itself_is_read_once_however_often_it_comes_again() -> Non
 
 APPBENCH = str(CASES / "appbench.json")
 PLAN = '[{"name": "getrate", "app": "Rates", "arguments": {"base": "EUR", "day": "2024-01-01"}}]'
-PLACELESS = "how its plans are read (values as text, placeholders, unused results)"
 OTHERS = [format for format in WRITABLE if format != "planeval"]
-
-
-def _file(folder: Path, content: Any) -> str:
-    file = folder / "tools.json"
-    file.write_text(json.dumps(content))
-    return str(file)
-
-
-@pytest.mark.parametrize("format", OTHERS)
-def test_what_a_format_cannot_say_is_given_up_only_when_asked_for(tmp_path: Path, format: str) -> None:
-    target = tmp_path / "out.json"
-    done = planeval("catalog", APPBENCH, "--to", format, "-o", str(target))
-    assert (done.returncode, done.stdout, target.exists()) == (3, "", False)
-    told = done.stderr.splitlines()
-    assert f"{format} cannot express {PLACELESS}" in told
-    assert told[-1].startswith("nothing written: add --loss to write the rest, or use --to planeval")
-    done = planeval("catalog", APPBENCH, "--to", format, "--loss", "-o", str(target))
-    assert done.returncode == 0
-    lost = [line for line in done.stderr.splitlines() if line.endswith(": left out")]
-    assert lost == [f"{line}: left out" for line in told[:-1]]
-    assert planeval("catalog", APPBENCH, "--to", "planeval").stderr == ""
 
 
 @pytest.mark.parametrize("format", OTHERS)
@@ -275,32 +252,6 @@ def test_tools_of_apps_are_found_in_every_format(tmp_path: Path, format: str) ->
     assert "Post has no permission to call getrate, a tool of Rates [check.permission]" in found.stdout
 
 
-def test_a_name_that_a_format_cannot_hold_is_said_and_found_by_both(tmp_path: Path) -> None:
-    target = str(tmp_path / "out.json")
-    tools = [{"name": f"Trains.{name}", "parameters": {}} for name in ("find", "buy")]
-    done = planeval("catalog", _file(tmp_path, tools), "--to", "openai", "-o", target)
-    said = "openai has 2 tools under other names, as 'Trains_find' for 'Trains.find'\n"
-    assert (done.returncode, done.stderr) == (0, said)
-    written = [each["function"]["name"] for each in json.loads(Path(target).read_text())]
-    assert written == ["Trains_find", "Trains_buy"]
-    for name, code in (("Trains.find", 0), ("Trains_find", 0), ("Trains-find", 1)):
-        found = planeval("check", "-", "--catalog", target, text=f'[{{"name": "{name}", "arguments": {{}}}}]')
-        assert (found.returncode, "check.unknown_tool" in found.stdout) == (code, bool(code))
-
-
-@pytest.mark.parametrize("format", WRITABLE)
-def test_definitions_go_where_their_schemas_go(tmp_path: Path, format: str) -> None:
-    stop = {"type": "object", "properties": {"city": {"type": "string"}, "next": {"$ref": "#/$defs/Stop"}}}
-    trip = {"type": "object", "properties": {"first": {"$ref": "#/$defs/Stop"}}, "required": ["first"]}
-    file = _file(tmp_path, {"$defs": {"Trip": trip, "Stop": stop}})
-    target = str(tmp_path / "out.json")
-    done = planeval("catalog", file, "--to", format, "-o", target)
-    assert (done.returncode, done.stderr) == (0, "")
-    plan = '[{"name": "Trip", "arguments": {"first": {"city": "Rome", "next": {"next": {"city": 3}}}}}]'
-    found = planeval("check", "-", "--catalog", target, text=plan)
-    assert "first.next.next.city: expected string, found integer 3" in found.stdout
-
-
 @pytest.mark.parametrize("format", WRITABLE)
 def test_a_type_inside_itself_is_written_where_no_schema_was_read(format: str) -> None:
     stop = type_of({"$ref": "#/$defs/S", "$defs": {"S": {"properties": {"next": {"$ref": "#/$defs/S"}}}}})
@@ -308,18 +259,6 @@ def test_a_type_inside_itself_is_written_where_no_schema_was_read(format: str) -
     inner = again.tools[0].parameters[0].type
     assert inner.at(("next", "next")) is not None
     assert inner.at(("next", "other")) is None
-
-
-def test_what_services_refuse_is_not_written(tmp_path: Path) -> None:
-    tools = [{"name": "f", "inputSchema": {"properties": {"x": {}}}, "outputSchema": {"type": "string"}}]
-    file = _file(tmp_path, {"tools": tools})
-    done = planeval("catalog", file, "--to", "mcp", "--loss")
-    assert done.stderr == "mcp cannot express what 1 tool returns, which is not an object: left out\n"
-    (written,) = json.loads(done.stdout)["tools"]
-    assert "outputSchema" not in written
-    assert written["inputSchema"]["type"] == "object"
-    gemini = json.loads(planeval("catalog", file, "--to", "gemini").stdout)
-    assert gemini[0]["functionDeclarations"][0]["responseJsonSchema"] == {"type": "string"}
 
 
 ODD = ["find", "a.b", "a_b", "Get (x)", "1st", "für", "$defs", "title", "properties", "name", "function"]

@@ -19,7 +19,6 @@ from planner_eval.comparison.rows import Row
 from planner_eval.plan.canonical import NumberedPlan
 from planner_eval.plan.model import Plan
 from planner_eval.results.causes import Credits, credits_of
-from tests.conftest import tabled
 from tests.inside import planeval
 from tests.plant import KINDS, ROOTS
 from tests.test_diff import OURS
@@ -163,19 +162,6 @@ def test_the_command_says_what_each_cause_costs_and_what_fixes_gain(tmp_path: Pa
     assert "argument,get_rate(base),2,0.333333,0.041667,0.333333" in table
     told = " ".join(planeval("score", pred, gold, "--causes", "--format", "md").stdout.split())
     assert "| argument | get_rate(base) | 2 |" in told
-
-
-@tabled("argv, said")
-def test_where_it_would_do_nothing_it_is_refused(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
-    pred, gold = files(tmp_path)
-    if "RUN" in argv:
-        run = ("score", pred, gold, "-o", f"{tmp_path}/run/")
-        assert planeval(*run).returncode == 0
-        done = planeval(*run, "--causes")
-        assert (done.returncode, "causes" in done.stderr) == (2, True)
-    places = {"PRED": pred, "GOLD": gold, "RUN": f"{tmp_path}/run"}
-    done = planeval("score", *(places.get(each, each) for each in argv))
-    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
 def test_the_verb_takes_the_rows_of_another() -> None:

@@ -4,7 +4,6 @@ import json
 from math import comb
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from planner_eval.results.intervals import (
     sign_test,
 )
 from tests import certainty
+from tests.build import jsonl
 from tests.certainty import SIZES
 from tests.conftest import ROOT
 from tests.inside import planeval
@@ -150,13 +150,8 @@ def talks(folder: Path, count: int = 40, talks: int = 8) -> tuple[list[str], str
         said = [n if n % talks not in bad else "no" for n in range(count)]
         texts = [f"f(#x='{n}')\ng(#y='{said[n]}', #z='{n % 3}')" for n in range(count)]
         rows = [{"id": f"q{n}", "prediction": text} for n, text in enumerate(texts)]
-        names.append(lines(folder / f"{name}.jsonl", rows))
-    return names, lines(folder / "gold.jsonl", gold)
-
-
-def lines(path: Path, rows: list[Any]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return str(path)
+        names.append(jsonl(folder / f"{name}.jsonl", rows))
+    return names, jsonl(folder / "gold.jsonl", gold)
 
 
 def test_clusters_are_what_is_drawn_by_chance(tmp_path: Path) -> None:
@@ -187,28 +182,6 @@ def test_one_cluster_says_nothing_of_others(tmp_path: Path) -> None:
     assert {(one["low"], one["p"]) for one in data["figures"].values()} == {(None, None)}
     done = planeval(*argv, "--fail-if-worse", "exact:0.9")
     assert (done.returncode, "interval: all samples are in one cluster" in done.stderr) == (1, True)
-
-
-def test_a_record_in_no_cluster_is_named(tmp_path: Path) -> None:
-    systems, gold = talks(tmp_path)
-    rows = [json.loads(row) for row in Path(gold).read_text(encoding="utf-8").splitlines()]
-    del rows[7]["talk"]
-    lines(Path(gold), rows)
-    run = f"{tmp_path}/run/"
-    score = ("score", systems[0], gold)
-    for argv in (score, (*score, "--jobs", "1", "-o", run), ("compare", *systems, "--gold", gold)):
-        done = planeval(*argv, "--cluster", "talk")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "--cluster 'talk': the gold record of 'q7' has no field 'talk'" in done.stderr
-
-
-def test_samples_of_a_benchmark_lie_in_clusters_by_their_fields() -> None:
-    answers, gold = (str(ROOT / "data" / "samples" / name) for name in ("answers/callnavi.jsonl", "callnavi"))
-    argv = ("compare", answers, answers, "--gold", gold, "--benchmark", "callnavi", "--format", "json")
-    over = json.loads(planeval(*argv, "--cluster", "difficulty").stdout)
-    assert "intervals=95 % over 3 clusters of difficulty" in over["signature"]
-    done = planeval(*argv, "--cluster", "talk")
-    assert (done.returncode, "has no field 'talk'" in done.stderr) == (2, True)
 
 
 @pytest.mark.long

@@ -127,11 +127,6 @@ def test_stability_is_that_of_repeated_answers(tmp_path: Path) -> None:
     assert shown == pytest.approx([100 * cell.value for cell in table.rows[0].cells])
 
 
-OF_APPBENCH = (str(ANSWERS / "appbench.jsonl"), gold("appbench"), "--benchmark", "appbench", "--plot", "OUT")
-OF_NESTFUL = (str(ANSWERS / "nestful.jsonl"), gold("nestful"), "--benchmark", "nestful", "--plot", "OUT")
-OF_CALLNAVI = (str(ANSWERS / "callnavi.jsonl"), gold("callnavi"), "--benchmark", "callnavi", "--plot", "OUT")
-
-
 @tabled("argv, said")
 def test_what_a_figure_lacks_is_said(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     out, own = tmp_path / "out.svg", str(tmp_path / "own")

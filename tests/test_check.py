@@ -20,8 +20,6 @@ from tests.conftest import tabled, tables
 
 TABLES = tables(__file__)
 
-GUEST = {"name": {"type": "string"}, "age": {"type": "integer"}}
-GUESTS = {"type": "object", "properties": GUEST, "required": ["name"]}
 SEARCHED = TABLES["SEARCHED"]
 FOUND = TABLES["FOUND"]
 BOOKED = {"id": {"type": "integer"}, "note": {"type": "string"}, "nights": {}}
@@ -57,10 +55,6 @@ def findings(calls: list[dict[str, Any]], catalog: Catalog = TOOLS) -> list[tupl
 
 
 OSLO, ROME = call(SEARCH, city="Oslo"), call(SEARCH, city="Rome")
-
-
-def oslo(**more: Any) -> dict[str, Any]:
-    return call(SEARCH, city="Oslo", **more)
 
 
 @tabled("calls, code, position, argument, covers")

@@ -39,9 +39,7 @@ def found(schema: Any, value: Any, **conventions: Any) -> tuple[Diagnostic, ...]
     return tuple(one for one in check_plan(Plan(calls), catalog) if one.code != "check.unused_result")
 
 
-TAGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 DEFS = TABLES["DEFS"]
-INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
 
 
 KEYWORDS: list[tuple[dict[str, Any], list[Any], list[Any]]] = TABLES["KEYWORDS"]
@@ -56,7 +54,6 @@ def test_each_keyword(schema: Any, good: list[Any], bad: list[Any]) -> None:
         assert found(schema, value), value
 
 
-ANY = {"anyOf": [{"type": "string", "pattern": "^x"}, {"type": "integer"}]}
 SAID: list[tuple[Any, Any, str, str]] = TABLES["SAID"]
 
 

@@ -87,27 +87,6 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert not {"Traceback", "BrokenPipe"} & {*done.stderr.replace("Error", " ").split()}, done.stderr
 
 
-def test_score_mends_small_faults_and_says_so_diff_only_says_that_it_could(tmp_path: Path) -> None:
-    pred, gold = files = (tmp_path / "pred.txt", tmp_path / "gold.json")
-    gold.write_text('[{"name": "f", "arguments": {"a": true}}]')
-    pred.write_text("[{'name': 'f', 'arguments': {'a': True}}]")
-    refused = inside.planeval("diff", *files)
-    assert refused.returncode == 1
-    assert refused.stdout.endswith("readable with --repair: f(a=true)\n")
-    assert inside.planeval("diff", *files, "--repair").returncode == 0
-    shown = inside.planeval("parse", pred)
-    assert shown.returncode == 3
-    assert shown.stdout.endswith("readable with --repair:\n  c1  f  a=true\n")
-    score = ("score", *files, "--metric", "calls")
-    said = "1 prediction was readable only after repair; without repair, 0 of 1 are the same"
-    assert said in inside.planeval(*score).stdout
-    data = json.loads(inside.planeval(*score, "--format", "json").stdout)
-    assert (data["figures"]["calls"]["value"], data["strictly_same"]) == (1.0, 0)
-    assert data["rows"][0]["repaired"] is True
-    strict = json.loads(inside.planeval(*score, "--strict", "--format", "json").stdout)
-    assert (strict["figures"]["calls"]["value"], strict["states"]) == (0.0, {"unreadable": 1})
-
-
 @pytest.mark.parametrize("command", ["diff", "score"])
 def test_what_cannot_be_written_is_said_and_is_no_difference(tmp_path: Path, command: str) -> None:
     plan, lost = tmp_path / "plan.txt", tmp_path / "nowhere" / "out.txt"

@@ -15,40 +15,14 @@ CASES = ROOT / "tests" / "cases" / "catalogs"
 RATES = str(CASES / "mcp.json")
 
 
-PLAN = """[
- {"name": "get_rate", "label": "$var_1", "arguments": {"base": "EUR", "quote": 7}},
- {"name": "ratio", "arguments": {"first": "$var_1.rate$", "second": "$var_1.price$"}}
-]
-"""
-
-
 def check(text: str, *more: str) -> Any:
     return planeval("check", "-", "--catalog", RATES, *more, text=text)
-
-
-def test_catalogs_are_shown_and_converted(tmp_path: Path) -> None:
-    done = planeval("catalog", RATES)
-    assert done.stdout.splitlines()[0] == "get_rate(base: string, quote: string) -> rate, day"
-    full = "get_rate\n  What one currency costs in another.\n  takes:\n    base (string)\n"
-    full += "    quote (string)\n  returns:\n    rate (number)\n    day (date)\n"
-    assert planeval("catalog", RATES, "--tool", "get_rate").stdout == full
-    rows = json.loads(planeval("catalog", RATES, "--format", "json").stdout)
-    assert rows[0]["required"] == "base, quote"
-    target = str(tmp_path / "out.json")
-    assert planeval("catalog", RATES, "--to", "planeval", "-o", target).returncode == 0
-    assert planeval("catalog", target).stdout == done.stdout
-    lossy = planeval("catalog", RATES, "--to", "openai", "--loss")
-    assert json.loads(lossy.stdout)[0]["type"] == "function"
 
 
 def _catalog(folder: Path, content: Any) -> str:
     file = folder / "tools.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
     return str(file)
-
-
-def _tool(parameters: Any) -> list[dict[str, Any]]:
-    return [{"type": "function", "function": {"name": "search", "parameters": parameters}}]
 
 
 def _doubling(step: str) -> str:
@@ -59,7 +33,6 @@ def _doubling(step: str) -> str:
     return f'[{{"name": "search", "parameters": {{"properties": {city}, "$defs": {{{definitions}}}}}}}]'
 
 
-TAKES = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 NESTED = '{"type": "array", "items": ' * 300 + "{}" + "}" * 300
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.build import jsonl
 from tests.conftest import text_case, until
 from tests.inside import planeval
 from tests.test_cli import planeval as started
-from tests.test_compare import lines
 from tests.test_tools_changed import opened
 
 
@@ -52,20 +52,6 @@ def test_one_plan_prints_its_result_or_its_trace() -> None:
         assert execute(swapped, "--tools", "nestful", *more).stdout.split()[-1] == value
 
 
-def test_many_records_get_a_row_each(tmp_path: Path) -> None:
-    plans = zip("abc", (PLAN, UNREADABLE, BROKEN), strict=True)
-    file = lines(tmp_path / "plans.jsonl", [{"id": key, "plan": text} for key, text in plans])
-    done = planeval("execute", file, "--tools", "nestful", "--format", "csv")
-    assert done.returncode == 1
-    rows = [line.split(",")[:4] for line in done.stdout.splitlines()]
-    assert [rows[1], rows[3]] == [["a", "var_2", "multiply", "ok"], ["c", "var_2", "multiply", "failed"]]
-    assert (rows[2][0], rows[2][3]) == ("b", "unreadable")
-    for key, code in (("a", 0), ("zz", 2)):
-        assert planeval("execute", file, "--tools", "nestful", "--id", key).returncode == code
-    told = planeval("execute", file, "--tools", "nestful", "--format", "jsonl").stdout.splitlines()
-    assert [json.loads(line)["ok"] for line in told] == [True, False, False]
-
-
 def test_inline_is_said_aloud_and_so_is_a_state_that_nobody_tells(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("def add(arg_0, arg_1):\n    return [arg_0, arg_1]\n")
     done = execute(PLAN, "--tools", str(tmp_path / "tools.py"), "--isolation", "inline", "--state")
@@ -93,7 +79,7 @@ def test_an_interrupted_run_shows_what_was_done(tmp_path: Path) -> None:
     slow = f"def slow():\n    open({str(begun)!r}).read()\n    time.sleep(100)\n"
     tools.write_text(f"import time\ndef good():\n    return 1\n{slow}")
     calls = [[{"name": name, "arguments": {}}] for name in ("good", "slow")]
-    file = lines(tmp_path / "plans.jsonl", [{"id": str(n), "plan": plan} for n, plan in enumerate(calls)])
+    file = jsonl(tmp_path / "plans.jsonl", [{"id": str(n), "plan": plan} for n, plan in enumerate(calls)])
     command = [sys.executable, "-m", "planner_eval", "execute", file, "--tools", str(tools)]
     command += ["--isolation", "process", "--timeout", "60", "--allow-read", str(begun)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
@@ -147,7 +133,7 @@ def test_what_tools_print_stays_with_their_call(tmp_path: Path, level: str) -> N
 def test_many_plans_are_no_drawing_and_are_not_run_for_it(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     (tmp_path / "tools.py").write_text(f"def f(a):\n    open({str(ran)!r}, 'w').close()\n    return a\n")
-    plans = lines(tmp_path / "plans.jsonl", [{"id": id, "plan": ONE} for id in "ab"])
+    plans = jsonl(tmp_path / "plans.jsonl", [{"id": id, "plan": ONE} for id in "ab"])
     argv = ("execute", plans, "--tools", tmp_path / "tools.py", "--isolation", "inline", "--format", "dot")
     done = planeval(*argv)
     assert done.returncode == 2

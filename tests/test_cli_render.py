@@ -18,22 +18,6 @@ def planeval(*argv: object, stdin: bytes = b"") -> subprocess.CompletedProcess[s
     return inside("render", *argv, text=stdin, cwd=ROOT)
 
 
-def test_text_is_the_default_and_colour_only_when_asked() -> None:
-    done = planeval(GOLD)
-    assert done.returncode == 0
-    assert done.stdout == (
-        "generation 1\n"
-        '  var_1  get_rate#1  base = "EUR"  quote = "USD"\n'
-        '  var_2  get_rate#2  base = "EUR"  quote = "JPY"\n'
-        "generation 2\n"
-        "  var_3  ratio       first ← get_rate#1.rate  second ← get_rate#2.rate\n"
-    )
-    assert done.stderr == "read as nestful\n"
-    assert "\x1b[2m" in planeval(GOLD, "--color", "always").stdout
-    many = planeval(MANY)
-    assert (many.returncode, many.stdout.count("# data/demo/gold.jsonl")) == (0, 13)
-
-
 @pytest.mark.parametrize(
     ("suffix", "start"),
     [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF"), ("mmd", b"flowchart"), ("txt", b"generation")],

@@ -30,7 +30,6 @@ TABLES = tables(__file__)
 
 EXAMPLES = ROOT / "docs" / "examples" / "sets"
 CATALOG = str(EXAMPLES / "tools.json")
-SAMPLES = str(ROOT / "data" / "samples")
 TOOLS = TABLES["TOOLS"]
 CALLNAVI = as_catalog(TOOLS, "callnavi")
 PLANS = [
@@ -143,18 +142,3 @@ def test_to_make_follows_its_schema(tmp_path: Path) -> None:
     done = planeval("data", "coverage", gold, "--to-make", str(packed))
     assert (done.returncode, packed.exists()) == (2, False)
     assert "has the suffix of gz, but json is written" in done.stderr
-
-
-def test_plans_that_cannot_be_read_are_told(tmp_path: Path) -> None:
-    file = tmp_path / "gold.jsonl"
-    bad, good = '{"id": "a", "gold": "f(#x="}\n', '{"id": "b", "gold": "f()"}\n'
-    for text, code, shown, said in (
-        (bad + good, 1, "2 records, 1 with a plan", "gold.jsonl, line 1, record 1 (id a): "),
-        (bad, 3, "gold.jsonl: 1 record, 0 with a plan\n", ""),
-        ("", 3, "gold.jsonl: 0 records, 0 with a plan\n", "gold.jsonl is empty"),
-        ('{"id": "a", "gold": []}\n', 0, "\n  1 × none\n", ""),  # a plan without calls is no blank
-    ):
-        file.write_text(text)
-        done = planeval("data", "coverage", str(file))
-        assert (done.returncode, shown in done.stdout, said in done.stderr) == (code, True, True)
-        assert not [line for line in done.stdout.splitlines() if line.rstrip().endswith("×")]

@@ -108,17 +108,6 @@ def own(folder: Path, **first: Any) -> str:
     return str(path)
 
 
-def test_gold_that_names_its_answer_is_text_and_no_calls(tmp_path: Path) -> None:
-    now = {"name": "now", "label": "var1", "arguments": {}}
-    path = own(tmp_path, gold=[now, {"name": "var_result", "arguments": {"time": "$var1.now$"}}])
-    done = planeval("data", "export", path, "--to", "tools-jsonl")
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "which tool calls cannot express: use --to chat-jsonl" in done.stderr
-    done = planeval("data", "export", path, "--to", "chat-jsonl", "--dialect", "nestful")
-    assert done.returncode == 0, done.stderr
-    assert "var_result" in json.loads(done.stdout)["messages"][-1]["content"]
-
-
 def test_what_cannot_be_written_is_named_and_counted(tmp_path: Path) -> None:
     argv, out = ("data", "export", own(tmp_path), "--to"), tmp_path / "out.jsonl"
     done = planeval(*argv, "tools-jsonl")

@@ -12,7 +12,7 @@ from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.listing import prove
 from planner_eval.reading.dialects.notations.json_rows import has_usual_template
 from planner_eval.reading.dialects.table import table
-from tests.conftest import ROOT, tables, text_case
+from tests.conftest import ROOT, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -46,25 +46,6 @@ def test_a_template_is_read_as_it_is_written(form: str, tmp_path: Path) -> None:
     assert calls(*given, "--from", "own", text=done.stdout) == wanted
     assert calls(*given, text=done.stdout) == wanted
     assert calls(*given, text=f"Sure, I call:\n{done.stdout}") == wanted
-
-
-SIDE_BY_SIDE = text_case("test_dialects_own-SIDE_BY_SIDE.txt")
-REFUSED = TABLES["REFUSED"]
-
-
-@pytest.mark.parametrize("name", [*REFUSED, "side by side"])
-def test_a_row_that_does_not_come_back_is_refused(name: str, tmp_path: Path) -> None:
-    rows, text, reason = tmp_path / "bad.toml", SIDE_BY_SIDE, "its 'example' changes when it is read and "
-    "written again"
-    if name in REFUSED:
-        change, reason = REFUSED[name]
-        assert change[0] in ROW
-        text = ROW.replace(*change)
-    rows.write_text(text, encoding="utf-8")
-    done = planeval("parse", "--wrappers", str(rows), "-", text=json.dumps(PLAIN))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"{rows}: dialect " in done.stderr
-    assert reason in done.stderr
 
 
 def test_every_shipped_row_comes_back_and_is_spelt_as_usual() -> None:

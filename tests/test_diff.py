@@ -239,20 +239,6 @@ def test_planted_root_is_named_first_in_our_own_plans(kind: str) -> None:
     assert results.count(True) >= 20
 
 
-def test_the_pairing_is_proved_and_places_and_values_are_in_data(tmp_path: Path) -> None:
-    pair = next(pair for pair in PAIRS if pair["id"] == "06")
-    files = tmp_path / "pred.json", tmp_path / "gold.json"
-    for file in files:
-        file.write_text(json.dumps(pair[file.stem]))
-    data = json.loads(planeval("diff", *files, "--format", "json").stdout)
-    assert data["proved"] is True
-    assert data["edits"][0]["pred_value"] == {"$ref": "c1", "path": ["id"]}
-    place = {"call": 3, "id": "c4", "argument": "booking", "span": [394, 424]}
-    assert data["edits"][0]["gold"] == place
-    table = planeval("diff", *files, "--format", "csv").stdout
-    assert table.splitlines()[0].split(",")[:3] == ["id", "state", "proved"]
-
-
 def test_items_are_told_together_whatever_a_tool_is_called() -> None:
     one, other = (
         parse([{"name": "f: argument 'x' at g", "arguments": {"x": items}}])

@@ -35,40 +35,12 @@ def test_a_run_is_kept_and_said_again(tmp_path: Path) -> None:
     assert (folder / "rows.jsonl").read_text() == rows
 
 
-def test_a_run_with_other_options_or_files_is_refused(tmp_path: Path) -> None:
-    pred, run = tmp_path / "p.jsonl", f"{tmp_path}/run/"
-    pred.write_text(Path(PRED).read_text())
-    inside.planeval("diff", pred, GOLD, "-o", run)
-    for more, said in (
-        (("--policy", "lenient"), '--policy was "default" and is "lenient"'),
-        (("--repair",), "--repair was not given and is given"),
-        (("--from", "gold=json"), '--from gold was not given and is "json"'),
-    ):
-        other = inside.planeval("diff", pred, GOLD, "-o", run, *more)
-        assert other.returncode == 2
-        assert f"{run} holds another run: {said}" in other.stderr
-    pred.write_text(pred.read_text().replace("Rome", "Oslo", 1))
-    changed = inside.planeval("diff", pred, GOLD, "-o", run)
-    assert changed.returncode == 2
-    assert f"the file {pred} (pred) has changed since" in changed.stderr
-
-
 @tabled("argv, said")
 def test_options_that_do_nothing_are_refused(argv: tuple[str, ...], said: str, tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('[[rule]]\ntool = "serach_flights"\ncompare = ["casefold"]\n')
     done = inside.planeval("diff", PRED, GOLD, *(one.format(tmp_path) for one in argv))
     assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr
     assert not (tmp_path / "run").exists()
-
-
-def test_a_tool_of_a_rule_is_looked_for_in_golds_own_notation(tmp_path: Path) -> None:
-    (tmp_path / "policy.toml").write_text('[[rule]]\ntool = "g"\ncompare = ["casefold"]\n')
-    (tmp_path / "pred.jsonl").write_text(json.dumps({"id": "f", "output": [{"name": "f"}]}))
-    golds = ({"id": name, "output": f"App: [{name}(#x='1')]"} for name in "fg")
-    (tmp_path / "gold.jsonl").write_text("\n".join(map(json.dumps, golds)))
-    line = "diff pred.jsonl gold.jsonl --policy policy.toml --from json --from gold=appbench --id f"
-    done = inside.planeval(*line.split(), cwd=tmp_path)
-    assert (done.returncode, "App.f" in done.stdout) == (1, True), done.stderr
 
 
 def test_sums_of_parts_are_those_of_the_whole() -> None:

@@ -90,9 +90,15 @@ def commands(block: str) -> list[tuple[str, str]]:
 
 def matches(shown: str, printed: str) -> bool:
     """Whether the shown lines are the printed ones, a line ``…`` standing for any."""
-    pattern = "\n".join(".*" if one == "…" else re.escape(one.rstrip()) for one in shown.strip().split("\n"))
-    printed = "\n".join(line.rstrip() for line in printed.strip().split("\n"))
-    return re.fullmatch(pattern, printed, re.S) is not None
+    shown, printed = (
+        "\n".join(line.rstrip() for line in text.strip().split("\n")) for text in (shown, printed)
+    )
+    first, *others = map(re.escape, re.split("^…$", shown, flags=re.M))
+    middle = "".join(f"(?>.*?{piece})" for piece in others[:-1])  # once found, not looked for again
+    return (
+        re.fullmatch(first + middle + "".join(f".*{piece}" for piece in others[-1:]), printed, re.S)
+        is not None
+    )
 
 
 @pytest.mark.parametrize("whole", [

@@ -23,7 +23,6 @@ SAMPLES = ROOT / "data" / "samples"
 NESTFUL = SAMPLES / "nestful" / "v2" / "nestful_data.jsonl"
 APPBENCH = SAMPLES / "appbench" / "test_ss.json"
 CALLNAVI = SAMPLES / "callnavi"
-COMPLEX = SAMPLES / "complexfuncbench"
 
 
 def call(**given: Any) -> dict[str, Any]:
@@ -95,23 +94,6 @@ def test_nestful_result_files_without_an_answer_are_wrong(tmp_path: Path) -> Non
     assert states(lines(tmp_path / "some.jsonl", rows), NESTFUL) == {"same": 2, "unreadable": 1}
 
 
-def test_gold_is_no_answer_where_the_benchmark_keeps_it_in_such_a_field(tmp_path: Path) -> None:
-    for name, gold in (("nestful", NESTFUL), ("appbench", APPBENCH)):
-        done = planeval("score", gold, gold, "--benchmark", name)
-        assert done.returncode == 2
-        assert "name the field of the answers with --field text=NAME, even if it is 'output'" in done.stderr
-        assert planeval("score", gold, gold, "--benchmark", name, "--field", "text=output").returncode == 0
-    records = [json.loads(line) for line in (COMPLEX / "ComplexFuncBench.jsonl").read_text().splitlines()]
-    refusal = {"model_convs": [{"role": "assistant", "content": "I cannot."}]}
-    file = lines(tmp_path / "r.jsonl", [row | refusal for row in records])
-    done = planeval("score", file, COMPLEX, "--benchmark", "complexfuncbench")
-    assert (done.returncode, "'conversations' holds gold in this benchmark's own" in done.stderr) == (2, True)
-    row = {"id": records[0]["id"], "gen_convs": records[0]["conversations"], "message": "Success."}
-    found, _ = figure("complexfuncbench", COMPLEX, lines(tmp_path / "r.jsonl", [row]))
-    assert found["from"] == 'field "gen_convs" of 1 record'
-    assert found["Overall Call Accuracy"] > 0
-
-
 def test_appbench_result_files_are_read_as_its_code_writes_them(tmp_path: Path) -> None:
     gold, rows, texts = json.loads(APPBENCH.read_text()), [], []
     for item in gold:
@@ -162,33 +144,6 @@ def test_calls_in_the_words_of_a_message_are_read(tmp_path: Path) -> None:
         rows = [{"id": k} | wrap(f"Sure:\n```json\n{json.dumps([call(a=k)])}\n```") for k in range(3)]
         rows.append({"id": 3} | wrap("I cannot."))
         assert states(lines(tmp_path / "p.jsonl", rows), gold) == {"same": 3, "different": 1}
-
-
-@pytest.mark.parametrize(("answer", "gold"), [
-    ("output", "expected_output"), ("outputs", "reference_outputs"), ("answer", "target"),
-    ("prediction", "label"), ("prediction", "gold_calls"), ("output", "expected_tools"),
-])  # fmt: skip
-def test_gold_beside_the_answer_in_one_file_is_found(tmp_path: Path, answer: str, gold: str) -> None:
-    file = lines(tmp_path / "f.jsonl", [row | {gold: [call(a=9)]} for row in plans(2, answer)])
-    done = planeval("diff", file, file)
-    assert done.stdout.endswith("2 pairs: 2 different\n")
-    assert f'answers: field "{answer}" of 2 records; gold: field "{gold}" of 2 records' in done.stderr
-
-
-def test_one_field_is_not_the_answer_and_gold_unless_the_user_says_so(tmp_path: Path) -> None:
-    file = lines(tmp_path / "f.jsonl", [{**row, "wanted": [call(a=9)], "label": "easy"} for row in plans(2)])
-    for command in ("score", "diff"):
-        for named in ((), ("--field", "text=output")):
-            done = planeval(command, file, tmp_path / ".." / tmp_path.name / "f.jsonl", *named)
-            assert (done.returncode, done.stdout) == (2, "")
-            assert "both sides read field 'output' of the same file" in done.stderr
-            assert "name the gold field with --field gold.text" in done.stderr
-        done = planeval(command, file, file, "--field", "gold.text=output")
-        assert (done.returncode, "name the prediction field with --field text" in done.stderr) == (2, True)
-        both = planeval(command, file, file, "--field", "gold.text=output", "--field", "text=output")
-        assert both.returncode == 0
-        other = planeval(command, file, file, "--field", "gold.text=wanted")
-        assert (other.returncode, 'gold: field "wanted"' in other.stderr) == (int(command == "diff"), True)
 
 
 TEXTS = [json.dumps(row) for row in plans(5, "prediction", name="q{}")]
@@ -280,19 +235,6 @@ def test_a_broken_answer_leaves_the_benchmarks_other_answers(tmp_path: Path) -> 
         assert 0 < found["accuracy_combined"] < whole["accuracy_combined"]
 
 
-def test_a_repeated_key_is_a_record_twice_or_its_last_value(tmp_path: Path, gold: str) -> None:
-    (tmp_path / "p.json").write_text(json.dumps(NAMED)[:-1] + ', "q1": []}')
-    done = planeval("score", tmp_path / "p.json", gold)
-    assert (done.returncode, "5 same" in done.stdout) == (1, True)
-    assert "; 6 written as json" in planeval("convert", tmp_path / "p.json", "--to", "json").stderr
-    for form in ("%s", '{"id": "x", "prediction": %s}', '[{"id": "x", "prediction": %s}]', '{"x": %s}'):
-        (tmp_path / "p.json").write_text(form % '[{"name": "f", "arguments": {"a": 2, "a": 1}}]')
-        (tmp_path / "g.json").write_text(form.replace("prediction", "gold") % json.dumps([call(a=1)]))
-        assert planeval("diff", tmp_path / "p.json", tmp_path / "g.json").returncode == 1, form
-    found = planeval("diff", lines(tmp_path / "p.jsonl", [TEXTS[1][:-1] + ', "prediction": []}']), gold)
-    assert "the record has the field 'prediction' more than once" in found.stdout
-
-
 def stability(tmp_path: Path, rows: Sequence[Any]) -> dict[str, Any]:
     pred = lines(tmp_path / "p.jsonl", rows)
     return {**figure("callnavi", CALLNAVI, pred, "--set", "task=stability")[0], "from": ""}
@@ -330,14 +272,6 @@ def test_an_unreadable_answer_is_wrong_where_gold_calls_nothing(tmp_path: Path) 
         found = json.loads(planeval("score", pred, golds, "--format", "json").stdout)["figures"]
         for name in ("exact", "calls", "whole_calls", "similarity", "ordered_calls", "same_depth"):
             assert found[name]["value"] < 0.99, name
-
-
-def test_an_empty_file_of_answers_and_a_field_that_makes_records_of_calls(tmp_path: Path) -> None:
-    done = planeval("score", lines(tmp_path / "p.jsonl", []), CALLNAVI, "--benchmark", "callnavi")
-    assert (done.returncode, "is empty: there are no answers" in done.stderr) == (2, True)
-    calls = [{"name": "f", "arguments": {}, "mine": "g(#x='1')"}, {"name": "f", "mine": "g(#x='2')"}]
-    done = planeval("parse", array(tmp_path / "p.json", calls), "--field", "text=mine")
-    assert (done.returncode, done.stdout.count("  c1  g  x=")) == (0, 2), done.stderr
 
 
 @tabled("text, note")
@@ -408,20 +342,6 @@ def test_beside_gold(tmp_path: Path, beside: dict[str, object], answer: str, cod
     done = planeval("diff", lines(tmp_path / "pred.jsonl", [{"id": 1, "response": answer}]), gold)
     assert (done.returncode, said in done.stdout + done.stderr) == (code, True), done
     assert "options" not in done.stderr
-
-
-@pytest.mark.parametrize("option", ["--text-field", "--id-field", "--gold-text-field", "--gold-id-field"])
-def test_an_option_on_records_beside_a_lone_plan_is_refused(tmp_path: Path, option: str) -> None:
-    file, project = tmp_path / "plan.json", tmp_path / "planeval.toml"
-    file.write_text('[{"name": "f"}]')
-    done = planeval("diff", file, file, option, "nothing")
-    assert done.returncode == 2
-    key = "gold." * option.startswith("--gold") + option.split("-")[-2]
-    assert f"--field {key} applies only to records, and {file} is one plan" in done.stderr
-    project.write_text(f'[fields]\n{option[2:]} = "nothing"\n')  # a project's settings serve many files
-    assert planeval("--config", project, "diff", file, file).returncode == 0
-    record = lines(tmp_path / "one.jsonl", [{"nothing": "f()"}])
-    assert "applies only" not in planeval("diff", record, record, option, "nothing").stderr
 
 
 @tabled("record, said")

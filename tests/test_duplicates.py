@@ -23,7 +23,6 @@ from tests.inside import planeval
 
 CASES = ROOT / "tests" / "cases" / "questions.jsonl"
 EXAMPLES = ROOT / "docs" / "examples" / "sets"
-SAMPLES = str(ROOT / "data" / "samples")
 
 
 def test_templates_are_as_they_were_reviewed(as_kept: AsKept) -> None:
@@ -153,18 +152,6 @@ def test_words_are_no_plan_and_alike_to_none() -> None:
     assert said.endswith("; choose another field with --field text=NAME")
 
 
-def test_clusters_feed_score(tmp_path: Path) -> None:
-    gold, pred, grouped = map(str, (EXAMPLES / "gold.jsonl", EXAMPLES / "pred.jsonl", tmp_path / "g.jsonl"))
-    assert planeval("data", "duplicates", gold, "--clusters", grouped).returncode == 1
-    lines, before = ([json.loads(row) for row in Path(at).read_text().splitlines()] for at in (grouped, gold))
-    assert [{key: one[key] for key in one if key != "group"} for one in lines] == before
-    scored = planeval("score", pred, grouped, "--cluster", "group", "--format", "json")
-    assert "over 4 clusters of group" in scored.stdout
-    alone = planeval("score", pred, gold, "--format", "json")
-    wide, narrow = (json.loads(one.stdout)["figures"]["exact"]["interval"] for one in (scored, alone))
-    assert wide["low"] < narrow["low"] < narrow["high"] < wide["high"]
-
-
 @pytest.mark.parametrize(("key", "plan"), [("id", "gold"), ("qid", "calls")])
 def test_broken_lines_keep_their_ids_and_pairs(key: str, plan: str, tmp_path: Path) -> None:
     calls = [{"name": "f", "arguments": {"x": 1}}]
@@ -182,25 +169,3 @@ def test_broken_lines_keep_their_ids_and_pairs(key: str, plan: str, tmp_path: Pa
     ours = planeval("score", str(pred), str(grouped), "--cluster", "group", *argv)
     states = [json.loads(e.stdout)["states"] for e in (ours, planeval("score", str(pred), str(gold), *argv))]
     assert (states[0], states[0]["same"]) == (states[1], 2)
-
-
-def test_nothing_that_can_be_read_is_code_3_and_told(tmp_path: Path) -> None:
-    file = tmp_path / "gold.jsonl"
-    file.write_text('{"id": "a", "gold": "f(#x="}\n' * 7)
-    done = planeval("data", "duplicates", str(file))
-    assert done.returncode == 3
-    for said in (
-        "gold.jsonl, line 1, record 1 (id a): ", "… and 2 more plans of gold.jsonl that cannot be read",
-        "no record has anything to compare: plan, up to values",
-    ):  # fmt: skip
-        assert said in done.stderr
-    file.write_text("\n \n")
-    done = planeval("data", "duplicates", str(file))
-    assert (done.returncode, done.stdout.partition(",")[0]) == (3, "gold.jsonl: 0 records")
-    assert f"{file} is empty: it has no records" in done.stderr
-    other = tmp_path / "words.jsonl"  # a set without plans has nothing to compare
-    file.write_text('{"id": "a", "gold": "f(x=1)"}\n', encoding="utf-8")
-    other.write_text('{"id": "a", "gold": "I will look."}\n', encoding="utf-8")
-    for sets in ((file, other), (other, file)):
-        assert planeval("data", "duplicates", *map(str, sets), "--by", "plan").returncode == 3
-        assert planeval("data", "coverage", str(sets[0]), "--against", str(sets[1])).returncode == 3

@@ -70,7 +70,6 @@ def test_templates_unresolved_references_and_circles_have_terms_too() -> None:
 TWICE = (("f", {}), ("f", {}), ("g", {"x": Ref(0), "y": Ref(1)}))
 
 
-ACTS = ("pay", "book", "cancel")
 PAY, BOOK, CANCEL, LOOK = ("pay", {"sum": 5}), ("book", {"seat": 1}), ("cancel", {"seat": 1}), ("seats", {})
 
 

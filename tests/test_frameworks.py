@@ -19,7 +19,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.reading.files import frameworks as framework_table
 from planner_eval.reading.files.record import Store
 from planner_eval.reading.parse import read
-from tests.conftest import ROOT, tabled
+from tests.conftest import ROOT
 from tests.inside import planeval
 
 Call = tuple[str, dict[str, Any]]
@@ -277,22 +277,6 @@ def write_archive(file: Path, members: dict[str, str], *, packed: bool = False) 
     file.write_bytes(data)
 
 
-def test_what_did_not_run_or_was_not_asked_for_is_no_plan_without_calls(tmp_path: Path) -> None:
-    failed = {**LAYOUTS["tau-bench"][0], "trial": 1, "traj": [], "info": {"error": "boom"}}
-    (tmp_path / "tau.json").write_text(json.dumps([*LAYOUTS["tau-bench"], failed]), encoding="utf-8")
-    done = planeval("score", tmp_path / "tau.json", "--format", "json")
-    assert json.loads(done.stdout)["figures"]["exact"]["n"] == 3
-    assert "0/1: " in done.stderr
-    assert "the field 'info.task.actions', which holds this file's plans, is missing" in done.stderr
-    rows = planeval("parse", tmp_path / "tau.json", "--format", "json").stdout.splitlines()
-    assert [json.loads(row).get("error") for row in rows][3] == "there is no plan: 'traj' is empty"
-    goldens = [{**row, "tools_called": None} for row in LAYOUTS["deepeval"]]  # as its data sets are saved
-    (tmp_path / "goldens.json").write_text(json.dumps(goldens), encoding="utf-8")
-    assert planeval("parse", tmp_path / "goldens.json").returncode == 0
-    scored = planeval("score", tmp_path / "goldens.json")
-    assert "3 pairs: 3 unreadable" in scored.stdout
-
-
 @pytest.mark.parametrize("calls", [[], PLANS[0][0]])
 def test_events_of_an_invocation_are_its_calls(calls: list[Call], tmp_path: Path) -> None:
     parts = []
@@ -317,19 +301,6 @@ def test_a_file_that_memory_does_not_hold_is_paired_by_the_same_ids(name: str, t
     paired = pe.pair(pred, golds, store=Store(limit=1))
     ids = [pair[0].id for pair in paired.pairs if pair[0]]
     assert (paired.by, ids) == ("id", [gold["id"] for gold in golds])
-
-
-@tabled("turns, state", ids=["keyed", "texts", "calls", "mixed", "pairs", "deep"])
-def test_turns_of_a_conversation_are_one_plan(turns: Any, state: str, tmp_path: Path) -> None:
-    gold = [{"id": "m1", "ground_truth": [["weather(city='Oslo')"], [], ["book(nights=2)"]]}]
-    asked = [[{"role": "user", "content": "Plan it"}], [{"role": "user", "content": "Book it"}]]
-    verdict = {"valid": False, "error_type": "x", "error": ["does not match"]}  # no failure of the model
-    (tmp_path / "g.json").write_text(json.dumps([{**gold[0], "question": asked}]), encoding="utf-8")
-    (tmp_path / "p.json").write_text(json.dumps([{"id": "m1", "result": turns, **verdict}]), encoding="utf-8")
-    files = (tmp_path / "p.json", tmp_path / "g.json")
-    assert planeval("diff", *files).stdout.split()[1].rstrip(":") == state
-    page = planeval("report", files[0], "--gold", files[1], "-o", tmp_path / "page.html")
-    assert 'question: field "question"' in page.stderr
 
 
 def test_the_published_file_of_tau_bench_scores_without_a_word(reference: Path) -> None:

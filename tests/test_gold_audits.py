@@ -403,15 +403,6 @@ def test_the_command_names_records_places_and_codes(gold: Path) -> None:
     assert planeval(*RUN).returncode == 3
 
 
-def test_a_baseline_that_was_written_makes_the_command_silent(gold: Path) -> None:
-    assert planeval(*RUN, *TOOLS, "--write-baseline", "known.json").returncode == 1
-    gold.write_text("\n" + gold.read_text(encoding="utf-8"), encoding="utf-8")
-    done = planeval(*RUN, *TOOLS, "--baseline", "known.json")
-    assert done.returncode == 0
-    assert "findings in the baseline, ignored" in done.stderr
-    assert planeval(*RUN, *TOOLS, "--baseline", "known.json", "--ignore", "gold.answer").returncode == 0
-
-
 def test_ci_servers_get_lines_of_the_file(gold: Path) -> None:
     log = json.loads(planeval(*RUN, *TOOLS, "--format", "sarif").stdout)["runs"][0]
     found = {one["properties"]["record"]: one for one in log["results"]}
@@ -451,8 +442,6 @@ def described(name: str, **properties: Any) -> dict[str, Any]:
 
 TOWN = [described("book", city={"type": "string"}, stars={"type": "integer"}, note={"type": "string"})]
 ASKED = [[{"role": "user", "content": "A room in Rome"}], [{"role": "user", "content": "with 4 stars"}]]
-UNKNOWN = "questions (none known; --field query names their field)"
-NO_TOOLS = "tools (none known; --catalog names them)"
 NOT_RUN = "results (no plan was run)"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.results.gold_doubts import read_gold_doubts, turned_figures
+from tests.build import jsonl
 from tests.conftest import tabled
 from tests.inside import planeval
 
@@ -20,15 +21,10 @@ def answers(wrong: set[str]) -> list[dict[str, str]]:
     return [{"id": r["id"], "prediction": "g()" if r["id"] in wrong else r["gold"]} for r in GOLD]
 
 
-def write(path: Path, rows: list[Any]) -> str:
-    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
-    return str(path)
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
     sets = {"gold": GOLD, "a": answers({*DOUBTFUL, "q30"}), "b": answers({"q31"})}
-    return [write(tmp_path / f"{name}.jsonl", rows) for name, rows in sets.items()]
+    return [jsonl(tmp_path / f"{name}.jsonl", rows) for name, rows in sets.items()]
 
 
 def doubts_file(path: Path, *records: Any, code: str = "gold.ungrounded") -> str:
@@ -93,13 +89,13 @@ def test_what_data_check_writes_is_read(tmp_path: Path) -> None:
     right = {"name": "pay", "arguments": {"user": "Kim"}}
     records = [{"id": n, "question": "Pay Kim please", "tools": [tool], "gold": [call if n == "x" else right]}
                for n in "xyz"]  # fmt: skip
-    source = write(tmp_path / "gold.jsonl", records)
+    source = jsonl(tmp_path / "gold.jsonl", records)
     found, fixes = str(tmp_path / "found.json"), str(tmp_path / "fixes.jsonl")
     assert planeval("data", "check", source, "--format", "json", "-o", found, "--fix", fixes).returncode == 1
     for file in (found, fixes):
         assert read_gold_doubts(file).records == {"x"}
     assert read_gold_doubts(pe.check_dataset(source)).records == {"x"}
-    pred = write(tmp_path / "pred.jsonl", [{"id": n, "prediction": [right]} for n in "xyz"])
+    pred = jsonl(tmp_path / "pred.jsonl", [{"id": n, "prediction": [right]} for n in "xyz"])
     without = pe.leave_out_doubts(pe.score(Path(pred), Path(source), metrics=["exact"]), found)
     assert (without.left_out, without.of, without.rest.figure("exact")) == (1, 3, 1.0)
 

@@ -338,15 +338,6 @@ def test_the_command_writes_a_grammar_and_says_what_it_does_not_hold(tmp_path: P
     assert "# Looser than the catalog: unused results are allowed." in file.read_text("utf-8")
 
 
-def test_a_tool_that_the_notation_cannot_call_is_left_out_and_none_is_refused(tmp_path: Path) -> None:
-    odd = {"name": "a b", "description": "x"}
-    done = command(written_to(tmp_path, [odd]), "pythonic", "lark")
-    assert (done.returncode, "has no tool that pythonic can call" in done.stderr) == (2, True)
-    done = command(written_to(tmp_path, [odd, {**odd, "name": "ab"}]), "pythonic", "lark")
-    assert (done.returncode, "a b" in done.stdout.partition("start:")[2]) == (0, False)
-    assert "left out, because pythonic has no way to write it: 'a b'" in done.stderr
-
-
 def test_what_grammars_do_not_hold_is_said(tmp_path: Path) -> None:
     fields = {"counts": {"type": "object", "patternProperties": {"^a": INT}}, "tree": _ref("node")}
     fields |= {"same": _ref("same"), "flat": _ref("leaf"), "also": _ref("leaf")}

@@ -164,8 +164,6 @@ def test_the_grammar_gives_places_the_fast_path_does_not() -> None:
     assert PLAN[slice(*unresolved.span)] == "$v9$"
 
 
-FENCED = 'Sure:\n```json\n[{"name": "f", "label": "v", "arguments": {"a": "\\ud83d\\ude00 $v$"}}]\n```\n'
-CALL = [{"name": "get_rate", "arguments": {"cur": "EUR"}}]
 SHOWN: list[tuple[str | None, Any, dict[str, str]]] = TABLES["SHOWN"]
 
 

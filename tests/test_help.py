@@ -12,9 +12,6 @@ from planner_eval.cli.help import EXAMPLES, FIRST, GROUPS, SECTIONS, SHARED
 from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
-PATCH = "tests/cases/patch.json"
-PRED, GOLD = "data/demo/pred.jsonl", "data/demo/gold.jsonl"
-
 
 def _commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
     context = click.Context(group)

@@ -28,8 +28,6 @@ TERMINAL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2
 ACTING = re.compile(r"<script>alert|<img src=x")
 MARKUP = re.compile(r"<\w|(?<!\\)\]\(")
 
-ROWS = ("text", "json", "jsonl", "csv", "md")
-
 
 TABLES = ("text", "md", "tex", "csv", "svg")
 
@@ -41,12 +39,15 @@ CALLS: dict[str, list[str]] = tables(__file__)["CALLS"]
 """Commands, and the forms that each writes."""
 BARE = {"doctor", "selftest"}
 """Commands that tell nothing of anybody else's."""
+ANSWERS = ["content", "call", "error", "model"]
 ANSWERED = {("predict", ""), *(("table", form) for form in TABLES)}
 """What is called on the answers of a server, below."""
 FOR_PROGRAMS = {f"catalog tools.json --dialect json --grammar {form}" for form in ("lark", "gbnf")}
 """What a program is to get as it is: escaped where it goes to a terminal, as notations are."""
 SLOW = {"execute pred.jsonl --tools world:bank --seeds 1 --isolation inline"}
 """Rows that are tried with every fifth text, as what is drawn for print is."""
+SHARES = [pytest.param(4, marks=pytest.mark.more), pytest.param(1, marks=pytest.mark.long)]
+"""Every so many of the texts, beginning at another with each row, and all of them."""
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -164,13 +165,15 @@ def wrong(form: str, done: Done) -> str:
     return ""
 
 
-@pytest.mark.more
+@pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize("name", CALLS)
-def test_no_form_lets_foreign_text_act(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_form_lets_foreign_text_act(
+    name: str, share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     argv, forms = shlex.split(name), CALLS[name]
     found = []
-    for at, evil in enumerate(HOSTILE):
+    for at, evil in list(enumerate(HOSTILE))[[*CALLS].index(name) % share :: share]:
         lay(evil)
         for form in forms:
             if at % 5 and (name in SLOW or form in ("png", "pdf")):
@@ -196,14 +199,16 @@ def test_python_s_warnings_of_foreign_text_stay_unsaid(annotation: str, tmp_path
     assert "Warning" not in done.stderr
 
 
-@pytest.mark.more
-@pytest.mark.parametrize("told", ["content", "call", "error", "model"])
-def test_what_a_server_says_acts_nowhere(told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("told", ANSWERS)
+def test_what_a_server_says_acts_nowhere(
+    told: str, share: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("openai", reason="the llm extra is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     found = []
-    for at, evil in enumerate(HOSTILE):
+    for at, evil in list(enumerate(HOSTILE))[ANSWERS.index(told) % share :: share]:
         lay(evil)
         call = (f"f{evil}", f'{{"x": {evil}')
         answer = message(f"[f(x={evil!r})] {evil}", [call] if told == "call" else None)

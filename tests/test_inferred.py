@@ -91,18 +91,6 @@ def figures(done: Any) -> dict[str, int]:
     return {one["name"]: one["total"] for one in json.loads(done.stdout)["figures"]}
 
 
-def test_stats_counts_them_only_when_asked_and_says_so() -> None:
-    asked = ("stats", "complexfuncbench", "--source", str(SAMPLES), "--only", "structure")
-    plain = figures(planeval(*asked, "--format", "json"))
-    assert (plain["references"], plain["depth"], "inferred" in plain) == (0, 6, False)
-    found = figures(planeval(*asked, "--format", "json", "--infer"))
-    assert (found["references"], found["inferred"], found["depth"], found["width"]) == (22, 22, 17, 13)
-    assert "inferred edges; all figures count them" in planeval(*asked, "--infer", "--explain").stdout
-    each = (*asked[:-2], "--each", "--format", "csv")
-    assert "inferred" in planeval(*each, "--infer").stdout.splitlines()[0].split(",")
-    assert "inferred" not in planeval(*each).stdout
-
-
 def test_steps_are_generations_as_deep_as_the_paper_counts_them() -> None:
     done = planeval("render", "complexfuncbench", "--source", str(SAMPLES), "--infer", "--id", "Attraction-0")
     told = [line for line in done.stdout.splitlines() if line.startswith("gen")]
@@ -137,21 +125,6 @@ def test_where_a_value_comes_from() -> None:
     assert links(found) == [(0, 2, "only", (0,)), (0, 2, "only", (1,)), (1, 2, "legs", (0, "from"))]
     for given, answer, linked in EQUAL:  # common values count under fitting names
         assert bool(links(told([("find", {}, answer)], [("use", given, {})]))) == linked, given
-
-
-def test_answers_take_the_tools_of_their_gold_and_break_down_by_its_depth(tmp_path: Path) -> None:
-    pred = tmp_path / "pred.jsonl"
-    call = {"API": ["getShift", "swapShift"], "parameters": [{"person": "Ada", "day": "Monday"}]}
-    call["parameters"].append({"shift": "$$$", "to": "Bo"})
-    pred.write_text(json.dumps({"id": "hr03", "output": call}) + "\n")
-    sides = (str(pred), "callnavi", "--source", str(SAMPLES))
-    plain = json.loads(planeval("score", *sides, "--by", "depth", "--format", "json").stdout)
-    found = json.loads(planeval("score", *sides, "--by", "depth", "--format", "json", "--infer").stdout)
-    assert plain["figures"] == found["figures"]
-    assert ("edges inferred" in found["signature"], "edges inferred" in plain["signature"]) == (True, False)
-    assert (list(plain["breakdown"]["depth"]), list(found["breakdown"]["depth"])) == (["1"], ["1", "2"])
-    drawn = planeval("diff", *sides, "--id", "hr03", "--infer", "--format", "dot")
-    assert (drawn.returncode, drawn.stdout.count("≈ shift → shift</TD>")) == (0, 1)
 
 
 def told(*messages: Any) -> Plan:

@@ -151,8 +151,6 @@ def test_what_else_is_right_counts_everywhere(answer: str, gold: dict[str, objec
 
 
 RATE = "get_rate(base=1)"
-SUNNY = {"role": "assistant", "content": "It is sunny."}
-OTHERS = ["see the manual", {}, "{}", ["sunny"], [SUNNY], {"gold": "see the manual"}, "f("]
 NO_PLAN: list[tuple[object, str]] = TABLES["NO_PLAN"]
 
 

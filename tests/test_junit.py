@@ -302,21 +302,6 @@ def test_score_tells_thresholds_as_errors(pairs: tuple[Path, Path], tmp_path: Pa
     assert {line[:10] for line in done.stdout.splitlines()[:-1]} == {"::warning "}
 
 
-def test_compare_tells_what_is_worse(pairs: tuple[Path, Path], tmp_path: Path) -> None:
-    right = jsonl(tmp_path / "right.jsonl", *({"id": f"q{at}", "output": "f(x=1)"} for at in range(4)))
-    argv = ("compare", right, pairs[0], "--gold", pairs[1], "--format", "github")
-    done = planeval(*argv, "--fail-if-worse", "exact")
-    assert done.returncode == 1
-    assert done.stdout.startswith("::error title=threshold::pred exact: ")
-    lost = planeval(*argv).stdout
-    said = r"::warning file=\S+,line=1,title=argument\.value ×2::q0: right is right, pred is not: .*q1"
-    assert re.match(said, lost)
-    assert lost.splitlines()[:-1] == done.stdout.splitlines()[1:-1]
-    assert planeval(*argv, "--fail-if-worse", "exact:1").stdout == lost
-    won = planeval("compare", pairs[0], right, "--gold", pairs[1], "--format", "github")
-    assert won.stdout == "4 pairs of 2 systems\n"
-
-
 def test_a_benchmark_tells_what_is_not_solved() -> None:
     samples = "data/samples"
     argv = (f"{samples}/answers/nestful.jsonl", f"{samples}/nestful", "--benchmark", "nestful")

@@ -13,7 +13,6 @@ from tests.conftest import ROOT, tabled
 from tests.inside import planeval
 
 PACKAGE = ROOT / "planner_eval"
-SAMPLES = ROOT / "data" / "samples"
 
 WORKER = ("execution/core.py", "execution/sandbox/wire.py")
 """They run in the confined worker, which may import neither our modules nor json."""

@@ -318,18 +318,6 @@ def test_what_is_left_out_of_a_directory_is_said_and_nothing_is_an_error(tmp_pat
         assert said in done.stderr
 
 
-def test_commands_take_several_files(tmp_path: Path) -> None:
-    plans_in(tmp_path, one=CALL, two="g()")
-    files = (str(tmp_path / "one.txt"), str(tmp_path / "two.txt"))
-    done = planeval("convert", *files, "--to", "plan")
-    assert [json.loads(line)["file"] for line in done.stdout.splitlines()] == [*files]
-    done = planeval("check", *files, "--catalog", RATES, "--format", "json")
-    assert [row["record"] for row in json.loads(done.stdout)] == [f"{file}: 1" for file in files]
-    assert planeval("render", *files).stdout.count("# ") == 2
-    assert planeval("parse", *files).stdout.count("record 1") == 2
-    assert [one in planeval("stats", *files).stdout for one in ("one.txt", "two.txt")] == [True, True]
-
-
 def test_a_data_set_is_taken_by_name_wherever_plans_are(tmp_path: Path) -> None:
     at = ("--source", SAMPLES)
     made = planeval("convert", "appbench", "--to", "plan", *at).stdout

@@ -370,12 +370,6 @@ def test_what_can_be_known_is_said_first(argv: list[str], said: str, tmp_path: P
     assert not (tmp_path / "run" / "parts" / "journal.jsonl").exists()
 
 
-OURS = {
-    "model": "uvar", "messages": "[]", "tools": "[]", "tool_choice": "none", "stream": "true", "n": "3",
-    "functions": "[]", "router": "1", "repetition": "1", "self": "1"
-}  # fmt: skip
-
-
 @pytest.mark.parametrize(("argv", "said"), TABLES["what_a_run_sets argv-said"])
 @pytest.mark.parametrize("dry", [True, False])
 def test_what_a_run_sets(dry: bool, argv: list[str], said: str, server: ModelServer, tmp_path: Path) -> None:

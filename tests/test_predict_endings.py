@@ -13,6 +13,7 @@ from planner_eval.benchmarks.benchmark import BENCHMARKS, NAMES
 from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.pipelines.registry import DEFAULT_PIPELINES
 from planner_eval.models.replies import Reply
+from tests.build import jsonl
 from tests.conftest import ROOT
 from tests.modelserver import Answer, ModelServer, message
 from tests.pages import Page
@@ -42,12 +43,7 @@ def calls(city: str, name: str = "get_weather") -> list[dict[str, Any]]:
 def tasks(path: Path, **more: Any) -> str:
     asked = [{"id": f"t{n}", "query": f"Weather in {city}?", "tools": TOOLS, "gold": calls(city)} | more
              for n, city in enumerate(CITIES)]  # fmt: skip
-    return written(path, asked)
-
-
-def written(path: Path, records: list[Any]) -> str:
-    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    return str(path)
+    return jsonl(path, asked)
 
 
 def city_of(body: dict[str, Any]) -> str:
@@ -131,7 +127,7 @@ def talk(city: str) -> list[dict[str, Any]]:
 
 
 def recorded(path: Path) -> str:
-    return written(path, [{"id": city, "tools": TOOLS, "messages": talk(city)} for city in CITIES])
+    return jsonl(path, [{"id": city, "tools": TOOLS, "messages": talk(city)} for city in CITIES])
 
 
 def test_gold_of_a_recorded_talk_is_what_the_prompt_leaves_out(server: ModelServer, tmp_path: Path) -> None:
@@ -146,16 +142,16 @@ def test_gold_of_a_recorded_talk_is_what_the_prompt_leaves_out(server: ModelServ
 
 def test_a_conversation_that_shows_golds_call_is_refused(server: ModelServer, tmp_path: Path) -> None:
     record: dict[str, Any] = {"id": "a", "tools": TOOLS, "messages": talk("Rome")[4:7]}
-    predicted(server, written(tmp_path / "t.jsonl", [record]), tmp_path / "run")
+    predicted(server, jsonl(tmp_path / "t.jsonl", [record]), tmp_path / "run")
     done = planeval("score", str(tmp_path / "run"))
     assert done.returncode == 3
     assert "does not end with the assistant, so all of it was shown" in done.stderr
     record["gold"] = calls("Rome")
-    done = planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run")
+    done = planeval("predict", jsonl(tmp_path / "t.jsonl", [record]), "--dry-run")
     assert (done.returncode, done.stdout) == (2, "")
     assert "task 'a': the prompt would show the gold call of get_weather ('gold')" in done.stderr
     record["gold"] = calls("Rome", "get_time")
-    assert planeval("predict", written(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
+    assert planeval("predict", jsonl(tmp_path / "t.jsonl", [record]), "--dry-run").returncode == 0
 
 
 def test_every_row_of_a_dead_server_says_why(tmp_path: Path) -> None:
@@ -194,7 +190,7 @@ def test_a_file_may_mix_gold_and_recorded_turns(first: int, server: ModelServer,
         {"id": "m", "messages": talk, "tools": TOOLS, "gold": None},
         {"id": "n", "messages": talk[:1], "tools": TOOLS},
     ]
-    file, run = written(tmp_path / "t.jsonl", records[first:] + records[:first]), str(tmp_path / "run")
+    file, run = jsonl(tmp_path / "t.jsonl", records[first:] + records[:first]), str(tmp_path / "run")
     predicted(server, file, Path(run))
     done = planeval("score", run, "--metric", "exact")
     assert "3 pairs: 2 same, 1 gold unreadable; scores computed from 2 pairs" in done.stdout
@@ -291,7 +287,7 @@ def shown(file: str, *more: str) -> Any:
 def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> None:
     file = tasks(tmp_path / "t.jsonl")
     others = [{"query": f"Weather in {city}?", "gold": calls(city)} for city in ("Rome", "Bern")]
-    demos = written(tmp_path / "demos.jsonl", others)
+    demos = jsonl(tmp_path / "demos.jsonl", others)
     done = shown(file, "--shots", "2", "--run", f"demos={demos}", "--run", "near-duplicates")
     assert "--shots 2: 1 of 3 samples is shown fewer, of all available: t0 1" in done.stderr
     assert done.stdout.count("#Example-2") == 2
@@ -305,7 +301,7 @@ def test_fewer_demonstrations_than_were_asked_for_are_said(tmp_path: Path) -> No
         file, "--pipeline", "react", "--tools", str(tools), "--run", "near-duplicates", "--shots", "2"
     )
     assert "--shots 2: 2 of 3 samples are shown fewer, of all available: t0 1, t2 1" in done.stderr
-    demos = written(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
+    demos = jsonl(tmp_path / "demos.jsonl", [{"query": "Hello?", "gold": []}])
     done = shown(file, "--shots", "1", "--run", f"demos={demos}")
     assert "Input: Hello?\\nOutput: No tool is needed, or none fits." in done.stdout
 
@@ -343,7 +339,7 @@ EMPTY = type("m", (Scripted,), {})(lambda messages, tools: Reply("{}"))
 def coats(path: Path) -> str:
     golds = {query: [calls(one)[0] for one in cities] for query, cities in COATS.items()}
     records = [{"id": id, "query": query, "tools": TOOLS} for id, query in zip("abcd", golds, strict=True)]
-    return written(path, [one | {"gold": golds[str(one["query"])]} for one in records])
+    return jsonl(path, [one | {"gold": golds[str(one["query"])]} for one in records])
 
 
 def test_near_duplicates_are_shown_only_where_they_are_asked_for(tmp_path: Path) -> None:
@@ -366,7 +362,7 @@ def test_a_run_whose_demonstrations_share_answers_is_marked_wherever_it_is_told(
     file, run, other = coats(tmp_path / "t.jsonl"), tmp_path / "run", tmp_path / "other"
     mark = f"demonstrations taken from the test set, {file}; {SHARED}"
     assert f"--shots 2: {mark}; name others with --run demos=FILE" in shown(file, "--shots", "2").stderr
-    train = written(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
+    train = jsonl(tmp_path / "train.jsonl", [{"query": "Rain in Kiel?", "gold": calls("Kiel")}])
     assert "test set" not in shown(file, "--shots", "1", "--run", f"demos={train}").stderr
     pe.predict(file, model, out=run, shots=ShotOptions(2))
     pe.predict(file, model, out=other, shots=ShotOptions(1, source=train))
@@ -407,7 +403,7 @@ def test_a_request_that_failed_is_no_answer_to_a_benchmark(tmp_path: Path, name:
     failed = [one | {"error": {"code": "refused", "message": "no"}} for one in bare]
     told = []
     for records in (bare, failed):
-        file = written(tmp_path / "answers.jsonl", records)
+        file = jsonl(tmp_path / "answers.jsonl", records)
         done = planeval("score", file, str(SAMPLES / name), "--benchmark", name)
         assert "look like" not in done.stdout
         told.append((done.returncode, done.stdout, done.stderr))

@@ -30,9 +30,9 @@ from planner_eval.models.replies import Reply, ToolCall
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse
 from tests import prediction_samples as made
+from tests.build import jsonl as written
 from tests.conftest import ROOT, tabled
 from tests.memory import slowness
-from tests.test_compare import lines as written
 from tests.test_predict import planeval
 
 SETUP = Setup()

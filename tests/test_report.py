@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 
 import planner_eval as pe
 from tests import inside
+from tests.build import jsonl
 from tests.conftest import ROOT
 from tests.pages import Page
 from tests.plant import KINDS
@@ -36,10 +36,6 @@ def page_of(folder: Path, *argv: str | Path, cwd: Path = ROOT, code: int = 0) ->
     done = planeval(*argv, "-o", folder / "page.html", cwd=cwd)
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     return Page.of(folder / "page.html")
-
-
-def write(path: Path, rows: Iterable[Any]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def lines(path: Path) -> list[Any]:
@@ -88,8 +84,8 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 name = f"{gold['id']}-{kind}"
                 preds.append({"id": name, "output": pe.write(found.plan, "plan")})
                 golds.append({"id": name, "gold": gold["gold"], "question": f"What of {name}?", "kind": kind})
-    write(folder / "pred.jsonl", preds[2:] + preds[:2])
-    write(folder / "gold.jsonl", golds[2:] + golds[:2])
+    jsonl(folder / "pred.jsonl", preds[2:] + preds[:2])
+    jsonl(folder / "gold.jsonl", golds[2:] + golds[:2])
     return folder
 
 
@@ -125,7 +121,7 @@ def test_a_run_is_shown_from_its_folder(kind: str, tmp_path: Path, planted: Path
     golds = lines(tmp_path / "gold.jsonl")
     for one in golds[::5]:
         one["alternatives"] = ["f(#x='1')"]
-    write(tmp_path / "gold.jsonl", golds)
+    jsonl(tmp_path / "gold.jsonl", golds)
     how = ("--strict" if kind == "score" else "--part=5", "-o", "run/")
     assert planeval(kind, "pred.jsonl", "gold.jsonl", *how, cwd=tmp_path).returncode == 1
     page = page_of(tmp_path, "report", "run", "--part", "7", cwd=tmp_path)  # its parts begin elsewhere
@@ -174,7 +170,7 @@ def clustered(tmp_path: Path) -> Path:
         rows["a"].append({"id": f"r{at}", "plan": plan if talk % 2 else plan.replace("f", "h", 1)})
         rows["b"].append({"id": f"r{at}", "plan": plan if talk % 3 else plan.replace("g", "k", 1)})
     for name, each in rows.items():
-        write(tmp_path / f"{name}.jsonl", each)
+        jsonl(tmp_path / f"{name}.jsonl", each)
     for name in ("a", "b"):
         for run, options in ((name, ()), (f"{name}-talks", ("--cluster", "talk"))):
             done = planeval("score", f"{name}.jsonl", "gold.jsonl", *options, "-o", f"{run}/", cwd=tmp_path)
@@ -281,7 +277,7 @@ def test_hostile_texts_are_data(text: str, tmp_path: Path) -> None:
     for name, key, other in (("pred", "output", "x"), ("gold", "gold", "y")):
         calls = [[{"name": one, "arguments": {one: [other, one]}}] for one in nasty]
         rows = enumerate(zip(nasty, calls, strict=True))
-        write(
+        jsonl(
             tmp_path / f"{name}.jsonl",
             ({"id": f"{n}{one}", key: plan, "query": one} for n, (one, plan) in rows),
         )
@@ -314,18 +310,6 @@ def test_the_pages_own_script_reads_the_same(tmp_path: Path, planted: Path) -> N
             assert strings[first] == theirs["e"][0][1]
 
 
-def test_usage() -> None:
-    for argv, said in (
-        (("report", DEMO[0]), "Missing option '--gold'"),
-        (("report", "a", "b", "c"), "a page shows one system or two, not 3"),
-        (("report", DEMO[0], "--gold", DEMO[1], "-o", "x.svg"), "suffix of svg"),
-        (("report", DEMO[0], "--gold", DEMO[1], "--limit", "0"), "0 is not in the range"),
-    ):
-        done = planeval(*argv)
-        assert done.returncode == 2
-        assert said in done.stderr
-
-
 def test_a_page_tells_what_root_causes_cost(tmp_path: Path) -> None:
     known = json.loads(planeval("score", *DEMO, "--causes", "--format", "json").stdout)["attribution"]
     wanted = [tuple(c[key] for key in ("kind", "name", "pairs", "exact", "gain")) for c in known["causes"]]
@@ -344,7 +328,7 @@ def test_a_page_tells_what_root_causes_cost(tmp_path: Path) -> None:
 
 def test_of_two_runs_the_head_has_a_command_each_and_says_of_what_less_is_better(tmp_path: Path) -> None:
     for file, source in zip("abg", OPENAI, strict=True):
-        write(tmp_path / f"{file}.jsonl", ({**r, "id": f"q{n}"} for n, r in enumerate(lines(ROOT / source))))
+        jsonl(tmp_path / f"{file}.jsonl", ({**r, "id": f"q{n}"} for n, r in enumerate(lines(ROOT / source))))
     head = page_of(tmp_path, "report", "a.jsonl", "b.jsonl", "--gold", "g.jsonl", cwd=tmp_path).head
     wanted = [["planeval", "diff", f"{one}.jsonl", "g.jsonl", "--repair", "--id"] for one in "ab"]
     assert head["commands"] == wanted
@@ -371,8 +355,8 @@ def test_the_reply_is_there_where_the_text_is_not_all_of_it(tmp_path: Path) -> N
         {"id": "once", "output": "f(#x='1')", "requests": [{"reply": {"text": "f(#x='1')"}}]},
         {"id": "odd", "output": "f(#x='1')", "requests": [{"reply": None}, {}]},
     ]  # fmt: skip
-    write(tmp_path / "p.jsonl", preds)
-    write(tmp_path / "g.jsonl", ({"id": one["id"], "gold": "f(#x='1')"} for one in preds))
+    jsonl(tmp_path / "p.jsonl", preds)
+    jsonl(tmp_path / "g.jsonl", ({"id": one["id"], "gold": "f(#x='1')"} for one in preds))
     argv = ("report", "p.jsonl", "--gold", "g.jsonl")
     raw = {one["id"]: one.get("raw") for one in page_of(tmp_path, *argv, cwd=tmp_path).pairs()}
     assert json.loads(raw.pop("data") or "") == preds[0]["output"]
@@ -382,8 +366,8 @@ def test_the_reply_is_there_where_the_text_is_not_all_of_it(tmp_path: Path) -> N
 
 def test_a_page_of_plans_that_were_run_tells_what_each_call_gave(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text("def double(x):\n    return 2 * x\n", encoding="utf-8")
-    write(tmp_path / "pred.jsonl", [{"id": "one", "output": "a = double(x=4)"}])
-    write(tmp_path / "gold.jsonl", [{"id": "one", "gold": "a = double(x=3)"}])
+    jsonl(tmp_path / "pred.jsonl", [{"id": "one", "output": "a = double(x=4)"}])
+    jsonl(tmp_path / "gold.jsonl", [{"id": "one", "gold": "a = double(x=3)"}])
     argv = ("diff", "pred.jsonl", "gold.jsonl", "--execute", "tools.py")
     ran = page_of(tmp_path, *argv, cwd=tmp_path, code=1).pairs()[0]["ex"]
     assert ran["said"].startswith("when run: different")

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import pytest
 
 from tests.conftest import ROOT, tables, until
-from tests.inside import planeval
 from tests.test_engine import workers
 
 TABLES = tables(__file__)
@@ -177,7 +176,6 @@ def test_a_file_that_changes_before_the_work_is_refused(tmp_path: Path, command:
 
 
 DEMO = ROOT / "data" / "demo"
-MISTAKEN = "trip-missing"
 
 
 def ran(home: Path, *argv: str, **env: str) -> tuple[int, str, str]:
@@ -263,17 +261,6 @@ def test_the_same_files_under_other_names_are_the_same_inputs(home: Path) -> Non
     shutil.copy(home / "pred.jsonl", home / "copy.jsonl")
     said = refused(home, "score", "copy.jsonl", "gold.jsonl", "-o", "run/")
     assert 'the name of the predictions was "pred.jsonl" and is "copy.jsonl"' in said
-
-
-@pytest.mark.parametrize("command", ["score", "diff", "shrink", "render"])
-def test_a_folder_is_made_with_those_above_it(command: str, tmp_path: Path) -> None:
-    files = [str(DEMO / "pred.jsonl"), *([] if command == "render" else [str(DEMO / "gold.jsonl")])]
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    more = {"render": ["--format", "dot"], "shrink": ["--id", MISTAKEN, "--code", "call.missing"]}
-    for folder, made in (("file/run/", False), ("runs/first/", True)):
-        done = planeval(command, *files, *more.get(command, []), "-o", folder, cwd=tmp_path)
-        assert ("into file/run/: file is not a folder" in done.stderr) is not made, done.stderr
-    assert any((tmp_path / "runs" / "first").iterdir())
 
 
 @pytest.mark.more

@@ -192,7 +192,6 @@ def processes_in(folder: Path) -> list[str]:
     return found
 
 
-COUNTED = "fill_a_folder_that_nobody_lists fill_unlinked_files fill_mapped_files fill_too_deep_a_folder"
 USED_UP = TABLES["USED_UP"]
 
 

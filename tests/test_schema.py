@@ -208,16 +208,6 @@ def test_patches_that_we_make_follow_the_schema() -> None:
         PatchFile.check(found, "patch")
 
 
-def test_the_list_and_a_schema_into_a_file(tmp_path: Path) -> None:
-    listed = planeval("schema").stdout
-    assert all(f"\n{name} " in listed for name in SCHEMAS)
-    out = tmp_path / "policy.json"
-    assert planeval("schema", "policy", "-o", str(out)).returncode == 0
-    assert json.loads(out.read_text())["title"] == "PolicyFile"
-    wrong = planeval("schema", "polices")
-    assert (wrong.returncode, "'policy', 'world'" in wrong.stderr) == (2, True)
-
-
 @pytest.mark.parametrize(("argv", "data", "said"), [
     *TABLES["a_wrong_key_is_named"],
     (("render", "data/demo/gold.json", "--format", "dot", "--theme"),

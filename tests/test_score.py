@@ -30,9 +30,9 @@ from planner_eval.results.scored import ScoredRow, scored_row
 from planner_eval.results.selftest import compare_pairs, run_scorer
 from planner_eval.results.totals import totals_of
 from planner_eval.results.views.report import write_report
+from tests.build import jsonl as write
 from tests.conftest import tables
 from tests.inside import planeval
-from tests.test_compare import lines as write
 
 TABLES = tables(__file__)
 
@@ -182,16 +182,6 @@ def test_a_rule_for_an_unknown_tool_or_argument_is_an_error(rule: Rule, said: st
         names.check(Policy(rules=(rule,)))
 
 
-def test_score_command(files: tuple[str, str]) -> None:
-    done = planeval("score", *files)
-    assert done.returncode == 1  # two records are left over
-    assert "scores computed from 4 pairs" in done.stdout
-    assert "policy=default | answers=prediction | pairing=id" in done.stdout
-    data = json.loads(planeval("score", *files, "--format", "json", "--metric", "exact").stdout)
-    assert data["figures"]["exact"]["value"] == 0.25
-    assert data["states"]["gold_absent"] == 1
-
-
 def test_our_own_comparison_is_right() -> None:
     answers = list(compare_pairs())
     assert len(answers) == 38
@@ -224,152 +214,6 @@ def plain(tmp_path: Path) -> tuple[str, str]:
     return pred, gold
 
 
-def figures_of(shown: str) -> list[str]:
-    return [line.split()[0] for line in shown.split("\n\n")[0].splitlines()[1:]]
-
-
-def test_figures_that_do_not_exist_are_left_out_and_said(tmp_path: Path) -> None:
-    files = plain(tmp_path)
-    shown = planeval("score", *files).stdout
-    assert figures_of(shown) == ["exact", "calls"]
-    said = "references, transitive_dependencies (no gold plan has references)"
-    assert f"left out (--all shows them): argument_values (no gold plan has arguments); {said}" in shown
-    shown = planeval("score", *files, "--metric", "all").stdout
-    assert figures_of(shown)[:10] == [
-        "exact", "similarity", "calls", "whole_calls", "ordered_calls", "same_components", "generations",
-        "common_subplan", "same_depth", "same_width",
-    ]  # fmt: skip
-    (said,) = (line for line in shown.splitlines() if "--all" in line)
-    assert "apps (no gold plan names an app); argument_names, " in said
-    assert "taskbench_links (no gold plan has references)" in said
-    every = planeval("score", *files, "--all").stdout
-    assert (figures_of(every), "--all" in every) == ([*DEFAULT_METRICS], False)
-    named = planeval("score", *files, "--metric", "references", "--metric", "exact").stdout
-    assert named.splitlines()[1].split() == ["references", "–", "–", "–", "–", "–", "0"]
-    group = planeval("score", *files, "--metric", "references", "--metric", "order").stdout
-    assert "order_tau" not in group.split("\n\n")[0]
-    assert "left out (--all shows them): order_tau, precedences (no gold plan has references)" in group
-
-
-def test_people_see_the_main_figures_and_the_commonest_causes(tmp_path: Path) -> None:
-    """The same by any number of processes and of a run, which tells all else that it knows when asked."""
-    golds = ["f(#x='1')"] * 8
-    extra, other = "f(#x='1')\nh()", "f(#x='2')"
-    preds = [extra, "f(#x='1')\nh()\nk()", extra, other, f"{other}\nh()", "f(#x=", *golds[:2]]
-    files = [
-        plans(tmp_path / f"{name}.jsonl", name, texts) for name, texts in (("output", preds), ("gold", golds))
-    ]
-    shown = planeval("score", *files).stdout
-    assert figures_of(shown) == ["exact", "calls", "argument_values"]
-    assert shown.splitlines()[6:11] == [
-        "most common causes among 6 wrong predictions:",
-        "1. call.extra, in 4 (67 %): the prediction makes a call that gold does not make",
-        "2. argument.value, in 2 (33 %): the argument's value, or a part of it, differs",
-        "3. cut, in 1 (17 %): the answer was cut off before its end",
-        "left out (--all shows them): references, transitive_dependencies (no gold plan has references)",
-    ]
-    run = str(tmp_path / "run")
-    for argv in ([*files, "--jobs", "2", "--part", "3"], [*files, "-o", f"{run}/"], [run]):
-        assert planeval("score", *argv).stdout == shown, argv
-    for argv in ([run, "--metric", "all"], [run, "--all"], [*files, "--metric", "all"], [*files, "--causes"]):
-        assert "causes: call.extra 5, argument.value 2" in planeval("score", *argv).stdout
-    assert figures_of(planeval("score", run, "--all").stdout) == [*DEFAULT_METRICS]
-    assert figures_of(planeval("score", run, "--metric", "order").stdout) == ["ordered_calls"]
-    done = planeval("score", *files, "--fail-under", "same_width=0.9")
-    assert (done.returncode, figures_of(done.stdout)[-1]) == (1, "same_width")
-    for argv, said in (
-        ([run, "--metric", "published"], "was not scored with --metric published"),
-        ([*files, "--fail-under", "exat=1"], "did you mean 'exact'?"),
-    ):
-        done = planeval("score", *argv)
-        assert (done.returncode, done.stdout, said in done.stderr) == (2, "", True), done.stderr
-
-
-def test_formats_for_programs_have_every_figure(tmp_path: Path) -> None:
-    files = plain(tmp_path)
-    data = json.loads(planeval("score", *files, "--format", "json").stdout)["figures"]
-    assert (list(data), data["references"]["value"]) == ([*DEFAULT_METRICS], None)
-    rows = planeval("score", *files, "--format", "csv").stdout.splitlines()
-    assert [row.partition(",")[0] for row in rows[1:]] == [*DEFAULT_METRICS]
-    told = planeval("score", *files, "--format", "md")
-    assert ("references" in told.stdout, "no gold plan has references" in told.stderr) == (False, True)
-    assert planeval("score", *files, "--format", "json", "--all").returncode == 2
-
-
-def test_several_choices_in_a_record_are_counted(tmp_path: Path) -> None:
-    call = {"type": "function", "id": "c", "function": {"name": "f", "arguments": "{}"}}
-    choice = {"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"}
-    answer = {"object": "chat.completion", "choices": [choice, choice]}
-    files = plans(tmp_path / "p.jsonl", "prediction", [answer]), plans(tmp_path / "g.jsonl", "gold", ["f()"])
-    said = "1 with several choices or candidates; the first was read"
-    assert said in planeval("score", *files).stdout
-    assert json.loads(planeval("score", *files, "--format", "json").stdout)["rows"][0]["choices"] is True
-
-
-def test_a_key_that_is_called_like_a_figure_keeps_its_column(files: tuple[str, str], tmp_path: Path) -> None:
-    """`--by calls` beside the figure `calls`, and a field `n` beside the number of samples."""
-    heads = planeval("score", *files, "--by", "calls").stdout.split("\n\n")[1].splitlines()
-    assert heads[0].split()[:3] == ["calls", "(key)", "n"]
-    assert heads[0].split().count("calls") == 2
-    rows = [{"id": str(at), "gold": "f()", "n": n} for at, n in enumerate("xyy")]
-    golds = write(tmp_path / "n.jsonl", rows)
-    shown = planeval("score", golds, golds, "--field", "text=gold", "--by", "n", "--metric", "exact")
-    _, table = shown.stdout.split("\n\n")[:2]
-    assert table.split() == ["n", "(key)", "n", "exact", "x", "1", "1", "y", "2", "1"]
-
-
-def test_breakdowns_and_failures_are_written_or_refused(files: tuple[str, str]) -> None:
-    shown = planeval("score", *files, "--by", "calls", "--only", "failures", "--format", "md").stdout
-    listed, figures, groups = shown.split("\n\n")
-    assert listed.startswith("| id | state | reason |\n")
-    assert figures.startswith("| metric | value |")
-    assert groups.startswith("| calls (key) | n | exact |")
-    for form in ("csv", "junit"):
-        done = planeval("score", *files, "--by", "calls", "--format", form)
-        assert (done.returncode, "--by applies only to --format text" in done.stderr) == (2, True)
-    assert planeval("score", *files, "--only", "failures", "--format", "csv").returncode == 2
-    both = ("compare", files[0], files[0], "--gold", files[1], "--metric", "exact", "--by", "calls")
-    assert "\n| calls | metric | n |" in planeval(*both, "--format", "md").stdout
-    for form in ("csv", "jsonl", "junit"):
-        assert planeval(*both, "--format", form).returncode == 2
-
-
-CALLS = [f"f(#x='{at}')" for at in range(4)]
-
-
-def test_pairs_without_a_gold_plan_are_told(tmp_path: Path) -> None:
-    golds = plans(tmp_path / "gold.jsonl", "gold", ["f(((", *CALLS[1:3]])
-    preds, whole = (plans(tmp_path / f"{key}.jsonl", key, CALLS) for key in ("prediction", "gold_plan"))
-    for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds)):
-        said = planeval(*argv).stderr
-        assert f"1 gold plan cannot be read; the first: {golds}, line 1, record 1 (id q0): line 1" in said
-        assert f"1 prediction without a gold plan; the first: {preds}, line 4, record 4 (id q3)" in said
-        assert " cannot be read" not in planeval(*argv[:-1], whole).stderr
-    assert planeval("score", preds, golds).returncode == 1
-
-
-def test_doubts_about_pairing_by_position_are_told(tmp_path: Path) -> None:
-    golds = write(tmp_path / "gold.jsonl", [{"gold": plan} for plan in CALLS])
-    preds = write(tmp_path / "pred.jsonl", [{"prediction": plan} for plan in (CALLS[0], *CALLS[2:])])
-    few = f"records: 3 in {preds}, 4 in {golds}: paired by position, where one missing record"
-    for argv in (("score", preds, golds), ("compare", preds, preds, "--gold", golds), ("diff", preds, golds)):
-        assert few in planeval(*argv).stderr
-    assert "records: " not in planeval("score", golds, golds, "--field", "text=gold").stderr
-    ordered = plans(tmp_path / "ordered.jsonl", "gold", CALLS)
-    write(Path(preds), [{"id": f"q{at}", "prediction": CALLS[at]} for at in (1, 0, 2, 3)])
-    said = planeval("score", preds, ordered, "--pair", "position").stderr
-    assert (
-        f"{preds}: 2 of 4 records are at other positions than the records with the same id in {ordered}"
-        in said
-    )
-    assert "stand elsewhere" not in planeval("score", preds, ordered).stderr
-    trials = write(tmp_path / "trials.jsonl", [{"id": f"q{at}", "gold": CALLS[at]} for at in (0, 1) * 3])
-    said = "2 ids occur several times in both, the first is 'q0' (3 and 3 times): they are paired"
-    fields = ("--field", "text=gold", "--field", "gold.text=gold", "--pair", "position")
-    text = planeval("score", trials, trials, *fields).stderr
-    assert (f"{trials} and {trials}: {said}" in text, "stand elsewhere" in text) == (True, False)
-
-
 def test_no_figure_is_told_as_whole_that_is_not(tmp_path: Path) -> None:
     wanted = dict.fromkeys([f"a{n}" for n in range(30_000)], 1)
     right, said = ([{"name": "f", "arguments": given}] for given in (wanted, wanted | {"a7": 2}))
@@ -383,13 +227,3 @@ def test_no_figure_is_told_as_whole_that_is_not(tmp_path: Path) -> None:
     sides = (plans(tmp_path / "right.jsonl", "output", [right]), pred, "--gold", gold)
     worse = planeval("compare", *sides, "--fail-if-worse", "argument_values")
     assert "is 0.99997 against 1.00000 of right, difference -0.00003, expected none lower" in worse.stderr
-
-
-def test_pairs_in_no_group_of_a_breakdown_are_counted(tmp_path: Path) -> None:
-    rows = [{"id": "a", "lvl": "easy"}, {"id": "b"}, {"id": "c", "lvl": None}]
-    path = write(tmp_path / "g.jsonl", [{**row, "gold": "f(#x='1')"} for row in rows])
-    argv = ("score", path, path, "--field", "text=gold", "--metric", "exact", "--by")
-    assert "2 of 3 gold plans have no lvl" in planeval(*argv, "lvl").stdout
-    assert json.loads(planeval(*argv, "lvl", "--format", "json").stdout)["without"] == {"lvl": 2}
-    done = planeval(*argv, "scope")
-    assert (done.returncode, "no gold plan names an app" in done.stderr) == (2, True)

@@ -2,7 +2,8 @@
 
 A page of tests/cases/sessions/ is written as those of docs/ are: blocks with a ``title`` are files, console
 blocks hold commands. Here ``2> `` begins a line of standard error, ``[1]`` is an exit code other than 0, and
-ROOT the checkout. ``pytest tests/test_sessions.py --update-cases`` rewrites what is printed; review the diff.
+ROOT the checkout; seconds are 0. ``pytest tests/test_sessions.py --update-cases`` rewrites what is printed;
+review the diff.
 """
 
 import re
@@ -28,6 +29,8 @@ SECTIONS = [
 def printed(command: str, folder: Path) -> str:
     """What a command prints, the folders of this machine by their names here."""
     program, *argv = shlex.split(command.replace("ROOT/", f"{ROOT}/"))
+    if program == "cd":  # into a folder: a command follows after &&
+        return printed(shlex.join(argv[2:]), folder / argv[0])
     if program == "cat":
         return (folder / argv[0]).read_text(encoding="utf-8")
     assert program == "planeval"
@@ -38,7 +41,8 @@ def printed(command: str, folder: Path) -> str:
     done = planeval(*argv, text=typed, cwd=folder, COLUMNS="100")
     lines = [*done.stdout.splitlines(), *(f"2> {line}" for line in done.stderr.splitlines())]
     lines += [f"[{done.returncode}]"] * (done.returncode != 0)
-    return "\n".join(lines).replace(f"{ROOT}/", "ROOT/").replace(str(folder), "FOLDER") + "\n"
+    text = re.sub(r'("seconds": )[\d.e-]+', r"\g<1>0", "\n".join(lines))
+    return text.replace(f"{ROOT}/", "ROOT/").replace(str(folder), "FOLDER") + "\n"
 
 
 def renewed(shown: str, output: str) -> str:

@@ -17,6 +17,7 @@ from planner_eval.reading.files.fields import (
     GOLD_FIELDS,
     ID_FIELDS,
 )
+from tests.build import jsonl
 from tests.conftest import ROOT
 from tests.inside import planeval
 from tests.test_answers import CASES
@@ -27,11 +28,6 @@ CATALOG = [
         "type": "object", "properties": {key: {} for key in keys}}}}
     for name, keys in {**TOOLS, "roll": ["sides"]}.items()
 ]  # fmt: skip
-
-
-def write_lines(path: Path, records: list[Any]) -> Path:
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in records), encoding="utf-8")
-    return path
 
 
 STATES = {"answer.cut": "cut", "answer.refused": "refused", "answer.failed": "failed"}
@@ -92,7 +88,7 @@ def test_each_command_gives_and_counts_every_record(name: str, form: str, tmp_pa
         texts = [json.loads(line)["text"] for line in out.splitlines()] if out.startswith('{"id"') else [out]
         assert [pe.same(text, want.plan) for text in texts] == [True] * n
     text = pe.write(want.plan, "plan") if want.plan is not None else "[]"
-    sides = (file, str(write_lines(tmp_path / "gold.jsonl", [{"gold": text}] * n)), "--pair", "position")
+    sides = (file, str(jsonl(tmp_path / "gold.jsonl", [{"gold": text}] * n)), "--pair", "position")
     code, out, _ = run("diff", *sides, "--format", "jsonl")
     assert [json.loads(line)["state"] for line in out.splitlines()] == [want.state] * n
     assert code == (want.state != "same")
@@ -113,23 +109,12 @@ def test_each_command_gives_and_counts_every_record(name: str, form: str, tmp_pa
     )
 
 
-def test_states_are_counted_apart_and_wrong_where_gold_calls_nothing(tmp_path: Path) -> None:
-    names = ["openai_chat_words", "openai_chat_cut_inside", "openai_chat_refused", "openai_batch_error"]
-    pred = write_lines(tmp_path / "pred.jsonl", [CASES[name] for name in names])
-    sides = (str(pred), str(write_lines(tmp_path / "gold.jsonl", [{"gold": []}] * 4)), "--pair", "position")
-    done = planeval("diff", *sides)
-    assert (done.returncode, "4 pairs: 1 same, 1 cut, 1 refused, 1 failed" in done.stdout) == (1, True)
-    assert "cut: " in done.stdout
-    report = json.loads(planeval("score", *sides, "--format", "json").stdout)
-    assert report["states"] == {"same": 1, "cut": 1, "refused": 1, "failed": 1}
-
-
 def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
     answer = CASES["openai_batch"]
-    pred = write_lines(tmp_path / "pred.jsonl", [answer | {"meta": {"key": f"q{i}"}} for i in range(2)])
+    pred = jsonl(tmp_path / "pred.jsonl", [answer | {"meta": {"key": f"q{i}"}} for i in range(2)])
     plan = pe.write(pe.parse(answer), "plan")
     golds = [{"at": {"key": f"q{i}"}, "want": [{"plan": plan}]} for i in (1, 0)]
-    gold = write_lines(tmp_path / "gold.jsonl", golds)
+    gold = jsonl(tmp_path / "gold.jsonl", golds)
     ways = ["--field", "text=response.body.choices.0.message", "--field", "id=meta.key"]
     ways += ["--field", "gold.text=want.0.plan", "--field", "gold.id=at.key"]
     done = planeval("diff", str(pred), str(gold), *ways)
@@ -137,7 +122,7 @@ def test_fields_may_be_ways_into_a_record(tmp_path: Path) -> None:
     assert 'field "response.body.choices.0.message" of 2 records' in done.stderr
     wrong = planeval("parse", str(pred), "--field", "text=response.body.choices.9.message")
     assert (wrong.returncode, "no record has the field" in wrong.stderr) == (2, True)
-    write_lines(pred, [CASES["openai_chat_choices"], CASES["openai_chat"]])  # of which the second has none
+    jsonl(Path(pred), [CASES["openai_chat_choices"], CASES["openai_chat"]])  # of which the second has none
     done = planeval("parse", str(pred), "--field", "text=choices.1.message", "--format", "json")
     one, other = (json.loads(line) for line in done.stdout.splitlines())
     assert (done.returncode, [call["name"] for call in one["plan"]["calls"]]) == (1, ["heat"])
@@ -151,7 +136,7 @@ ONE = f"{json.dumps({'id': '1', 'gold': [CALL]})}\n"
 
 def compared(folder: Path, record: Any, gold: str = ONE) -> tuple[int, str]:
     """The exit code and the state of a record of answers beside a gold plan, and what is said with it."""
-    pred, want = write_lines(folder / "pred.jsonl", [record]), folder / "gold.jsonl"
+    pred, want = jsonl(folder / "pred.jsonl", [record]), folder / "gold.jsonl"
     want.write_text(gold, encoding="utf-8")
     done = planeval("diff", str(pred), str(want), "--pair", "position")
     return done.returncode, done.stdout.partition("  ")[2] or done.stdout + done.stderr
@@ -181,8 +166,8 @@ def test_calls_beside_a_text_are_never_passed_over(tmp_path: Path, field: str) -
 
 def test_calls_that_begin_late_beside_a_text_are_said_in_their_row(tmp_path: Path) -> None:
     rows = [{"id": str(at), "response": "No.", "toolCalls": None} for at in range(1_001)]
-    pred = write_lines(tmp_path / "pred.jsonl", [*rows[:-1], {**rows[-1], "toolCalls": [CALL]}])
-    gold = write_lines(tmp_path / "gold.jsonl", [{"id": str(at), "gold": []} for at in range(1_001)])
+    pred = jsonl(tmp_path / "pred.jsonl", [*rows[:-1], {**rows[-1], "toolCalls": [CALL]}])
+    gold = jsonl(tmp_path / "gold.jsonl", [{"id": str(at), "gold": []} for at in range(1_001)])
     done = planeval("diff", str(pred), str(gold), "--only", "failures")
     assert (done.returncode, "calls stand in 'toolCalls' too, beside 'response'" in done.stdout) == (1, True)
 

@@ -324,21 +324,6 @@ def test_the_gold_of_a_plan_is_the_released_gold(name: str) -> None:
         assert bench.gold_of(sample, plan) == sample.gold
 
 
-def test_the_command_writes_files_that_show_it(tmp_path: Path) -> None:
-    place = tmp_path / "small"
-    argv = ("--id", "trip-missing", "--code", "call.missing", "-o", f"{place}/")
-    done = planeval("shrink", str(PREDS), str(GOLDS), *argv)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert sorted(os.listdir(place)) == ["gold.jsonl", "pred.jsonl", "shrunk.json"]
-    told = planeval("diff", str(place / "pred.jsonl"), str(place / "gold.jsonl"), "--id", "trip-missing")
-    assert "call.missing" in told.stdout
-    whole = json.loads((place / "shrunk.json").read_text())
-    assert (whole["schema"], whole["ended"]) == ("planeval.shrunk/1", "smallest")
-    done = planeval("shrink", str(place / "pred.jsonl"), str(place / "gold.jsonl"), *argv)
-    assert done.returncode == 2
-    assert "is an input of this command: name another folder" in done.stderr
-
-
 @tabled("argv, code, said")
 def test_the_command_says_what_is_wrong(argv: tuple[str, ...], code: int, said: str) -> None:
     done = planeval("shrink", str(PREDS), str(GOLDS), *argv)

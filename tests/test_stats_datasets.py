@@ -164,22 +164,6 @@ def test_graphs_count_references_and_apps(tmp_path: Path) -> None:
     assert done.stderr == "planeval: no plan names an app: there is no graph of apps to draw\n"
 
 
-def test_a_plan_without_calls_has_no_frame_and_is_counted(tmp_path: Path) -> None:
-    none, some, file = tmp_path / "none.jsonl", tmp_path / "some.jsonl", tmp_path / "shapes.dot"
-    none.write_text('{"plan": []}\n{"plan": []}\n')
-    some.write_text('{"plan": []}\n{"plan": "f()"}\n')
-    done = planeval("stats", str(some), "--plot", f"shapes={file}")
-    assert "1 of 1 shapes, 1 of 2 plans; 1 without calls" in done.stderr
-    assert re.search(r"^no calls +1$", done.stdout, re.M)
-    done = planeval("stats", str(none), str(some), "--plot", f"shapes={file}")
-    assert "none.jsonl: 0 of 0 shapes, 0 of 2 plans; 2 without calls" in done.stderr
-    assert "none.jsonl: 0 of 0 shapes" in file.read_text()
-    for words in TABLES["a_plan_without_calls_has_no_frame_and_is_counted"]:
-        done = planeval("stats", DEMO, *words[:2], f"{words[2]}{tmp_path / 'x.svg'}")
-        assert done.returncode == 2  # where nothing is drawn
-        assert f"{words[0].partition('=')[0]} applies only to" in done.stderr
-
-
 def test_a_large_graph_is_cut_to_what_is_connected_most_and_says_so(tmp_path: Path) -> None:
     texts = [f"hub = start(#x='{n}')\nstep{n % 100}(#y=hub)\nalone{n % 7}()" for n in range(150)]
     plans, file = tmp_path / "plans.jsonl", tmp_path / "tools.dot"
@@ -210,24 +194,6 @@ def test_every_word_of_the_tables_is_explained_below_them(file: str) -> None:
     assert "(()())" in said
     assert ("unread" in said) == (file == "pred.jsonl")
     assert all(len(line) <= 125 for line in below.splitlines())
-
-
-def test_a_paper_s_words_stand_beside_plain_ones(tmp_path: Path) -> None:
-    plans = tmp_path / "plans.jsonl"
-    plans.write_text('{"plan": "A: [x = f()]\\nB: [g(#y=x)]"}\n{"plan": "A: [f()]"}\n')
-    scopes = ("MS (calls of several apps, one each)", "SS (one call)")
-    scales = ("parallel scale (independent parts)", "sequential scale (calls in the largest part)")
-    for form in ((), ("--format", "md")):
-        said = planeval("stats", str(plans), *form).stdout
-        assert all(word in said for word in (*scopes, *scales))
-    one = tmp_path / "one.txt"
-    one.write_text("A: [x = f()]\nB: [g(#y=x)]")
-    assert all(word in planeval("stats", str(one)).stdout for word in (scopes[0], *scales))
-    several = planeval("stats", str(plans), str(one), str(one)).stdout
-    assert all(f"{word}: mean, max" in several for word in scales)
-    rows = planeval("stats", str(plans), "--format", "csv").stdout
-    assert "\nparallel scale,2," in rows
-    assert "\nMS,1" in rows
 
 
 def test_a_word_that_is_not_shown_is_not_explained(tmp_path: Path) -> None:

@@ -172,11 +172,12 @@ def test_stored_records_are_those_in_memory(
     assert by_index > TRIES / 10
 
 
+@pytest.mark.parametrize("tries", [TRIES // 2, pytest.param(2 * TRIES, marks=pytest.mark.long)])
 @pytest.mark.parametrize("draw", [drawn_files, drawn_folders])
-def test_stored_pairs_are_those_in_memory(tmp_path: Path, draw: Callable[..., Drawn]) -> None:
+def test_stored_pairs_are_those_in_memory(tmp_path: Path, draw: Callable[..., Drawn], tries: int) -> None:
     by_index = prefixed = 0
     sources = draw(tmp_path, 4)
-    for random, pred, named in islice(sources, TRIES):
+    for random, pred, named in islice(sources, tries):
         _, gold, other = next(sources)
         if random.random() < 0.2:
             gold, other = pred, random.choice((named, other))
@@ -201,8 +202,8 @@ def test_stored_pairs_are_those_in_memory(tmp_path: Path, draw: Callable[..., Dr
             assert list(warn_doubtful_pairing(*prefix_ids_by_file(*sides), by=by)) == unsure
         by_index += wanted[0] == "id" and all(is_stored(one.records) for one in stored)
         prefixed += called[1] is not memory[1]
-    assert by_index > TRIES / 40
-    assert draw is drawn_files or prefixed > TRIES / 40
+    assert by_index > tries / 40
+    assert draw is drawn_files or prefixed > tries / 40
 
 
 def alone(code: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:

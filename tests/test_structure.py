@@ -29,11 +29,9 @@ from tests.inside import planeval
 from tests.pages import Page
 from tests.plant import topological
 from tests.property.test_comparison_laws import plans
-from tests.test_cli import DEMO, GOLD
+from tests.test_cli import DEMO
 
 TABLES = tables(__file__)
-
-PRED = str(DEMO / "pred.json")
 
 
 def drawn(text: str) -> Plan:
@@ -263,32 +261,6 @@ def test_names_and_the_order_of_independent_calls_change_nothing(any_one: Plan, 
         found = pe.compare_structure(pred, gold)
         assert found.same
         assert [name for name in NOTHING if getattr(found, name)] == []
-
-
-def test_a_pair_that_differs_says_its_structure_and_one_that_is_the_same_none() -> None:
-    done = planeval("diff", PRED, GOLD)
-    assert done.stdout.splitlines()[-3:] == [
-        "structure: 2 components instead of 1; 1 dependency lost",
-        "  separated: gold's get_rate (call 1) and ratio (call 3) from get_rate (call 2)",
-        "  edge lost: gold's ratio (call 3) uses get_rate (call 2)",
-    ]
-    assert "structure" not in planeval("diff", GOLD, GOLD).stdout
-    value = planeval("diff", "-", GOLD, text=Path(GOLD).read_text().replace('"EUR"', '"USD"')).stdout
-    assert value.startswith("different")
-    assert "structure" not in value
-    shown = planeval("diff", PRED, GOLD, "--structure").stdout
-    assert "separated: gold's get_rate (call 1) and ratio (call 3) from get_rate (call 2)" in shown
-    assert "dependency lost: gold's ratio (call 3) needs get_rate (call 2)" in shown
-    assert "longest chain of pred: get_rate (call 1) → ratio (call 3)" in shown
-    same = planeval("diff", GOLD, GOLD, "--structure").stdout
-    assert "structure: the same components, depth and dependencies" in same
-    whole = json.loads(planeval("diff", PRED, GOLD, "--format", "json", "--structure").stdout)["structure"]
-    calls = whole.pop("calls")
-    assert (calls["lost"], calls["torn"]) == ([{"producer": 1, "consumer": 2}], [[[0, 2], [1]]])
-    assert whole == json.loads(planeval("diff", PRED, GOLD, "--format", "json").stdout)["structure"]
-    assert whole["components"] == {"pred": 2, "gold": 1, "torn": 1, "joined": 0}
-    assert (whole["depth"], whole["width"]) == ({"pred": 2, "gold": 2}, {"pred": 2, "gold": 2})
-    assert whole["dependencies"] == {"lost": 1, "added": 0}
 
 
 def test_rows_of_many_pairs_and_the_page_carry_it() -> None:

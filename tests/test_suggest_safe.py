@@ -73,9 +73,6 @@ def test_an_argument_is_renamed_where_its_name_says_the_same(given: str, there: 
     assert dict(found.mended.calls[0].arguments) == {there if renamed else given: "x"}
 
 
-TENS, HALVES = ["1", "2", "10"], ["0.5", "5", "50"]
-
-
 @tabled("allowed, given, meant")
 def test_numbers_are_compared_as_numbers(allowed: list[Any], given: Any, meant: Any) -> None:
     found = asked([offered("f", ("x",), x={"enum": allowed})], "f", {"x": given})
@@ -105,7 +102,6 @@ def test_what_may_be_several_things_is_not_taken_as_one(given: Any, kind: str) -
     assert likely(found) == [] or found.faults[0].tied
 
 
-TEXT, WHOLE, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
 DAY, SEAT = {"type": "string", "format": "date"}, {"type": "string", "enum": ["economy", "first"]}
 
 

@@ -1,7 +1,6 @@
 """TaskBench's figures: cases by hand, and against what its evaluate.py counts, told again in a few lines."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from planner_eval.comparison.metrics.facts import Counts
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import examples
-from tests.inside import planeval
 
 TOOLS = ("Text Search", "Image Search", "Text-to-Video")
 PUBLISHED = ["taskbench_nodes", "taskbench_links"]
@@ -80,27 +78,3 @@ graphs = st.lists(nodes, max_size=4).map(lambda found: graph(*found, ("Text Sear
 @given(graphs, graphs)
 def test_as_the_published_code_counts(pred: Graph, gold: Graph) -> None:
     assert ours(pred, gold) == published(pred, gold)
-
-
-@pytest.mark.parametrize("catalog", [True, False])
-def test_the_report_says_which_tools_count(tmp_path: Path, catalog: bool) -> None:
-    named = 'catalog = "tool_desc.json"\n' if catalog else ""
-    (tmp_path / "own.toml").write_text(f'name = "own"\n{named}')
-    described = [{"id": name, "desc": "", "input-type": [], "output-type": []} for name in TOOLS]
-    (tmp_path / "tool_desc.json").write_text(json.dumps({"nodes": described}))
-    pred = graph(("Text_Search", ["a"]), ("Draw", ["<node-0>"]))
-    assert catalog or ours(pred, SEARCHED, ()) == [Counts(0, 2, 2), Counts(0, 1, 1)]
-    for name, plan in (("pred", pred), ("gold", SEARCHED)):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "1", "plan": plan}) + "\n")
-    files = [str(tmp_path / name) for name in ("pred.jsonl", "gold.jsonl")]
-    policy = ("--policy", str(tmp_path / "own.toml"), "--metric", "taskbench_nodes")
-    done = planeval("score", *files, *policy, "--format", "json")
-    assert done.returncode == 0, done.stderr
-    figure = json.loads(done.stdout)["figures"]["taskbench_nodes"]
-    assert (figure["precision"], figure["recall"]) == ((1, 0.5) if catalog else (0, 0)), figure
-    kept = planeval("score", *files, *policy, "-o", f"{tmp_path}/run/")
-    again = planeval("score", f"{tmp_path}/run/")
-    both = planeval("compare", files[0], files[0], "--gold", files[1], *policy, "--format", "json")
-    of = "the catalog's tools" if catalog else "all tools, because no catalog lists them"
-    for shown in (done, again, both):
-        assert f"| taskbench_nodes={of} |" in shown.stdout, kept.stderr + shown.stderr

@@ -168,28 +168,6 @@ def test_a_catalog_holds_the_calls_and_what_was_not_recorded_is_no_fault() -> No
     assert found([{"name": "f", "attributes": only, "start_time": 1}], catalog=catalog) == []
 
 
-def test_other_exporters_forms_are_read(tmp_path: Path) -> None:
-    failed = {"message": "Error running tool", "data": {"error": "no such currency"}}
-    spans = [{"object": "trace", "id": "trace_1", "workflow_name": "w"}, *({
-        "object": "trace.span", "id": f"span_{at}", "trace_id": "trace_1", "parent_id": None, "error": failed,
-        "started_at": f"2026-03-02T10:00:0{at}+00:00", "ended_at": f"2026-03-02T10:00:0{at + 1}+00:00",
-        "span_data": {"type": "function", "name": "f", "input": "{}", "output": "None"}} for at in (5, 1))
-    ]  # fmt: skip
-    run = {"spans": [{
-        "span_id": str(at), "parent_span_id": None, "name": "f",
-        "start_time_unix_nano": at * 10**9, "end_time_unix_nano": (at + 1) * 10**9,
-        "status": {"code": "STATUS_CODE_ERROR", "message": "no"},
-        "attributes": {"mlflow.spanType": '"TOOL"', "mlflow.spanInputs": "{}"}} for at in (5, 1)
-    ]}  # fmt: skip
-    flow = [{"info": {"trace_id": f"tr-{at}"}, "data": run} for at in (1, 2)]
-    file = tmp_path / "trace.jsonl"
-    for lines, count in ((spans, 1), (flow, 2)):
-        file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-        done = planeval("check", str(file))
-        assert (done.returncode, done.stdout.count("[trace.failed_retry]")) == (1, count), done.stdout
-    assert "record tr-2, call 2 (f)" in done.stdout
-
-
 def test_without_a_catalog_only_traces_are_checked(tmp_path: Path) -> None:
     plan = planeval("check", "data/demo/gold.json")
     assert (plan.returncode, "gold.json holds no traces" in plan.stderr) == (2, True)
@@ -512,16 +490,6 @@ def test_spans_of_several_traces_are_refused_by_all_commands_as_data_and_in_word
         with pytest.raises(ParseError, match="found spans of 2 traces"):
             pe.parse(source, dialect="opentelemetry" if source is fenced else None)
     assert len(pe.parse([*ONE, {**OTHER[0], "context": {"span_id": "x"}}])) == 3  # of which trace is not said
-
-
-def test_a_broken_line_says_its_place(tmp_path: Path) -> None:
-    path = tmp_path / "t.jsonl"
-    path.write_text(rows(ONE) + CUT + "\n" + rows(OTHER))
-    done = planeval("stats", str(path))
-    assert done.returncode == 1
-    assert "t.jsonl, line 3, record 3: the line is not JSON: column 147" in done.stderr
-    path.write_text("Hello\n" + pretty([*ONE, *OTHER]))
-    assert "line 1, record 3: found 'Hello', expected a record" in planeval("stats", str(path)).stderr
 
 
 def test_records_that_hold_traces_stay_records(tmp_path: Path) -> None:

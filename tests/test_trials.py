@@ -11,15 +11,11 @@ import planner_eval as pe
 from planner_eval.reading.files.record import Record
 from planner_eval.reading.files.recorded_runs import recorded_verdict
 from planner_eval.results.trials import pass_at_k, pass_estimates, pass_hat_k
+from tests.build import jsonl
 
 from .inside import planeval
 
 TAU = "vectors/taubench/gpt-4o-airline.json.gz"
-
-
-def write(path: Path, records: list[dict[str, Any]]) -> str:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return str(path)
 
 
 def answer(task: str, *, right: bool, **fields: Any) -> dict[str, Any]:
@@ -42,7 +38,7 @@ def test_estimates_are_the_shares_of_all_draws(trials: int) -> None:
 
 def fields_of_trials(folder: Path) -> tuple[str, str]:
     rows = [answer(t, right=ok, trial=n) for t, oks in RIGHT.items() for n, ok in enumerate(oks)]
-    return write(folder / "p.jsonl", rows), write(folder / "g.jsonl", GOLD)
+    return jsonl(folder / "p.jsonl", rows), jsonl(folder / "g.jsonl", GOLD)
 
 
 def names_of_tasks(folder: Path) -> tuple[str, str]:
@@ -51,24 +47,24 @@ def names_of_tasks(folder: Path) -> tuple[str, str]:
         for t, oks in RIGHT.items()
         for n, ok in enumerate(oks)
     ]
-    return write(folder / "p.jsonl", rows), write(folder / "g.jsonl", GOLD)
+    return jsonl(folder / "p.jsonl", rows), jsonl(folder / "g.jsonl", GOLD)
 
 
 def several_files(folder: Path) -> tuple[str, str]:
     for n in range(3):
-        write(folder / f"run{n}.jsonl", [answer(t, right=oks[n]) for t, oks in RIGHT.items()])
-    return f"{folder}/run*.jsonl", write(folder / "g.jsonl", GOLD)
+        jsonl(folder / f"run{n}.jsonl", [answer(t, right=oks[n]) for t, oks in RIGHT.items()])
+    return f"{folder}/run*.jsonl", jsonl(folder / "g.jsonl", GOLD)
 
 
 def repeated_ids(folder: Path) -> tuple[str, str]:
     rows = [answer(t, right=ok) for t, oks in RIGHT.items() for ok in oks]
-    return write(folder / "p.jsonl", rows), write(folder / "g.jsonl", [g for g in GOLD for _ in range(3)])
+    return jsonl(folder / "p.jsonl", rows), jsonl(folder / "g.jsonl", [g for g in GOLD for _ in range(3)])
 
 
 def one_file(folder: Path) -> tuple[str, str]:
     golds = {str(g["id"]): g["gold"] for g in GOLD}
     rows = [answer(t, right=ok, gold=golds[t]) for t, oks in RIGHT.items() for ok in oks]
-    return write(folder / "p.jsonl", rows), str(folder / "p.jsonl")
+    return jsonl(folder / "p.jsonl", rows), str(folder / "p.jsonl")
 
 
 @pytest.mark.parametrize("make", [fields_of_trials, names_of_tasks, several_files, repeated_ids, one_file])
@@ -91,21 +87,10 @@ def test_each_way_to_write_trials_gives_the_same_figures(make: Any, tmp_path: Pa
     assert json.loads(again.stdout)["trials"] == data["trials"]
 
 
-def test_records_that_are_no_trials_stay_what_they_are(tmp_path: Path) -> None:
-    pred = write(tmp_path / "p.jsonl", [answer("a", right=True), answer("a", right=False)])
-    done = planeval("score", pred, write(tmp_path / "g.jsonl", GOLD[:1]))
-    assert (done.returncode, "pass^k" in done.stdout) == (1, False)  # the second is left out
-    other = [{"id": "a", "gold": "f()"}, {"id": "a", "gold": "g()"}]
-    done = planeval("score", pred, write(tmp_path / "g.jsonl", other))
-    assert (done.returncode, "two gold plans have the id 'a'" in done.stderr) == (2, True)
-    alone = write(tmp_path / "p.jsonl", [answer("a", right=True, trial=0), answer("b", right=True, trial=0)])
-    assert "pass^k" not in planeval("score", alone, write(tmp_path / "g.jsonl", GOLD[:2])).stdout
-
-
 def test_systems_are_compared_by_task_also_with_unlike_trials(tmp_path: Path) -> None:
     pred, gold = fields_of_trials(tmp_path)
     better = [answer(t, right=True) | {"trial": f"run {n}"} for t in "abc" for n in range(2)]
-    other = write(tmp_path / "q.jsonl", better)
+    other = jsonl(tmp_path / "q.jsonl", better)
     found: Any = pe.compare({"old": Path(pred), "new": Path(other)}, Path(gold), metrics=["exact"])
     contrast = found.contrasts[0]
     told = [(x.name, x.first.value, x.second.value) for x in contrast.lines]
@@ -134,7 +119,7 @@ def test_a_recorded_verdict_stands_beside_ours_and_agree_says_how_far_they_agree
         for t, oks in RIGHT.items()
         for n, ok in enumerate(oks)
     ]
-    file = write(tmp_path / "p.jsonl", rows)
+    file = jsonl(tmp_path / "p.jsonl", rows)
     recorded = json.loads(planeval("score", file, "--format", "json").stdout)["trials"]["recorded"]
     cells = [recorded[name] for name in ("both", "only_same", "only_recorded", "neither")]
     assert (recorded["field"], cells) == ("success", [3, 1, 1, 4])
@@ -146,7 +131,7 @@ def test_a_recorded_verdict_stands_beside_ours_and_agree_says_how_far_they_agree
     planeval("score", file, "-o", f"{tmp_path}/run/")
     of_run = json.loads(planeval("agree", f"{tmp_path}/run", "--format", "json").stdout)
     assert of_run["cells"] == agreed["cells"]
-    none = write(tmp_path / "n.jsonl", [r | {"success": "?"} for r in rows])
+    none = jsonl(tmp_path / "n.jsonl", [r | {"success": "?"} for r in rows])
     assert planeval("agree", none).returncode == 2
 
 

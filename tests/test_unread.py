@@ -102,7 +102,6 @@ def test_a_doubt_is_told_wherever_a_verdict_is(tmp_path: Path) -> None:
 
 UNITS = TABLES["UNITS"]
 CALL = '{"name": "f", "arguments": {"a": 1}}'
-SPOKEN = '{"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}'
 MANY = TABLES["MANY"]
 
 

@@ -13,8 +13,8 @@ from planner_eval.benchmarks.datasets.fetch import FetchOptions
 from planner_eval.models.replies import Reply
 from tests.conftest import ROOT
 
-WRONG = (3, [1], "zz", object(), {"zz": 3}, float("nan"))
-MORE = (-1, 1.5, b"zz", True, [object()], {3: 4})
+WRONG = (3, "zz", object())
+MORE = ([1], {"zz": 3}, float("nan"), -1, 1.5, b"zz", True, [object()], {3: 4})
 PLAN = "a = f(#x='1')"
 TOOLS = [{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}]
 ROWS = [{"id": "q", "gold": PLAN, "pred": PLAN, "query": "What is it?"}]

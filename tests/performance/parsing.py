@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 
-from planner_eval.base.limits import DEFAULT_LIMITS, Limits
+from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse
@@ -16,7 +16,6 @@ from tests.performance.timing import ratio
 
 SIZE = 100_000
 """Characters of the texts whose throughput is measured."""
-WIDE = Limits(chars=40_000_000, calls=2_000_000)
 SHAPES = {
     "json": "JSON calls", "nestful": "JSON with labels", "appbench": "AppBench lines",
     "openai-chat": "messages, arguments as JSON text", "hermes": "token-wrapped JSON",
