@@ -219,7 +219,7 @@ def are_records(lines: Lines) -> bool:
 def _starts_with_lines(lines: Lines) -> bool:
     """Whether the text is certainly no single JSON value, nor a broken array."""
     _, stop = next(split_chunks(lines, _HEAD_BYTES), (0, 0))
-    text = decode_line(read_chunk(lines.path, (lines.start, stop))).text
+    text, _ = decode_line(read_chunk(lines.path, (lines.start, stop)))
     start = skip_whitespace(text, 0)
     first = text[start : start + 1]
     if not lines.promised and (first not in ("[", "{", '"') or _is_one_line(text)):

@@ -97,12 +97,12 @@ def decode_text(data: bytes | bytearray, name: str) -> DecodedText:
     return DecodedText(data.decode("utf-8-sig", "surrogateescape"), True)
 
 
-def decode_line(raw: bytes) -> DecodedText:
+def decode_line(raw: bytes) -> tuple[str, bool]:
     """The marked text of a line of UTF-8, see :func:`mark_invalid_bytes`, and whether it has odd bytes."""
     try:
-        return DecodedText(str(raw, "utf-8"), False)
+        return str(raw, "utf-8"), False
     except UnicodeDecodeError:
-        return DecodedText(mark_invalid_bytes(raw.decode("utf-8", "surrogateescape")), True)
+        return mark_invalid_bytes(raw.decode("utf-8", "surrogateescape")), True
 
 
 def mark_invalid_bytes(text: str) -> str:

@@ -314,7 +314,7 @@ def read(
     """
     turns = _select_turns(source.talk.turns, which)
     name, raw, sizes = _read_listed_calls(source, turns, dialect, limits)
-    spoken = [bool(turn.words) and (turn.spoken or not any(sizes)) for turn in turns]
+    spoken = [(turn.spoken or not any(sizes)) and bool(turn.words) for turn in turns]
     if any(spoken):
         spoken_dialect, raw = _read_turns_with_prose(turns, spoken, (raw, sizes), words)
         name = spoken_dialect if spoken_dialect is not None and not any(sizes) else name
