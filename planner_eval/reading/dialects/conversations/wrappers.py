@@ -134,17 +134,17 @@ def take_inside(key: str) -> TakeFunction:
 
 
 def take_event(walk: TurnCollector, item: JsonObject) -> None:
-    """An event of a stream, which holds a piece of an answer."""
+    """an event of a stream, which holds a piece of an answer."""
     raise ParseError(STREAM_PIECE_MESSAGE, code="parse.shape")
 
 
 def take_error(walk: TurnCollector, item: JsonObject) -> None:
-    """An API's error in place of an answer."""
+    """an API's error in place of an answer."""
     walk.turn(failure_state(item["error"]))
 
 
 def take_batch(walk: TurnCollector, item: JsonObject) -> None:
-    """A line of an API's batch: the answer's body, with its status."""
+    """a line of an API's batch: the answer's body, with its status."""
     body, status = item.get("body", item), item.get("status_code")
     if isinstance(status, int) and status >= 400:
         walk.turn(failure_state(body if isinstance(body, dict) and body else f"status {status}"))
@@ -422,76 +422,118 @@ class WrapperKind(NamedTuple):
 
     Args:
         key: A key that all objects of the kind have.
+        what: What it is, in words.
         fits: Whether an object that has the key is of the kind.
         opener: How it is taken.
     """
 
     key: str
+    what: str
     fits: Callable[[JsonObject], bool]
     opener: TakeFunction
 
 
 def _make_kind(
-    key: str, fits: type | Callable[[JsonObject], bool], opener: TakeFunction | None = None
+    key: str, what: str, fits: type | Callable[[JsonObject], bool], opener: TakeFunction | None = None
 ) -> WrapperKind:
     """A kind of which what stands under the key has a type; without an opener that is all that is taken."""
     holds = (lambda item: isinstance(item.get(key), fits)) if isinstance(fits, type) else fits
-    return WrapperKind(key, holds, opener or take_inside(key))
+    return WrapperKind(key, what, holds, opener or take_inside(key))
 
 
 _RESULT_TYPES = ("succeeded", "errored", "canceled", "expired")
-KINDS = tuple(itertools.starmap(_make_kind, (
-    # ShareGPT: a message of `from` and `value`.
-    ("from", lambda item: isinstance(item["from"], str) and "value" in item, take_shared),
-    # LangChain's `messages_to_dict`: `type` and `data`.
-    ("data", lambda item: isinstance(item["data"], dict) and _speaks(item), take_wrapped),
-    # LangChain's `dumpd`: a message's constructor.
-    ("kwargs", lambda item: "lc" in item and isinstance(item["kwargs"], dict)),
-    # OpenAI Agents SDK: an item of a run.
-    ("raw_item", dict),
-    # An event of a stream, which is not a complete answer.
-    ("type", _is_event, take_event),
-    # LangChain: a message, by `model_dump()`.
-    ("type", lambda item: _speaks(item) and "content" in item, take_framework),
-    # OpenAI Responses, Agents SDK's `to_input_list()`: an item.
-    ("type", lambda item: isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS, take_item),
-    # OpenAI Responses: a message without its role.
-    ("type", lambda item: item["type"] == "message" and "content" in item, take_alone),
-    # OpenAI ChatCompletion, and compatible APIs.
-    ("choices", list, take_choices),
-    # Gemini, in both spellings of its keys.
-    ("candidates", list, take_candidates),
-    # Gemini: a prompt that was blocked.
-    ("candidates", lambda item: "promptFeedback" in item or "prompt_feedback" in item, take_candidates),
-    # Gemini: a prompt that was blocked.
-    ("promptFeedback", dict, take_candidates),
-    # A conversation.
-    ("output", holds_output_messages, take_output_messages),
-    # OpenAI Responses.
-    ("output", _is_response, take_response),
-    # Bedrock Converse.
-    ("output", lambda item: isinstance(item["output"], dict) and "message" in item["output"], take_converse),
-    # An API's error, alone or in a line of a batch.
-    ("error", _is_error, take_error),
-    # OpenAI Batch: `status_code` and `body`.
-    ("status_code", int, take_batch),
-    # A line of OpenAI's or Gemini's batches.
-    ("response", _holds_message("response")),
-    # A line of a batch of Bedrock's.
-    ("modelOutput", _holds_message("modelOutput")),
-    # Anthropic message batches: a result.
-    ("result", lambda item: isinstance(item["result"], dict) and item["result"].get("type") in _RESULT_TYPES,
-     take_result),
-    # A conversation, of Gemini's in `contents`, of ShareGPT's in `conversations`; LangGraph's state.
-    *((key, list) for key in ("messages", "conversations", "conversation", "contents")),
-    # Ollama: an answer of one message.
-    ("message", lambda item: isinstance(item["message"], dict)
-     and not item["message"].keys().isdisjoint(("role", "content", *CALL_LIST_KEYS)), take_alone),
-    # A message without a role that calls nothing.
-    *((key, _is_answer_without_role, take_alone) for key in CALL_LIST_KEYS),
-    # A server's text, with the reason why it stops.
-    *((key, _is_text_answer, take_text) for key in REASON_KEYS),
-)))  # fmt: skip
+KINDS = tuple(
+    itertools.starmap(
+        _make_kind,
+        (
+            (
+                "from",
+                "ShareGPT: a message of `from` and `value`",
+                lambda item: isinstance(item["from"], str) and "value" in item,
+                take_shared,
+            ),
+            (
+                "data",
+                "LangChain's `messages_to_dict`: `type` and `data`",
+                lambda item: isinstance(item["data"], dict) and _speaks(item),
+                take_wrapped,
+            ),
+            (
+                "kwargs",
+                "LangChain's `dumpd`: a message's constructor",
+                lambda item: "lc" in item and isinstance(item["kwargs"], dict),
+            ),
+            ("raw_item", "OpenAI Agents SDK: an item of a run", dict),
+            ("type", "an event of a stream, which is not a complete answer", _is_event, take_event),
+            (
+                "type",
+                "LangChain: a message, by `model_dump()`",
+                lambda item: _speaks(item) and "content" in item,
+                take_framework,
+            ),
+            (
+                "type",
+                "OpenAI Responses, Agents SDK's `to_input_list()`: an item",
+                lambda item: isinstance(item["type"], str) and item["type"] in _NON_CALL_ITEMS,
+                take_item,
+            ),
+            (
+                "type",
+                "OpenAI Responses: a message without its role",
+                lambda item: item["type"] == "message" and "content" in item,
+                take_alone,
+            ),
+            ("choices", "OpenAI ChatCompletion, and compatible APIs", list, take_choices),
+            ("candidates", "Gemini, in both spellings of its keys", list, take_candidates),
+            (
+                "candidates",
+                "Gemini: a prompt that was blocked",
+                lambda item: "promptFeedback" in item or "prompt_feedback" in item,
+                take_candidates,
+            ),
+            ("promptFeedback", "Gemini: a prompt that was blocked", dict, take_candidates),
+            ("output", "a conversation", holds_output_messages, take_output_messages),
+            ("output", "OpenAI Responses", _is_response, take_response),
+            (
+                "output",
+                "Bedrock Converse",
+                lambda item: isinstance(item["output"], dict) and "message" in item["output"],
+                take_converse,
+            ),
+            ("error", "an API's error, alone or in a line of a batch", _is_error, take_error),
+            ("status_code", "OpenAI Batch: `status_code` and `body`", int, take_batch),
+            ("response", "a line of OpenAI's or Gemini's batches", _holds_message("response")),
+            ("modelOutput", "a line of a batch of Bedrock's", _holds_message("modelOutput")),
+            (
+                "result",
+                "Anthropic message batches: a result",
+                lambda item: isinstance(item["result"], dict) and item["result"].get("type") in _RESULT_TYPES,
+                take_result,
+            ),
+            ("messages", "a conversation; LangGraph's state", list),
+            ("conversations", "ShareGPT: a conversation", list),
+            ("conversation", "a conversation", list),
+            ("contents", "Gemini: a conversation", list),
+            (
+                "message",
+                "Ollama: an answer of one message",
+                lambda item: (
+                    isinstance(item["message"], dict)
+                    and not item["message"].keys().isdisjoint(("role", "content", *CALL_LIST_KEYS))
+                ),
+                take_alone,
+            ),
+            *(
+                (key, "a message without a role that calls nothing", _is_answer_without_role, take_alone)
+                for key in CALL_LIST_KEYS
+            ),
+            *(
+                (key, "a server's text, with the reason why it stops", _is_text_answer, take_text)
+                for key in REASON_KEYS
+            ),
+        ),
+    )
+)
 """The kinds of objects, in the order in which they are asked; an object with a `role` is a message."""
 
 MARKER_KEYS = frozenset({"role", *(kind.key for kind in KINDS)})
