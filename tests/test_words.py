@@ -11,6 +11,9 @@ from typing import Any
 
 from planner_eval.base.errors import PlanevalError
 from planner_eval.reading.dialects.read import parse
+from planner_eval.reading.files.costs import recorded_costs
+from planner_eval.reading.files.questions import question_field
+from planner_eval.reading.files.trials import recorded_verdict, trial_of
 from planner_eval.reading.parse import parse as parse_record
 from planner_eval.reading.parse import read
 from tests.conftest import ROOT, AsKept
@@ -31,7 +34,10 @@ def said(text: str, *, file: bool) -> Any:
             records = read(json.loads(text), role=role)
             found += [role, records.content, records.id_field]
             for one in records.records:
-                found.append([one.id, printed(parse_record(one)) if one.error is None else str(one.error)])
+                plan = printed(parse_record(one)) if one.error is None else str(one.error)
+                beside = (trial_of(one), recorded_verdict(one), recorded_costs(one))
+                found.append([one.id, plan, *filter(None, beside)])
+            found += question_field(None, records)[1]
         return found
     except PlanevalError as error:
         return str(error).split("\n")[0]

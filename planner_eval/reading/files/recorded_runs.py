@@ -422,7 +422,7 @@ def _costs_in(data: Any, depth: int, *, record: bool = False) -> dict[str, float
             return {}
         costs = [_costs_in(item, depth + 1) for item in items]
         return _sum_costs(_without_nested(items, costs)) if any(costs) else {}
-    if not isinstance(data, Mapping) or (not record and data.get("role") in _UNSEEN_ROLES):
+    if not isinstance(data, Mapping) or (not record and str(data.get("role")) in _UNSEEN_ROLES):
         return {}
     own = dict(_own_costs(data))
     for key in _ABOUT_KEYS:
