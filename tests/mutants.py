@@ -1,6 +1,6 @@
 """Small faults planted one at a time in the code, and which of them ``make test`` does not notice.
 
-    python -m tests.mutants [--limit N] [--seed S] [--jobs J] [MODULE…]
+    python -m tests.mutants [--limit N] [--seed S…] [--jobs J] [MODULE…]
 
 First all of ``make test`` runs once, and which lines each test function runs is stored in out/mutants/ for
 this state of the package; later runs repeat it only for files of tests that have changed (after a change of
@@ -497,7 +497,7 @@ class Trial:
         self.first = [tests.of(mutant, first) for mutant in sample]  # no fork has the database
         self.every = [tests.of(mutant, inf) for mutant in sample]
         self.failed = False
-        self.verdicts: list[str] = []
+        self.verdicts: dict[int, str] = {}
         self.watch = Watch(tests.seconds)
         self.noticed: Counter[tuple[str, str]] = Counter()  # of a file, by a test
         self.passing: dict[tuple[str, bool], bool] = {}  # without fault, collected or imported anew
@@ -529,7 +529,7 @@ class Trial:
         with open(reader, encoding="utf-8") as lines:
             for line in lines:
                 number, _, verdict = line.strip().partition(" ")
-                self.verdicts.append(verdict)
+                self.verdicts[int(number)] = verdict
                 if verdict != "noticed":
                     os.write(SHOWN, f"{self.sample[int(number)]} ({verdict})\n".encode())
         return True
@@ -549,6 +549,7 @@ class Trial:
                     fitting[0].append(number)
                 else:
                     groups.append([number])
+        os.write(SHOWN, f"{sum(map(len, groups))} are left for all tests\n".encode())
         for group in groups:
             noticed = self.together(group)
             yield from ((number, "noticed" if number in noticed else "survived") for number in group)
@@ -657,9 +658,9 @@ def changed_files() -> list[str]:
 def main() -> int:
     """Print the survivors and the share that was noticed; 1 where the share is below 90 %."""
     parser = argparse.ArgumentParser(description="Which planted faults no test notices.")
-    parser.add_argument("--limit", type=int, default=150, help="mutants to try (150)")
-    parser.add_argument("--seed", type=int, default=0, help="which sample (0)")
-    parser.add_argument("--seconds", type=float, default=8, help="of tests tried on each by itself (8)")
+    parser.add_argument("--limit", type=int, default=150, help="mutants to try of each sample (150)")
+    parser.add_argument("--seed", type=int, nargs="+", default=[0], help="which samples (0)")
+    parser.add_argument("--seconds", type=float, default=4, help="of tests tried on each by itself (4)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="mutants tried at once")
     parser.add_argument(
         "modules", nargs="*", default=ROOMS, help=f"folders and files in the package ({', '.join(ROOMS)})"
@@ -672,16 +673,21 @@ def main() -> int:
         parser.error(f"{PACKAGE} has no module {', '.join(options.modules)}")
     tests = recorded()
     mutants = [mutant for file in files for mutant in mutants_of(file, (ROOT / file).read_text("utf-8"))]
-    Random(options.seed).shuffle(mutants)
-    compiling = (mutant for mutant in mutants if planted([mutant], (ROOT / mutant.file).read_text("utf-8")))
-    sample = list(islice(compiling, options.limit))
-    print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules, seed {options.seed}", flush=True)
+    sample: list[Mutant] = []
+    ends: list[int] = []
+    for seed in options.seed:
+        drawn = Random(seed).sample(mutants, len(mutants))
+        compiling = (each for each in drawn if planted([each], (ROOT / each.file).read_text("utf-8")))
+        sample += islice(compiling, options.limit)
+        ends.append(len(sample))
+    print(f"{len(sample)} of {len(mutants)} mutants of {len(files)} modules", flush=True)
     begin = monotonic()
     trial = Trial([*map(tests.placed, sample)], tests, options.jobs, options.seconds)
     pytest.main(QUIET, plugins=[trial, trial.watch])
-    count = Counter(trial.verdicts)
-    share = count["noticed"] / len(sample)
-    print(", ".join(f"{number} {verdict}" for verdict, number in count.most_common()), end="; ")
+    for seed, start, end in zip(options.seed, [0, *ends], ends, strict=False):
+        count = Counter(trial.verdicts[number] for number in range(start, end))
+        print(f"seed {seed}: {', '.join(f'{number} {verdict}' for verdict, number in count.most_common())}")
+    share = sum(verdict == "noticed" for verdict in trial.verdicts.values()) / len(sample)
     print(f"noticed {share:.1%} of {len(sample)}, {monotonic() - begin:.0f} s")
     if changed := changed_files():
         print(f"planted faults have written into the tree; look at: {', '.join(changed)}")
