@@ -20,6 +20,7 @@ from planner_eval.comparison.policy.dates import normalise_date, normalise_time
 from planner_eval.comparison.policy.file import load_policy
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.values import (
+    COMPARE,
     LEAF_NORMALISERS,
     Rule,
     casefold,
@@ -27,7 +28,7 @@ from planner_eval.comparison.policy.values import (
     remove_blanks,
 )
 from planner_eval.plan.model import Call, Plan
-from tests.conftest import ROOT, examples, tables
+from tests.conftest import ROOT, AsKept, examples, tables
 from tests.inside import planeval
 
 TABLES = tables(__file__)
@@ -36,6 +37,7 @@ CASES = [
     json.loads(line)
     for line in (ROOT / "tests" / "cases" / "values.jsonl").read_text(encoding="utf-8").splitlines()
 ]
+PAIRS = ROOT / "tests" / "cases" / "value_pairs.jsonl"
 PAGE = ROOT / "docs" / "values.md"
 
 
@@ -46,6 +48,22 @@ def test_a_form_is_read_as_the_table_says(case: dict[str, Any]) -> None:
         assert read == Decimal(wanted)
     else:
         assert (type(read), read) == (type(wanted), wanted)
+
+
+def test_what_is_said_of_a_value_beside_another(as_kept: AsKept) -> None:
+    """The rules by which they are equal, and what differs where one call, and where three, have them."""
+    rows = []
+    for pred, gold in (line[:2] for line in map(json.loads, PAIRS.read_text("utf-8").splitlines())):
+        sides = [[Call(f"c{at}", name, (("x", value), ("y", at))) for at, name in enumerate("fgh")]
+                 for value in (pred, gold)]  # fmt: skip
+        first, every = ([Plan(tuple(calls[:count])) for calls in sides] for count in (1, 3))
+        rules = [
+            name for name in COMPARE if diff(*first, policy=Policy(rules=(Rule("*", compare=(name,)),))).same
+        ]
+        rows.append(
+            [pred, gold, " ".join(rules), *(str(diff(*plans)).split("\n", 1)[1:] for plans in (first, every))]
+        )
+    as_kept(PAIRS, rows)
 
 
 def test_the_page_has_the_table(request: pytest.FixtureRequest) -> None:

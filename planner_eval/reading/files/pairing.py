@@ -444,8 +444,12 @@ def _warn_positions_as_ids(pred: PlanFile, gold: PlanFile) -> Iterator[str]:
 
 
 def _format_first_files(files: list[str]) -> str:
-    """Some files in words: the first three, and how many more."""
-    more = f" and {len(files) - 3:,} more files" if len(files) > 3 else ""
+    """Some files in words: the first three, and how many more.
+
+    >>> _format_first_files([*"abc"]), _format_first_files([*"abcd"])
+    ('a, b, c', 'a, b, c and 1 more file')
+    """
+    more = f" and {format_count(len(files) - 3, 'more file')}" if len(files) > 3 else ""
     return ", ".join(files[:3]) + more
 
 

@@ -52,6 +52,9 @@ def describe_before_cut(plan: Plan, gold: Plan | None) -> str:
     >>> describe_before_cut(Plan((found, Call("b", "wait"), Call("c", "wait"))),
     ...     Plan((found, Call("d", "book"))))
     "find(x=1); wait() ×2; the first agrees with gold's first"
+    >>> many = tuple(Call(f"c{number}", "find", (("x", number),)) for number in range(15))
+    >>> len(describe_before_cut(Plan(many), None))
+    160
     """
     runs = [(name, len([*same])) for name, same in groupby(map(call_name, plan.calls))]
     text = "; ".join(f"{name} ×{times}" if times > 1 else name for name, times in runs[:MAX_VALUE_LENGTH])
