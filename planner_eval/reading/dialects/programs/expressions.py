@@ -243,8 +243,9 @@ class Machine(ProgramState):
             reason = "a format"
         elif isinstance(node, ast.Call):
             reason = "a call of a computed function"
-        first, *others = inner_expressions(node)
-        values = [self.value(first)]
+        inner = inner_expressions(node)  # none of a template of JavaScript's
+        others = inner[1:]
+        values = [self.value(first) for first in inner[:1]]
         if isinstance(node, (ast.IfExp, ast.BoolOp)):
             message = "the calls in all branches of a conditional expression count, each once"
             self.control.append(("code.branch", message, self.span(node)))
