@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from planner_eval.comparison.diff import diff
+from planner_eval.comparison.matching import blocks
 from planner_eval.comparison.matching.align import Alignment, align, match
 from planner_eval.comparison.matching.likeness import Tool, _augment, assign
 from planner_eval.comparison.matching.pairing import ALONE, Pairing, PlanCalls
@@ -141,6 +142,16 @@ def test_a_block_is_proved_by_its_bound_unless_it_is_large(count: int, proved: b
         found = align(Plan((*pred.calls, *more)), gold)
         assert found.pairs == tuple((count - 1 - i, i) for i in range(count))
         assert found.proved is proved
+
+
+@tabled("holders, pred, gold, pairs")
+def test_in_a_huge_block_calls_that_share_rare_values_are_partners(
+    holders: int, pred: str, gold: str, pairs: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in {"MAX_PLAIN_CELLS": 1, "MAX_TABLE_CELLS": 1, "MAX_HOLDERS": holders}.items():
+        monkeypatch.setattr(blocks, name, limit)
+    found = diff(parse(pred), parse(gold))
+    assert (sorted(map(list, found.alignment.pairs)), found.proved) == (pairs, False)
 
 
 def test_many_replaced_calls_say_that_nothing_is_proved() -> None:
