@@ -375,12 +375,13 @@ class CauseSums:
         own: dict[tuple[str, ...], list[int]] = {}
         for cause in credits.causes:
             costs = round(cause.exact * _UNIT), round(cause.similarity * _UNIT)
-            for index, cost in enumerate(costs):
-                self.lost[index] += cost
+            self.lost[1] += costs[1]
             for group in cause.groups:
                 sums = own.setdefault(group, [1, 0, 0, 0])
                 sums[1] += costs[0]
                 sums[2] += costs[1]
+        # A pair is right or wrong: of the rounded parts of 70 causes 1e-08 would be left.
+        self.lost[0] += _UNIT * round(sum(cause.exact for cause in credits.causes))
         for group in credits.right:
             own[group][3] = 1
         for group, sums in own.items():

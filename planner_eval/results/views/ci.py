@@ -211,6 +211,11 @@ def _rule(code: str) -> JsonObject:
 
 
 def _invocation(left: int) -> JsonObject:
+    """How the run went, with how many findings are left out.
+
+    >>> _invocation(3)["toolExecutionNotifications"][0]["message"]["text"].partition(":")[0]
+    '3 findings are left out'
+    """
     if not left:
         return {"executionSuccessful": True}
     shown = f"{MAX_RESULTS:,} of {left + MAX_RESULTS:,} are shown, the worst first"
