@@ -556,3 +556,21 @@ def test_each_call_of_gold_is_listed_once_for_extra_calls(monkeypatch: pytest.Mo
     found = diff(calls(*gold, *(f"f(x={number})" for number in range(100, 140))), calls(*gold))
     assert [edit.code for edit in found.edits] == ["call.extra"] * 40
     assert 40 <= len(listed) <= 80
+
+
+@tabled("patches, plans, name, wanted")
+def test_a_plan_is_repaired_by_the_patch_of_its_id(
+    patches: list[str | None], plans: list[str | None], name: str | None, wanted: str
+) -> None:
+    """Each sets x to 2; None is one without an id."""
+    patch = make_patch(pe.diff("f(x=1)", "f(x=2)"))
+    listed = [patch if one is None else {"id": one, **patch} for one in patches]
+    records = "f(x=1)" if plans == [None] else [{"id": one, "plan": "f(x=1)"} for one in plans]
+    try:
+        found = pe.apply(listed[0] if patches == [None] else listed, records, id=name)
+    except InputError as error:
+        said = str(error)
+    else:
+        results = [found] if isinstance(found, Plan) else [one.plan or one.error for one in found]
+        said = " ".join(str(one if isinstance(one, str) else one.calls[0].arguments[0][1]) for one in results)
+    assert said == wanted
