@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.listing import prove
 from planner_eval.reading.dialects.notations.json_rows import has_usual_template
-from planner_eval.reading.dialects.table import table
+from planner_eval.reading.dialects.table import _may_have_entry_points, table
 from tests.conftest import ROOT, tables
 from tests.inside import planeval
 
@@ -79,3 +80,30 @@ print(*before, [row.name for row in custom_rows()])
     done = subprocess.run(argv, capture_output=True, text=True, env=held)
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"[] {info.name == 'EGG-INFO'} ['own']\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "path", "expected"),
+    [
+        ("own-1.0.dist-info/entry_points.txt", "[planner_eval.wrappers]", "", True),
+        ("own.egg-info/entry_points.txt", "[planner_eval.wrappers]", "", True),
+        ("own.egg-info/entry_points.txt/a", "", "", True),
+        ("own.egg", "", "", True),
+        ("own.zip", "", "own.zip", True),
+        ("any", "", "own.egg", True),
+        ("own-1.0.dist-info/entry_points.txt", "[console_scripts]", "", False),
+        ("own-1.0.dist-info/METADATA", "", "", False),
+        ("own.egg-info", "", "", False),
+        ("own/entry_points.txt", "[planner_eval.wrappers]", "", False),
+        ("any", "", "missing", False),
+    ],
+)
+def test_packages_are_asked_for_rows_where_one_may_have_some(
+    file: str, text: str, path: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    finders = [each for each in sys.meta_path if not hasattr(each, "find_distributions")]
+    monkeypatch.setattr(sys, "meta_path", [*finders, PathFinder])
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / path)])
+    assert _may_have_entry_points() is expected

@@ -149,8 +149,8 @@ def _may_have_entry_points() -> bool:
     for path in sys.path:
         if os.path.isfile(path) or path.rstrip(os.sep).endswith(".egg"):
             return True
-        with suppress(OSError):
-            for entry in os.scandir(path or "."):
+        with suppress(OSError), os.scandir(path or ".") as entries:
+            for entry in entries:
                 if entry.name.endswith(".egg") or (
                     entry.name.endswith(_METADATA_SUFFIXES) and _declares_group(entry.path)
                 ):

@@ -134,17 +134,17 @@ def take_inside(key: str) -> TakeFunction:
 
 
 def take_event(walk: TurnCollector, item: JsonObject) -> None:
-    """an event of a stream, which holds a piece of an answer."""
+    """An event of a stream, which holds a piece of an answer."""
     raise ParseError(STREAM_PIECE_MESSAGE, code="parse.shape")
 
 
 def take_error(walk: TurnCollector, item: JsonObject) -> None:
-    """an API's error in place of an answer."""
+    """An API's error in place of an answer."""
     walk.turn(failure_state(item["error"]))
 
 
 def take_batch(walk: TurnCollector, item: JsonObject) -> None:
-    """a line of an API's batch: the answer's body, with its status."""
+    """A line of an API's batch: the answer's body, with its status."""
     body, status = item.get("body", item), item.get("status_code")
     if isinstance(status, int) and status >= 400:
         walk.turn(failure_state(body if isinstance(body, dict) and body else f"status {status}"))
