@@ -531,8 +531,12 @@ class Trial:
                 number, _, verdict = line.strip().partition(" ")
                 self.verdicts[int(number)] = verdict
                 if verdict != "noticed":
-                    os.write(SHOWN, f"{self.sample[int(number)]} ({verdict})\n".encode())
+                    self.show(int(number), verdict)
         return True
+
+    def show(self, number: int, verdict: str) -> None:
+        """Say what becomes of a mutant."""
+        os.write(SHOWN, f"{self.sample[number]} ({verdict})\n".encode())
 
     def judged(self, numbers: Iterable[int]) -> Iterator[tuple[int, str]]:
         """What becomes of mutants: of each by itself, then of those that are left together."""
@@ -543,16 +547,20 @@ class Trial:
             elif self.is_noticed(number):
                 yield number, "noticed"
             else:
+                self.show(number, "left for all tests")
                 fits = self.sample[number].fits
                 fitting = [group for group in groups if all(fits(self.sample[other]) for other in group)]
                 if fitting:
                     fitting[0].append(number)
                 else:
                     groups.append([number])
-        os.write(SHOWN, f"{sum(map(len, groups))} are left for all tests\n".encode())
         for group in groups:
-            noticed = self.together(group)
-            yield from ((number, "noticed" if number in noticed else "survived") for number in group)
+            noticed = set()
+            for number in self.together(group):
+                noticed.add(number)
+                self.show(number, "noticed after all")
+                yield number, "noticed"
+            yield from ((number, "survived") for number in group if number not in noticed)
 
     def is_noticed(self, number: int) -> bool:
         """Whether one of the first tests notices a mutant, or one that has noticed others of its file."""
@@ -567,9 +575,8 @@ class Trial:
             names = [left for left in names if left != name] if name else []
         return False
 
-    def together(self, group: Sequence[int]) -> Set[int]:
-        """Which of some mutants any test notices: all are planted at once."""
-        noticed: set[int] = set()
+    def together(self, group: Sequence[int]) -> Iterator[int]:
+        """Those of some mutants that any test notices: all are planted at once."""
 
         def concerned(numbers: Iterable[int]) -> set[str]:
             return {name for number in numbers for name in self.every[number]}
@@ -579,11 +586,10 @@ class Trial:
             new = self.culprits(left, [name] if name else names) if self.passes(name, left[0]) else []
             if not name and not new:
                 break
+            yield from new
             left = [number for number in left if number not in new]
-            noticed.update(new)
             wanted = concerned(left)
             names = [other for other in names[names.index(name) + 1 if name else 0 :] if other in wanted]
-        return noticed
 
     def culprits(self, group: Sequence[int], names: Sequence[str]) -> list[int]:
         """Those of some mutants, which together fail tests, that fail them alone."""

@@ -145,5 +145,5 @@ def test_whose_fault_it_is_is_searched_among_those_planted_at_once(monkeypatch: 
 
     monkeypatch.setattr(trial, "failing", failing)
     monkeypatch.setattr(trial, "passes", lambda name, number: name != "flaky")
-    assert trial.together(range(6)) == {1, 4, 5}
+    assert {*trial.together(range(6))} == {1, 4, 5}
     assert {number for number, verdict in trial.judged(range(6)) if verdict == "noticed"} == {1, 4, 5}
