@@ -13,7 +13,7 @@ from planner_eval.reading.dialects.detect import may_hold_call
 from planner_eval.reading.dialects.finding import answers, find
 from planner_eval.reading.dialects.finding.blocks import BlockReader
 from planner_eval.reading.dialects.finding.edited_text import TextView
-from planner_eval.reading.dialects.programs.python_ast import parse_syntax
+from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from tests.conftest import tables
 from tests.test_dialect_cases import CASES, split
 

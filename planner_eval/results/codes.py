@@ -184,7 +184,7 @@ def explain_code(entry: CodeEntry) -> str:
       example: There is nothing to do.
       fix: Nothing, if the model was right not to call a tool.
       see docs/codes.md#plan.no_call
-    >>> print(explain_code(_notation_entries("nestful")[0]).rpartition("  ")[2])
+    >>> print(explain_code(find_codes("nestful")[-1]).rpartition("  ")[2])
     see docs/dialects.md#nestful
     >>> explain_code(term_entries()[0]).rpartition("  ")[2].startswith("see docs/glossary.md#")
     True

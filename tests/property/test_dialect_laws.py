@@ -26,8 +26,9 @@ from planner_eval.reading.dialects.notations.appbench import read_fast
 from planner_eval.reading.dialects.notations.appbench import read_grammar as appbench_grammar
 from planner_eval.reading.dialects.notations.framed import named_terminals, run_row_grammar, token_pattern
 from planner_eval.reading.dialects.notations.framed import terminals as section_terminals
-from planner_eval.reading.dialects.programs.python_ast import follow, parse_syntax
+from planner_eval.reading.dialects.programs.python_ast import follow
 from planner_eval.reading.dialects.programs.python_calls import read_grammar
+from planner_eval.reading.dialects.programs.syntax import parse_syntax
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.dialects.repairs import repairs
 from planner_eval.reading.dialects.table import table

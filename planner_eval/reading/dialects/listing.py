@@ -9,6 +9,7 @@ from planner_eval.base.errors import InputError, ParseError, WriteError
 from planner_eval.base.json_text import decode_whole
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.conversations.messages import add_call_form
+from planner_eval.reading.dialects.dialect import SHAPES
 from planner_eval.reading.dialects.notations.json_rows import count_matching_keys, has_usual_template
 from planner_eval.reading.dialects.read import parse, write_text
 from planner_eval.reading.dialects.references import NOTATIONS
@@ -127,7 +128,8 @@ def prove(row: Wrapper, source: str) -> None:
         raise InputError(
             f"{where}: its 'example' cannot be read with the row's own settings: {error.reason}"
         ) from None
-    if isinstance(row.call, str) and row.call and not has_usual_template(row):
+    own_form = SHAPES[row.shape].form != "others" and isinstance(row.call, str) and row.call
+    if own_form and not has_usual_template(row):
         add_call_form(row.name, lambda item: count_matching_keys(row, item) > 0)
     if not plan.calls:
         raise InputError(
