@@ -582,14 +582,12 @@ class Trial:
             return {name for number in numbers for name in self.every[number]}
 
         left, names = [*group], sorted(concerned(group), key=lambda name: (self.seconds[name], name))
-        while names and (name := self.failing(left, names)) is not None:
-            new = self.culprits(left, [name] if name else names) if self.passes(name, left[0]) else []
-            if not name and not new:
-                break
+        while names and (name := self.failing(left, names)):
+            new = self.culprits(left, [name]) if self.passes(name, left[0]) else []
             yield from new
             left = [number for number in left if number not in new]
             wanted = concerned(left)
-            names = [other for other in names[names.index(name) + 1 if name else 0 :] if other in wanted]
+            names = [other for other in names[names.index(name) + 1 :] if other in wanted]
 
     def culprits(self, group: Sequence[int], names: Sequence[str]) -> list[int]:
         """Those of some mutants, which together fail tests, that fail them alone."""
@@ -628,8 +626,8 @@ class Trial:
     def in_place(self, mutants: Sequence[Mutant], names: Sequence[str]) -> int:
         """Run the tests that were collected: 1 if one fails, ANEW where no function takes the faulty code."""
         for file, (source, faulty) in faulty_sources(mutants).items():
-            if not replace_code(self.functions, file, source, faulty):
-                return ANEW
+            if not replace_code(self.functions, file, source, faulty) and len(mutants) == 1:
+                return ANEW  # among several it stays without effect
         for cache in self.caches:
             cache.cache_clear()
         items = [item for name in names for item in self.items.get(name, ())]
