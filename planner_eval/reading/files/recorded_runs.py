@@ -179,6 +179,11 @@ def format_ids_repeated_beyond_trials(records: Records) -> list[str]:
 
 
 def _with_own_task(record: Record) -> Record:
+    """A record that knows of which task it is a trial.
+
+    >>> [_with_own_task(Record("p", 0, name, None, fields={"trial": 0})).task for name in ("7/0", "7", None)]
+    ['7', '7', None]
+    """
     trial = trial_of(record)
     return record if trial is None else record._replace(task=trial.task)
 
