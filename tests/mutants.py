@@ -554,7 +554,6 @@ class Trial:
                     fitting[0].append(number)
                 else:
                     groups.append([number])
-        os.write(SHOWN, f"{sum(map(len, groups))} are left for all tests\n".encode())
         for group in groups:
             noticed = set()
             for number in self.together(group):

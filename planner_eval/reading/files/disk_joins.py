@@ -317,7 +317,12 @@ class LazyPairs(LazySequence[Pair]):
 
 
 class RecordChain(Sequence[Record]):
-    """Two sequences of records as one."""
+    """Two sequences of records as one.
+
+    >>> chain = RecordChain("ab", "c")  # sequences of any kind
+    >>> chain[0], chain[2], chain[-1], chain[1:], len(chain), [*chain]
+    ('a', 'c', 'c', ('b', 'c'), 3, ['a', 'b', 'c'])
+    """
 
     def __init__(self, first: Records, second: Records) -> None:
         self.first, self.second = first, second

@@ -165,7 +165,11 @@ def expand_calls(by_tool: Iterable[tuple[str, JsonObject]]) -> ExpandedCalls:
 
 
 def _expand_values(values: list[Any], where: str) -> list[Any]:
-    """The values that a list of accepted ones stands for, those inside of objects spelled out."""
+    """The values that a list of accepted ones stands for, those inside of objects spelled out.
+
+    >>> _expand_values([2, [{"a": [1, 5]}, "b"]], "f: x")
+    [2, [{'a': 1}, 'b'], [{'a': 5}, 'b']]
+    """
     options = [option for value in values for option in islice(_expand_value(value), _MAX_OPTIONS + 1)]
     if len(options) > _MAX_OPTIONS:
         raise ParseError(f"{where} accepts more than {_MAX_OPTIONS} values", code="parse.limit")

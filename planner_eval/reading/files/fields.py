@@ -304,6 +304,9 @@ def row_data(rows: Iterable[Mapping[str, Any]], *, nulls: bool = False) -> Itera
 
     >>> list(row_data([{"id": 1, "gold": None, "plan": [{"name": "f", "arguments": {"a": 1, "b": None}}]}]))
     [{'id': 1, 'plan': [{'name': 'f', 'arguments': {'a': 1}}]}]
+    >>> from array import array
+    >>> list(row_data([{"id": complex("nan"), "plan": array("i", [1]), "at": [1 + 2j], "in": (b"a",)}]))
+    [{'plan': [1], 'at': ['(1+2j)'], 'in': ['a']}]
     """
     for row in rows:
         cells = {

@@ -207,6 +207,8 @@ def unfold(data: Any) -> list[FrameworkRecord] | None:
     >>> run = {"task_id": 3, "trial": 0, "traj": [], "info": {"task": {"actions": [], "instruction": "Go!"}}}
     >>> [(record["id"], record["question"]) for record in unfold(run)]
     [('3/0', 'Go!')]
+    >>> unfold(unfold(run)[0]) == unfold(run)
+    True
     """
     if isinstance(data, FrameworkRecord):
         return [data]

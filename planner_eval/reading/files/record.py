@@ -417,6 +417,10 @@ class Origin(NamedTuple):
         mtime: When it was written last, in nanoseconds.
         inode: Its number on its disk.
         digest: BLAKE2b of its bytes; empty where nobody asked for it.
+
+    >>> file, other = Origin("a", 3, 1, 2, "x"), Origin("b", 3, 7, 8, "x")
+    >>> file.same(other), file.same(other._replace(size=4)), file._replace(digest="").same(file)
+    (True, False, False)
     """
 
     path: str
