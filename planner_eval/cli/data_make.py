@@ -270,10 +270,10 @@ def command(
     )
     asked_for = questions.to(made_plans.made)
     own_layout = made_plans.form == OWN_LAYOUT
-    made = [result for result in asked_for if not isinstance(result, NoQuestion)]
+    results = [result for result in asked_for if not isinstance(result, NoQuestion)]
     if own_layout and questions.model is not None:  # records with a place for the reason why there is none
-        made = [r.marked if isinstance(r, NoQuestion) else r for r in asked_for]
-    made_plans = replace(made_plans, made=tuple(made))
+        results = [r.marked if isinstance(r, NoQuestion) else r for r in asked_for]
+    made_plans = replace(made_plans, made=tuple(results))
     if made_plans.made:
         emit(_format_records(made_plans, output), output, plain=True)
     if left := len(asked_for) - len(made_plans.made):

@@ -104,8 +104,8 @@ class Threshold(NamedTuple):
         from planner_eval.results.views.junit import limit_case
 
         name = f"{self.name} ({of})" if of else self.name
-        met, said = check_threshold(name, value, self.least, lower=lower)
-        return limit_case(f"{self.name}={self.least:g}", met=met, said=said, file=file)
+        met, message = check_threshold(name, value, self.least, lower=lower)
+        return limit_case(f"{self.name}={self.least:g}", met=met, said=message, file=file)
 
 
 def _parse_threshold(text: str) -> Threshold:
@@ -329,8 +329,8 @@ def output_options(
     default = f"{help.removesuffix('.')} (default: by the suffix of -o, else {forms[0]})."
     how: dict[str, Any] = {} if late else {"callback": chosen}
     format_option = option("--format", help if late else default, "form", type=click.Choice(forms), **how)
-    made = bundle_options("output", make, ("form", "output", *figures), format_option)
-    return add_options(made, file_option(**file))
+    decorator = bundle_options("output", make, ("form", "output", *figures), format_option)
+    return add_options(decorator, file_option(**file))
 
 
 def picture_option(flag: str, aspect: str, help: str) -> Decorator:

@@ -273,8 +273,8 @@ class Systems(NamedTuple):
             )
 
             how: dict[str, Any] = {"dialect": self.how.dialect, "strict": self.how.repair is False}
-            asked = zip(files, self.predicted, strict=True)
-            files = [read_run_answers(file, run, **how, trials=True) for file, run in asked]
+            answered_runs = zip(files, self.predicted, strict=True)
+            files = [read_run_answers(file, run, **how, trials=True) for file, run in answered_runs]
             golds = read_run_golds(self.predicted[0], self.gold, self.how)
         else:
             golds = self.how.golds(self.gold)

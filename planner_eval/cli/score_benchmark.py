@@ -78,8 +78,10 @@ def score_benchmark(
         if result_file:
             rules = rules._replace(variants=())
         settings = rules.settings
-        whole = published.details or published.judge or published.tools or charted.plot or systems.predicted
-        divisible = not (whole or output.shows("page", "result_file")) and all(
+        needs_all_answers = (
+            published.details or published.judge or published.tools or charted.plot or systems.predicted
+        )
+        divisible = not (needs_all_answers or output.shows("page", "result_file")) and all(
             bench.apart(name, bench.checked(name, settings)) is not None for name in rules.variants
         )
         condition = (

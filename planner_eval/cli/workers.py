@@ -110,21 +110,21 @@ def make_progress(what: str) -> Callable[[int, int, int], None]:
         what: What is counted, in the plural.
     """
     counter = make_counter(what)
-    begun = told = time.monotonic()
+    start = last_report = time.monotonic()
     first: int | None = None
 
     def tell(completed: int, total: int, failed: int) -> None:
-        nonlocal first, told
+        nonlocal first, last_report
         now = time.monotonic()
         first = completed if first is None else first  # what an earlier run did tells nothing of the speed
-        text = progress_line(completed, total, failed, completed - first, now - begun, what)
+        text = progress_line(completed, total, failed, completed - first, now - start, what)
         if not counter.hidden:
             if completed == total:
                 counter.clear()
-            elif now - begun > 1:
+            elif now - start > 1:
                 counter.show(text)
-        elif now - told > _PROGRESS_SECONDS:
-            told = now
+        elif now - last_report > _PROGRESS_SECONDS:
+            last_report = now
             note(text)
 
     return tell
@@ -212,14 +212,14 @@ def run_job(
     from planner_eval.results.runs.folder import input_of, inputs_of
     from planner_eval.results.runs.run import run
 
-    kept: dict[str, Any] = {}
+    run_options: dict[str, Any] = {}
     if folder is not None:
         read = [entry for role, file in files for entry in inputs_of(role, file)]
         inputs = [*read, *more(), *(input_of(role, name) for role, name in used)]
-        kept = {"given": given, "inputs": inputs, "report": report}
+        run_options = {"given": given, "inputs": inputs, "report": report}
     unchanged = make_change_check(*plan_files, used=[name for _, name in used])
     running, progress = work.running(folder, deadline), work.progress(what)
-    with run(job, pairs, running, what=what, progress=progress, unchanged=unchanged, **kept) as result:
+    with run(job, pairs, running, what=what, progress=progress, unchanged=unchanged, **run_options) as result:
         lines = _column_lines if result.rows.endswith(".parquet") else _file_lines
         yield WorkResult(result.sums, Reiterable(lambda: lines(result.rows, job)))
 

@@ -431,17 +431,17 @@ class Fixes:
             if (call is None or call in self._to_gold) and extra.intersection(producers_of(value)):
                 yield self._to_gold.get(call), name
         for edit in diff.edits:
-            places = [place for pair in edit.places for place in pair if place]
-            taken = {*producers_of(edit.gold_value)}
-            if edit.code == "reference.literal" and not missing.isdisjoint(taken):
+            locations = [location for pair in edit.places for location in pair if location]
+            gold_producers = {*producers_of(edit.gold_value)}
+            if edit.code == "reference.literal" and not missing.isdisjoint(gold_producers):
                 # what stands as the other operand goes with its link
                 yield from ((gold.call, gold.argument) for _, gold in edit.places if gold)
             if edit.gold is None:
                 continue
-            if edit.code.endswith(".output") and not renamed.isdisjoint(taken):
+            if edit.code.endswith(".output") and not renamed.isdisjoint(gold_producers):
                 yield edit.gold.call, edit.gold.argument
             if edit.gold.call in renamed and edit.code in UNSHARED_ARGUMENT_CODES:
-                yield from ((edit.gold.call, place.argument) for place in places)
+                yield from ((edit.gold.call, location.argument) for location in locations)
 
     def _chosen(
         self,

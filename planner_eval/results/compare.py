@@ -338,9 +338,9 @@ def comparison_of(
         version: Which version scored them, where it is another.
     """
     first = systems[0]
-    said = zip(*((s.about.answers, s.about.pairing, s.totals.read) for s in systems), strict=True)
+    descriptions = zip(*((s.about.answers, s.about.pairing, s.totals.read) for s in systems), strict=True)
     provenance = {
-        **dict(zip(("answers", "pairing", "notation"), map(_join_unequal, said), strict=True)),
+        **dict(zip(("answers", "pairing", "notation"), map(_join_unequal, descriptions), strict=True)),
         "reading": first.about.reading,
         **first.about.counted,
         **{name: system.about.mark for name, system in zip(names, systems, strict=True) if system.about.mark},

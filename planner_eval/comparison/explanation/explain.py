@@ -113,7 +113,7 @@ def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
         e.gold_value for e in replaced
     ):
         return edits
-    first, *others = replaced
+    first, *further_edits = replaced
     golds = [edit.gold and edit.gold.call for edit in replaced]
     is_chain = all(any(call in edge[:2] for edge in names.gold.edges) for call in golds)
     swapped = first._replace(
@@ -121,9 +121,9 @@ def _merge_tools(edits: list[Draft], names: CallNames) -> list[Draft]:
         code="order.steps" if is_chain else "call.replaced",
         pred_value={edit.pred: edit.pred_value for edit in replaced},
         gold_value={edit.pred: edit.gold_value for edit in replaced},
-        also=tuple((edit.pred, edit.gold) for edit in others),
+        also=tuple((edit.pred, edit.gold) for edit in further_edits),
     )
-    return [swapped if edit is first else edit for edit in edits if edit not in others]
+    return [swapped if edit is first else edit for edit in edits if edit not in further_edits]
 
 
 def _find_wrong_values(edits: list[Draft], names: CallNames) -> Iterator[_WrongValue]:
@@ -206,8 +206,8 @@ def _merge(group: list[_WrongValue], names: CallNames) -> Draft | None:
     edits = [link.edit for link in group]
     pred_values = {edit.pred: edit.pred_value for edit in edits}
     gold_values = {edit.pred: edit.gold_value for edit in edits}
-    (pred, gold), *others = ((edit.pred, edit.gold) for edit in edits)
-    return Draft(name, code, pred, gold, pred_values, gold_values, tuple(others), data)
+    (pred, gold), *further_places = ((edit.pred, edit.gold) for edit in edits)
+    return Draft(name, code, pred, gold, pred_values, gold_values, tuple(further_places), data)
 
 
 def _call_order(edit: Draft) -> tuple[bool, int]:

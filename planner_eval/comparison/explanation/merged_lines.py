@@ -167,10 +167,10 @@ def choose_cheapest(proposals: Iterable[Proposal]) -> list[Proposal]:
     [(0, 1, 2)]
     """
     chosen: list[Proposal] = []
-    told: set[int] = set()
+    covered: set[int] = set()
     for proposal in sorted(proposals, key=lambda proposal: -proposal.saving):
-        if told.isdisjoint(proposal.edits):
-            told.update(proposal.edits)
+        if covered.isdisjoint(proposal.edits):
+            covered.update(proposal.edits)
             chosen.append(proposal)
     return chosen
 
@@ -466,11 +466,11 @@ def _write_run(roots: Roots, edits: list[Edit], calls: list[int]) -> str:
 
 def _write_other_answer(roots: Roots, edits: list[Edit], data: None) -> str:
     """The values of either answer by their names."""
-    ours, theirs = (
+    pred_values, gold_values = (
         format_list(f"{name!r} = {value_name(value, number)}" for name, value in plan.answer or ())
         for plan, number in (_plan_of(roots, is_pred=True), _plan_of(roots, is_pred=False))
     )
-    return f"the answer gives {ours}, expected {theirs}"
+    return f"the answer gives {pred_values}, expected {gold_values}"
 
 
 def _write_missing_answer(_: Roots, edits: list[Edit], data: None) -> str:

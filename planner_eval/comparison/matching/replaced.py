@@ -335,11 +335,11 @@ def find_listed_calls(pairing: Pairing) -> dict[int, ListedCalls]:
 def _find_list_names(list_args: Arguments, single_args: Arguments) -> tuple[str, str] | None:
     """The one list that differs, by its own name and by that of its items; None where there is none."""
     differing = [name for name in list_args if list_args[name][:1] != single_args.get(name, ())[:1]]
-    others = [name for name in single_args if name not in list_args]
+    unlisted = [name for name in single_args if name not in list_args]
     names = [name for name in differing if type(list_args[name][2]) is list]
     if len(names) != 1:
         return None
-    single_name = names[0] if names[0] in single_args else others[0] if len(others) == 1 else None
+    single_name = names[0] if names[0] in single_args else unlisted[0] if len(unlisted) == 1 else None
     return (names[0], single_name) if type(names[0]) is type(single_name) is str else None
 
 
@@ -351,9 +351,9 @@ def _find_members(list_args: Arguments, calls: Mapping[int, Arguments], names: t
         {name: argument[:2] for name, argument in arguments.items() if name != names[1]}
         for arguments in calls.values()
     ]
-    for (call, arguments), others in zip(calls.items(), other_args, strict=True):
+    for (call, arguments), unlisted_args in zip(calls.items(), other_args, strict=True):
         items = Counter(_item_keys(arguments[names[1]][2])) if names[1] in arguments else None
-        if items and others == other_args[0] and items <= remaining:
+        if items and unlisted_args == other_args[0] and items <= remaining:
             remaining -= items
             members.append(call)
     return [] if remaining else members
@@ -407,14 +407,16 @@ def find_nearest_call(
     tools = pairing.pred.tools
     if len(tools) > MAX_CALLS or tools.count(tools[pred]) < 2:
         return None
-    near = [
+    near_calls = [
         NearCall(position, names)
         for position, tool in enumerate(tools)
         if tool == tools[pred]
         and (pairing.to_gold[position] >= 0 if candidates is None else position in candidates)
         and (names := _find_differing_arguments(pairing, pred, position))
     ]
-    return min(near, key=lambda candidate: (len(candidate.names), abs(candidate.call - pred)), default=None)
+    return min(
+        near_calls, key=lambda candidate: (len(candidate.names), abs(candidate.call - pred)), default=None
+    )
 
 
 def _find_differing_arguments(pairing: Pairing, first: int, second: int) -> tuple[str, ...]:

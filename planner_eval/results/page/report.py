@@ -425,8 +425,10 @@ def _pair_systems(
     """One system or two, paired with gold, and what they are called."""
     if isinstance(pred, PairedFiles):
         return [repair_predictions(pred)], _system_names(names, pred)
-    several = (PairedFiles, PlanFile, os.PathLike, list, tuple)
-    is_list = isinstance(pred, (list, tuple)) and len(pred) > 1 and all(isinstance(p, several) for p in pred)
+    source_types = (PairedFiles, PlanFile, os.PathLike, list, tuple)
+    is_list = (
+        isinstance(pred, (list, tuple)) and len(pred) > 1 and all(isinstance(p, source_types) for p in pred)
+    )
     if not isinstance(pred, Mapping) and not is_list:
         paired = repair_predictions(pair(pred, gold, reading=reading))
         return [paired], _system_names(names, paired)

@@ -247,8 +247,8 @@ def format_runs(
 
 # ---------------------------------------------------------------- one plan
 def _data(ran: RecordRun) -> JsonObject:
-    told = {"ok": False, "error": ran.error} if ran.trace is None else ran.trace.to_dict()
-    return {"record": ran.record.name, **told}
+    outcome = {"ok": False, "error": ran.error} if ran.trace is None else ran.trace.to_dict()
+    return {"record": ran.record.name, **outcome}
 
 
 def _rows(ran: RecordRun, *, in_full: bool) -> Rows:

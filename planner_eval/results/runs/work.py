@@ -225,7 +225,7 @@ def _work_rows(
     total, lines = None, list[bytes]()
     first, end = chunk.first, chunk.end
     while first < chunk.end:
-        sums, done = job.fold(), len(lines)
+        sums, completed = job.fold(), len(lines)
         feed = _PairFeed(pairs, first, end, broken, watch)
         try:
             lines += map(_encode_row, job.rows(feed, sums))
@@ -234,10 +234,10 @@ def _work_rows(
             if _is_fatal(error) or feed.number < first:
                 raise _fatal_error(error, feed.number) from error
             broken[feed.number] = _leave_out(broken.get(feed.number), error)
-            del lines[done:]
+            del lines[completed:]
             end = feed.number + 1
             continue
-        if (count := len(lines) - done) != end - first:
+        if (count := len(lines) - completed) != end - first:
             raise RuntimeError(f"the job {job.kind} gave {count:,} rows for {end - first:,} pairs")
         if total is None:
             total = sums

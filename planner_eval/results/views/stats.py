@@ -134,8 +134,8 @@ def _count_rows(titles: Sequence[str], summaries: Sequence[Summary], kind: str) 
     totals = sum(counts, Counter[str]())
     ranked = sorted(totals, key=lambda key: (-totals[key], key))
     named = [(key or "no calls", [key]) for key in ranked[:_MAX_COUNTED]]
-    if rest := ranked[_MAX_COUNTED:]:
-        named.append((f"… {len(rest)} more", rest))
+    if remaining := ranked[_MAX_COUNTED:]:
+        named.append((f"… {len(remaining)} more", remaining))
     columns = [title if len(titles) > 1 else "count" for title in titles]
     return [
         {kind.replace("_", " ").removesuffix("s"): name}
