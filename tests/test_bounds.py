@@ -304,3 +304,24 @@ def test_arithmetic_is_kept_as_written() -> None:
         done = planeval("parse", "--format", "json", "-", text=f"f(a={text})")
         assert done.returncode == 0
         assert json.loads(done.stdout)["plan"]["calls"][0]["arguments"] == {"a": text}
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "exit()\ng(a=1)",
+        "d = 1\nd += 3\ng(a=d)",
+        "for i in [1, 2]:\n    g(a=i)",
+        "def h(q):\n    g(a=q)\nh(1)",
+        "",
+    ],
+)
+@pytest.mark.parametrize("form", ["{}", "Here:\n```python\n{}\n```\nDone."])
+def test_a_program_that_is_too_long_to_be_followed_is_refused(form: str, tail: str) -> None:
+    calls = "\n".join(f"x{i} = f(a={i}, b=[{i}, {i}, {i}])" for i in range(7500))
+    text = form.format(f"{calls}\n{tail}")
+    if tail:
+        with pytest.raises(ParseError, match=r"longer than the limit|line 750[1-3]"):
+            parse(text)
+    else:
+        assert len(parse(text).calls) == 7500

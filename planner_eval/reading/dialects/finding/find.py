@@ -43,8 +43,10 @@ from planner_eval.reading.dialects.finding.searches import (
     search_text,
 )
 from planner_eval.reading.dialects.finding.segments import (
+    FENCE_LABEL,
     PYTHON_DIALECTS,
     ReadCalls,
+    fences,
     segment_starts,
     split_blocks,
 )
@@ -57,6 +59,7 @@ from planner_eval.reading.dialects.finding.unread_calls import (
 )
 from planner_eval.reading.dialects.programs import python_calls
 from planner_eval.reading.dialects.programs.program import Variables, connect_calls, shift_names
+from planner_eval.reading.dialects.programs.syntax import MAX_PARSED_CHARS, is_long_program
 from planner_eval.reading.dialects.repairs import RepairedText, repairs
 
 
@@ -235,7 +238,34 @@ def _build_plan(search: Search, read: list[ReadCalls], text: str = "") -> Recogn
         message = f"the blocks are in several notations: {', '.join(names)}"
         notes.append(Diagnostic("dialect.mixed", message, "info"))
     notes += note_ignored_text(reader, read, [note for note in notes if note.span])
+    _refuse_long_programs(text, reader.source, read, notes)
     return RecognisedPlan(names[0], RawPlan(tuple(calls), answer, tuple(notes), read[0].reason))
+
+
+def _refuse_long_programs(
+    text: str, source: str, read: Sequence[ReadCalls], notes: Iterable[Diagnostic]
+) -> None:
+    """Refuse a program that is too long to be followed, unless it is one piece of nothing but calls.
+
+    What is read of such a one piece by piece knows neither its variables nor what is run when.
+    """
+    if len(text) <= MAX_PARSED_CHARS or read[0].dialect not in PYTHON_DIALECTS:
+        return
+    for start, end in ((0, len(text)), *(fence.span("body") for fence in fences(text))):
+        program = text[start:end]
+        label = FENCE_LABEL.match(program) if start else None
+        program = program[label.end() :] if label else program
+        first = end - len(program.lstrip())
+        last = first + len(program.strip())
+        inside = [item for item in read if item.span[0] < last and item.span[1] > first]
+        is_one_piece = len(inside) == 1 and len(inside[0].pieces) < 2
+        covers = is_one_piece and inside[0].span[0] <= first and last <= inside[0].span[1]
+        is_remarked = any(
+            note.code.startswith("find.") and (note.span is None or first <= note.span[0] < last)
+            for note in notes
+        )
+        if (is_remarked or not covers) and is_long_program(program):
+            python_calls.refuse_long_program(source, first)
 
 
 def _refuse_traces(texts: Sequence[str], limits: Limits) -> None:

@@ -93,7 +93,7 @@ def fences(text: str) -> Iterator[re.Match[str]]:
     return _FENCE.finditer(text, min(marks)) if marks else iter(())
 
 
-_FENCE_LABEL = lazy_pattern(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
+FENCE_LABEL = lazy_pattern(r"[ \t]*+([\w+#.\-]*+)[ \t]*+\r?\n")
 
 
 @fast_frozen
@@ -480,7 +480,7 @@ def split_blocks(view: TextView) -> Iterator[Block]:
         position = match.end()
         if not match["body"].strip():
             continue
-        label = _FENCE_LABEL.match(view.text, start, end)
+        label = FENCE_LABEL.match(view.text, start, end)
         inside = view.cut(label.end() if label else start, end)
         yield Block(inside, True, label[1].lower() if label else "", match.start())
     if position < len(view.text):

@@ -13,7 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from planner_eval.base import grammar
 from planner_eval.base.errors import LimitError, ParseError, WriteError
@@ -40,7 +40,12 @@ from planner_eval.reading.dialects.notations.json_calls import read_values
 from planner_eval.reading.dialects.programs.plain_calls import read_plain_calls
 from planner_eval.reading.dialects.programs.program import Variables, shift_names
 from planner_eval.reading.dialects.programs.python_ast import follow
-from planner_eval.reading.dialects.programs.syntax import LINE_END, PlacedTree, parse_syntax
+from planner_eval.reading.dialects.programs.syntax import (
+    LINE_END,
+    MAX_PARSED_CHARS,
+    PlacedTree,
+    parse_syntax,
+)
 from planner_eval.reading.dialects.programs.values import DISPLAY_FUNCTIONS, Unknown, is_builtin_call
 from planner_eval.reading.dialects.references import refuse_unwritable
 from planner_eval.reading.dialects.table import Wrapper, json_dialect
@@ -175,6 +180,8 @@ def read_calls(
         if len(text) > _MAX_GRAMMAR_CHARS:
             most = f"more than the limit of {_MAX_GRAMMAR_CHARS:,}"
             raise LimitError(f"the program has {len(text):,} characters, {most}", text=text, offset=0)
+        if tree is None and _PROGRAM_END.search(text):
+            refuse_long_program(text)
         try:
             raw = read_grammar(text, defined, limits, before, own_variables)
         except ParseError as error:
@@ -184,6 +191,19 @@ def read_calls(
     return raw
 
 
+def refuse_long_program(text: str, start: int = 0) -> NoReturn:
+    """Refuse a program that is too long for Python's parser and more than calls, which begins at a place.
+
+    Raises:
+        LimitError: always.
+    """
+    most = f"the limit of {MAX_PARSED_CHARS:,} characters outside quotes"
+    raise LimitError(
+        f"the program is longer than {most}, and more than a list of calls", text=text, offset=start
+    )
+
+
+_PROGRAM_END = lazy_pattern(r"^[ \t]*+(?:exit|quit|sys\.exit)[ \t]*+\(", re.M)
 _MAX_GRAMMAR_CHARS = 1_000_000
 """The grammar takes some 300 times its text."""
 _NOT_PYTHON = lazy_pattern(

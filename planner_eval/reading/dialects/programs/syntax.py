@@ -40,9 +40,7 @@ def parse_syntax(text: str) -> ast.Module | SyntaxError | None:
     >>> type(parse_syntax("f(a=1)")).__name__, parse_syntax("f(").msg
     ('Module', "'(' was never closed")
     """
-    if len(text) > MAX_PARSED_CHARS and (
-        _FORMATTED_STRING.search(text) or len(_QUOTED_OR_COMMENT.sub("", text)) > MAX_PARSED_CHARS
-    ):
+    if is_too_long(text):
         return None
     try:
         if not _WARNING_CAUSE.search(text):
@@ -54,6 +52,35 @@ def parse_syntax(text: str) -> ast.Module | SyntaxError | None:
         return strip_traceback(error)
     except (ValueError, RecursionError, MemoryError):
         return None
+
+
+def is_too_long(text: str) -> bool:
+    r"""Whether a text is longer than what Python's parser gets.
+
+    >>> is_too_long("f(a=1)\n" * 40_000), is_too_long(f"f(a='{'x' * 300_000}')")
+    (True, False)
+    """
+    return len(text) > MAX_PARSED_CHARS and bool(
+        _FORMATTED_STRING.search(text) or len(_QUOTED_OR_COMMENT.sub("", text)) > MAX_PARSED_CHARS
+    )
+
+
+def is_long_program(text: str) -> bool:
+    r"""Whether a text that is too long for Python's parser begins as a program does.
+
+    >>> is_long_program("x = f(a=1)\n" * 40_000), is_long_program("I call f(a=1)\n" * 40_000)
+    (True, False)
+    """
+    if not is_too_long(text):
+        return False
+    head = text[:_HEAD_CHARS].lstrip("\n\r")
+    ends = [match.start() for match in _STATEMENT_START.finditer(head)][-3:] or [0]
+    return any(isinstance(parse_syntax(head[:end]), ast.Module) for end in ends)
+
+
+_HEAD_CHARS = 64_000
+_STATEMENT_START = lazy_pattern(r"(?<=[\r\n])(?=[^\s)\]}#])")
+"""Where a statement may begin that belongs to no other."""
 
 
 class GrammarModule(ast.Module):
