@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from planner_eval.base.errors import InputError
+from planner_eval.results.runs import run as engine
 from planner_eval.results.runs.pairs import Running
 from planner_eval.results.runs.run import run
 from planner_eval.results.runs.stored import read_run, write_run
@@ -200,6 +201,23 @@ def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(tmp_path: Pa
     assert done.err == f"planeval: {tmp_path}/run/rows.jsonl cannot be written: File too large\n"
     assert not (tmp_path / "run" / "rows.jsonl").exists()
     assert ran(**how).sums == expected(200)[1]
+
+
+def test_an_order_that_never_arrives_is_given_to_another_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    real, lost = os.write, []
+
+    def write(file: int, data: bytes) -> int:
+        if not lost and data == b"[0, 0, 5, []]\n":
+            lost.append(data)
+            return len(data)
+        return real(file, data)
+
+    monkeypatch.setattr(os, "write", write)
+    monkeypatch.setattr(engine, "_MAX_IDLE_SECONDS", 1.0)
+    running = Running(jobs=2, deadline=0.5, part=5)
+    with run(Echo(), records(20, {}), running) as result:
+        assert result.sums.data() == expected(20)[1]
+    assert lost
 
 
 def test_what_is_done_is_not_done_again_unless_it_is_damaged(tmp_path: Path) -> None:

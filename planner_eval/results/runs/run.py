@@ -73,6 +73,9 @@ class _ProgressWatch:
 # ----------------------------------------------------------------------
 # Parts done by processes of this machine, which may hang or die without harm to the run.
 _MAX_IDLE_DEATHS = 3
+_MAX_IDLE_SECONDS = 240.0
+"""What a worker may take before a part's first pair and after its last: one was seen to wait for ever."""
+
 _POSIX = os.name == "posix"
 
 
@@ -267,10 +270,10 @@ class _WorkerPool:
             pair = self.cells[worker.cell]
             if worker.part is None or pair != worker.pair:
                 worker.pair, worker.spent = pair, 0.0
-            elif pair >= 0:
+            else:
                 worker.spent += passed
-                if worker.spent > self.deadline:
-                    self._bury(worker, pair)
+                if worker.spent > (self.deadline if pair >= 0 else max(self.deadline, _MAX_IDLE_SECONDS)):
+                    self._bury(worker, pair if pair >= 0 else None)
 
     def _bury(self, worker: _Worker, late: int | None = None) -> None:
         """See to the part of a worker that died, or is `late` with a pair, and to the pair it was on."""
