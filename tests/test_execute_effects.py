@@ -17,8 +17,8 @@ from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.terms import same_meaning, symbolic
 from planner_eval.execution.tool_loading import execute_file
 from planner_eval.execution.tool_sources import tool_source
-from planner_eval.execution.trace import pass_k
 from planner_eval.plan.model import Call, Plan, Ref, Template, Unresolved
+from planner_eval.results.trials import pass_estimates, pass_hat_k
 from tests.conftest import tables, text_case
 
 TABLES = tables(__file__)
@@ -208,16 +208,12 @@ def test_each_plan_has_the_tools_first_state_or_it_is_said(kind: str, tmp_path: 
 
 def test_pass_k_by_hand() -> None:
     # task 1: 3 of 4 succeed: C(3,2)/C(4,2) = 3/6; task 2: 2 of 3: 1/3; mean 5/12
-    assert pass_k([[True, True, True, False], [True, True, False]], 2) == pytest.approx(5 / 12)
-    assert pass_k([], 1) is None
-    with pytest.raises(ValueError, match="task 1 has 1 runs"):
-        pass_k([[True]], 2)
-    with pytest.raises(ValueError, match="k must be 1 or more, found 0"):
-        pass_k([[True]], 0)
+    assert pass_estimates([(4, 3), (3, 2)])[1].hat == pytest.approx(5 / 12)
+    assert pass_estimates([]) == []
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=6), st.data())
 def test_pass_k_counts_the_choices_that_all_succeed(runs: list[bool], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(runs)))
     chosen = [all(choice) for choice in combinations(runs, k)]
-    assert pass_k([runs], k) == pytest.approx(sum(chosen) / len(chosen))
+    assert pass_hat_k(len(runs), sum(runs), k) == pytest.approx(sum(chosen) / len(chosen))

@@ -32,7 +32,7 @@ from planner_eval.execution.worlds.definition import (
 )
 from planner_eval.execution.worlds.facts import facts_of
 from planner_eval.execution.worlds.reading import load, read, world_catalog
-from planner_eval.execution.worlds.world import Replay, World, world_source
+from planner_eval.execution.worlds.world import World, world_source
 from planner_eval.plan.model import Call, Plan
 from planner_eval.reading.dialects.read import parse
 from tests.conftest import ROOT, examples, tabled, tables
@@ -512,23 +512,3 @@ def test_calls_from_many_threads_lose_nothing() -> None:
         assert len(set(done)) == 26
         count = world.connection.execute("SELECT count(*) FROM loans WHERE shelf_mark = 'B-1'").fetchone()
         assert count == (25,)
-
-
-RECORD = TABLES["RECORD"]
-
-
-def test_a_recording_answers_as_it_was_made() -> None:
-    world = Replay.from_conversations(RECORD)
-    assert world.call(None, "Find", {"n": 10.0, "q": "a"}) == {"id": 1}
-    assert [world.tools["Now"]() for _ in range(3)] == ["noon", "later", "later"]
-    with pytest.raises(NotFound, match="1 other sets of arguments"):
-        world.call(None, "Find", {"q": "b"})
-    with pytest.raises(UnknownApi):
-        world.call(None, "Lost", {})
-    world.call(None, "Find", {"q": "a", "n": 10})["id"] = 2
-    assert world.call(None, "Find", {"q": "a", "n": 10}) == {"id": 1}
-    short = {"conversations": [*RECORD["conversations"][:2], {"role": "observation", "content": [1]}]}
-    with pytest.raises(InputError, match="2 calls are followed by 1 observations"):
-        Replay.from_conversations([RECORD, short])
-    with pytest.raises(InputError, match="record 0"):
-        Replay.from_conversations({})

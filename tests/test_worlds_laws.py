@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.execution.worlds.database import find_rows, quote_name
+from planner_eval.execution.worlds.database import ApiCall, quote_name
 from planner_eval.execution.worlds.definition import (
     Api,
     CallError,
@@ -280,12 +280,12 @@ def unfiltered(world: World, calls: Any) -> tuple[int, list[Any]]:
             given = {name: v for name, v in call["arguments"].items() if not isinstance(v, dict)}
             if api.acts or not api.reads or len(given) < len(call["arguments"]):
                 continue
-            values = world.arguments(api, given)
-            found = find_rows(world, api, values)[:1]
+            search = ApiCall(world, api, world.arguments(api, given))
+            found = search.find_rows()[:1]
             for match in api.matches:
-                if found and (less := drop_filter(world, api, values, match.argument)):
+                if found and (less := drop_filter(search, match.argument)):
                     tried += 1
-                    wrong += [(call, match.argument)] * (find_rows(world, api, less)[:1] == found)
+                    wrong += [(call, match.argument)] * (less.find_rows()[:1] == found)
     return tried, wrong
 
 

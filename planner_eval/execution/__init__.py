@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from planner_eval.execution.sandbox.wire import Opaque
     from planner_eval.execution.terms import same_meaning, symbolic
     from planner_eval.execution.tool_sources import ToolSource, tool_source
-    from planner_eval.execution.trace import CallTrace, Failure, Trace, pass_k
+    from planner_eval.execution.trace import CallTrace, Failure, Trace
 
 
 _HOMES = {
@@ -32,7 +32,6 @@ _HOMES = {
     "tool_source": "tool_sources",
     "execute": "run:execute_plan",
     "execute_many": "run",
-    "pass_k": "trace",
     "same_meaning": "terms",
     "symbolic": "terms",
     "compare_effects": "effects",
@@ -50,7 +49,6 @@ __all__ = [
     "compare_effects",
     "execute",
     "execute_many",
-    "pass_k",
     "same_meaning",
     "symbolic",
     "tool_source",

@@ -80,7 +80,8 @@ def run(
     for number, group in enumerate(program.groups, 1):
         ready = []
         for position in group:
-            cause = _find_failure_cause(program.steps[position].needs, broken) if broken else None
+            needs = program.steps[position].needs if broken else ()
+            cause = next((broken[producer] for producer in needs if producer in broken), None)
             if cause is None:
                 ready.append(position)
             else:
@@ -95,10 +96,6 @@ def run(
             emit(row)
         if turned is not None and number in ends:
             turned(ends[number])
-
-
-def _find_failure_cause(needs: list[int], broken: dict[int, int]) -> int | None:
-    return next((broken[producer] for producer in needs if producer in broken), None)
 
 
 def _run_concurrently(attempt: Callable[[int], Row], group: list[int], workers: int) -> Iterable[Row]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.execution.sandbox.job import CallSettings, Program, Step
-from planner_eval.plan.graph import blocked_positions, generations
+from planner_eval.plan.graph import circles, generations
 from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, references
 
 if TYPE_CHECKING:
@@ -185,14 +185,7 @@ def _cyclic_calls(needs: list[list[int]]) -> list[int]:
     """The calls that lie on a cycle: strongly connected components of more than one call, or self-loops."""
     if all(producer < position for position, producers in enumerate(needs) for producer in producers):
         return []
-    behind = set(
-        blocked_positions(needs)
-    )  # what depends on a cycle too; of it, what no cycle depends on is taken away
-    users: list[list[int]] = [[] for _ in needs]
-    for position in behind:
-        for producer in needs[position]:
-            users[producer].append(position)
-    return [position for position in blocked_positions(users) if position in behind]
+    return sorted(i for group in circles(needs) for i in group if len(group) > 1 or i in needs[i])
 
 
 def _written_order(needs: list[list[int]], looped: list[int]) -> list[int]:

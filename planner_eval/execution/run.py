@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeGuard, overload
 
 from planner_eval.base.errors import (
     NAMES,
@@ -127,7 +127,8 @@ def trace_of(plan: Plan, reply: Reply, box: Sandbox) -> Trace:
     rows = {row.position: row for row in reply.rows}
     calls: dict[int, CallTrace] = {}
     blamed = ended
-    for position in _run_order(plan, rows):
+    in_full = len(rows) == len(plan.calls)
+    for position in range(len(plan.calls)) if in_full else running_order(plan):
         if position in rows:
             calls[position] = _call_trace(plan, rows[position])
         else:
@@ -139,12 +140,6 @@ def trace_of(plan: Plan, reply: Reply, box: Sandbox) -> Trace:
     entries = tuple(calls[position] for position in range(len(plan.calls)))
     answer = _resolve_answer(plan, entries)
     return Trace(entries, ended, answer, reply.state, reply.seconds, box.level, box.layers, reply.turns)
-
-
-def _run_order(plan: Plan, rows: Mapping[int, Row]) -> list[int]:
-    if len(rows) == len(plan.calls):
-        return list(range(len(plan.calls)))
-    return running_order(plan)
 
 
 def _call_trace(plan: Plan, row: Row) -> CallTrace:
@@ -318,41 +313,29 @@ def execute(  # noqa: PLR0913 - the options of a public function
     expect(SECONDS, timeout=timeout)
     expect_or_none(PATH, record=record)
     expect_or_none(instance_of(Options, "Options(…) of planner_eval.execution.program"), options=options)
-    many = isinstance(plan, PlanFile) or _are_records(plan)
-    if not many and record is None and not allow_read:
-        parsed = parse(plan, dialect=dialect)
-        start_state = initial_state_of(
-            find_states(initial), plan if isinstance(plan, Record) else None, tools
-        )
-        return execute_plan(
-            parsed, tools, isolation=isolation, timeout=timeout, options=options, initial=start_state
-        )
     if isinstance(tools, Sandbox) and (record is not None or allow_read):
         raise InputError("a Sandbox has its own tools and limits: drop record and allow_read")
-    run_options = (
-        replace(options or Options(), arguments=True) if record is not None else options or Options()
-    )
+    many = plan.records if isinstance(plan, PlanFile) else plan if _are_records(plan) else ()
+    parsed = None if many or isinstance(plan, PlanFile) else parse(plan, dialect=dialect)
+    run_options = options or Options()
+    if record is not None:
+        run_options = replace(run_options, arguments=True)
     recorder, box = _Recorder(record, run_options), tools
     if not isinstance(tools, Sandbox):
         limits = Limits(seconds=timeout, read=tuple(allow_read))
         box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=run_options.concurrency > 1)
-    context = nullcontext(box) if box is tools else box
-    if not many:
-        plan_record = plan if isinstance(plan, Record) else Record("plan", 0, None, None)
-        read = [
-            RecordRun(
-                plan_record,
-                parse(plan, dialect=dialect),
-                initial=initial_state_of(find_states(initial), plan_record, box),
-            )
-        ]
-        return next(_run_records(iter(read), context, run_options, recorder)).trace
-    records = plan.records if isinstance(plan, PlanFile) else plan
-    states = find_states(initial, records)
-    return _run_records(_read_plans(records, dialect, states, box), context, run_options, recorder)
+    states = find_states(initial, many)
+    if parsed is None:
+        read = _read_plans(many, dialect, states, box)
+    else:
+        single = plan if isinstance(plan, Record) else None
+        state = initial_state_of(states, single, box)
+        read = iter([RecordRun(single or Record("plan", 0, None, None), parsed, initial=state)])
+    runs = _run_records(read, nullcontext(box) if box is tools else box, run_options, recorder)
+    return runs if parsed is None else next(runs).trace
 
 
-def _are_records(source: Source) -> bool:
+def _are_records(source: Source) -> TypeGuard[Sequence[Record]]:
     return isinstance(source, (list, tuple)) and bool(source) and all(isinstance(r, Record) for r in source)
 
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
-from typing import Any
 
 from planner_eval.base.text import shorten
 from planner_eval.execution.program import producers, running_order, sink_calls
-from planner_eval.plan.canonical import Key, NumberedPlan, same
+from planner_eval.plan.canonical import Digests, NumberedPlan, same
 from planner_eval.plan.model import Bag, Plan, Ref, Unresolved, Value, fold, references
 
 MAX_TERM_LENGTH = 200
@@ -79,8 +77,9 @@ def symbolic(
     ("h(z=f(x='1').b)", (0, 2), ((0, 1),))
     """
     count = len(plan.calls)
-    acting = [position for position in range(count) if _is_call_of(plan, position, frozenset(acts))]
-    numbered = NumberedPlan(_add_run_order(plan, acting, independent) if acting else plan, _Digests())
+    tools = frozenset(acts)
+    acting = [i for i, call in enumerate(plan.calls) if not tools.isdisjoint((call.tool, call.name))]
+    numbered = NumberedPlan(_add_run_order(plan, acting, independent) if acting else plan, Digests())
     keys = ["" if key is None else str(key) for key in numbered.numbers]
     needs = producers(plan)
     final = sorted({*_output_calls(plan, answer), *acting})
@@ -162,18 +161,6 @@ def same_meaning(
         sorted(terms.keys[position] for position in terms.acting) for terms in (pred_terms, gold_terms)
     )
     return pred_acts == gold_acts
-
-
-class _Digests(dict[Key, Any]):
-    """In place of a table of numbers: each key's number is its digest, and nothing is kept."""
-
-    def setdefault(self, key: Key, _default: Any = None) -> str:
-        return blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-
-
-def _is_call_of(plan: Plan, position: int, tools: frozenset[str]) -> bool:
-    call = plan.calls[position]
-    return call.tool in tools or call.name in tools
 
 
 def _output_calls(plan: Plan, answer: str) -> list[int]:

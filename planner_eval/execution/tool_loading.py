@@ -15,9 +15,14 @@ TYPE_CHECKING = False  # typing imports re, which would add half to a worker's t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeAlias
 
-    from planner_eval.execution.sandbox.job import Program, Step
+    from planner_eval.execution.sandbox.job import Program
+
+    Tools: TypeAlias = Mapping[str, Any]
+    """Tools by name."""
+    SourceData: TypeAlias = dict[str, Any]
+    """A tool source as plain data: its ``kind``, and what that kind needs."""
 
 
 # ----------------------------------------------------------------------
@@ -38,7 +43,7 @@ class StateError(Exception):
     """The tools cannot begin in a state, or do not say theirs; the message says why."""
 
 
-def collect_tools(target: Any) -> Mapping[str, Any]:
+def collect_tools(target: Any) -> Tools:
     """Tools from whatever the source points at.
 
     A mapping is taken as it is, its inner mappings and objects as ``outer.inner``; a module gives its
@@ -55,7 +60,7 @@ def collect_tools(target: Any) -> Mapping[str, Any]:
     return tools
 
 
-def _tools_of(target: Any) -> Mapping[str, Any]:
+def _tools_of(target: Any) -> Tools:
     if isinstance(target, Mapping):
         return _flatten_mapping(target)
     if isinstance(target, type(sys)):
@@ -74,7 +79,7 @@ def _tools_of(target: Any) -> Mapping[str, Any]:
     )
 
 
-def _tools_of_module(module: Any) -> Mapping[str, Any]:
+def _tools_of_module(module: Any) -> Tools:
     """A module's tools; one with ``set_state`` owns a state, which its ``state`` tells."""
     functions = {n: f for n, f in vars(module).items() if not n.startswith("_") and callable(f)}
     owns = any(_is_state_setter(name, function) for name, function in functions.items())
@@ -93,13 +98,13 @@ def _is_state_setter(name: str, function: Any) -> bool:
     return name == "set_state" and takes_one_argument(function)
 
 
-def _tools_of_list(entries: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
+def _tools_of_list(entries: list[Any] | tuple[Any, ...]) -> Tools:
     """The functions of a list by name, and the methods of its classes and objects, each with its state."""
     tools: dict[str, Any] = {}
     owners: dict[str, Any] = {}
     for entry in entries:
         named = callable(entry) and hasattr(entry, "__name__") and not isinstance(entry, type)
-        more: Mapping[str, Any] = {entry.__name__: entry} if named else _tools_of(entry)
+        more: Tools = {entry.__name__: entry} if named else _tools_of(entry)
         for name in more:
             if not named and name in tools:
                 raise LoadError(f"two tools are named {name!r}: rename one")
@@ -109,7 +114,7 @@ def _tools_of_list(entries: list[Any] | tuple[Any, ...]) -> Mapping[str, Any]:
     return OwnedTools(tools, owners) if owners else tools
 
 
-def _flatten_mapping(tools: Mapping[str, Any]) -> Mapping[str, Any]:
+def _flatten_mapping(tools: Tools) -> Tools:
     flat: dict[str, Any] = {}
     owners: dict[str, Any] = {}
     for name, tool in tools.items():
@@ -132,12 +137,12 @@ class OwnedTools(dict[str, "Any"]):
         owners: Objects, modules, or others like this.
     """
 
-    def __init__(self, tools: Mapping[str, Any], owners: Mapping[str, Any]) -> None:
+    def __init__(self, tools: Tools, owners: Tools) -> None:
         super().__init__(tools)
         self.owners = dict(owners)
 
 
-def set_initial_state(tools: Mapping[str, Any], initial: Any) -> None:
+def set_initial_state(tools: Tools, initial: Any) -> None:
     """Have tools begin in a state, which may be theirs to change; None is their own first one.
 
     Args:
@@ -164,7 +169,7 @@ def set_initial_state(tools: Mapping[str, Any], initial: Any) -> None:
         raise StateError(f"refused: {where}{exception_name(error)}: {exception_message(error)}") from error
 
 
-def _set_states(tools: Mapping[str, Any], owners: Mapping[str, Any], initial: Any) -> None:
+def _set_states(tools: Tools, owners: Tools, initial: Any) -> None:
     if not owners or [*owners] == [""]:
         _set_owner_state(tools, owners.get(""), initial)
         return
@@ -182,7 +187,7 @@ def _set_states(tools: Mapping[str, Any], owners: Mapping[str, Any], initial: An
             _set_owner_state(tools, owner, None, name)
 
 
-def _set_owner_state(tools: Mapping[str, Any], owner: Any, state: Any, name: str = "") -> None:
+def _set_owner_state(tools: Tools, owner: Any, state: Any, name: str = "") -> None:
     if isinstance(owner, OwnedTools):
         _set_states(owner, owner.owners, state)
         return
@@ -207,7 +212,7 @@ def _scenario_loader(owner: Any) -> Callable[[Any], object] | None:
     return loader if callable(loader) and not isinstance(owner, type(sys)) else None
 
 
-def state_of(tools: Mapping[str, Any]) -> Any:
+def state_of(tools: Tools) -> Any:
     """What the tools' owners say of their state; None where they say nothing.
 
     Of an owner that takes a state and has no ``state`` it is its public attributes.
@@ -257,7 +262,7 @@ def _expand_objects(value: Any, depth: int, inside: tuple[int, ...]) -> Any:
     return {kind.__name__: _expand_objects(public, depth + 1, inner)} if public else value
 
 
-def _owner_list(owners: Mapping[str, Any]) -> str:
+def _owner_list(owners: Tools) -> str:
     return ", ".join(owners)
 
 
@@ -276,7 +281,7 @@ def unloadable_message(name: str, reason: object) -> str:
     return f"the tools of {name} do not load: {reason}"
 
 
-def load(source: dict[str, Any]) -> Mapping[str, Any]:
+def load(source: SourceData) -> Tools:
     """The tools of a source.
 
     Raises:
@@ -294,7 +299,7 @@ def load(source: dict[str, Any]) -> Mapping[str, Any]:
         ) from error
 
 
-def preload(source: dict[str, Any]) -> None:
+def preload(source: SourceData) -> None:
     """Import, before any fork, what belongs to this package: it need not be imported again for each plan."""
     if source["kind"] == "nestful":
         _import_module("planner_eval.execution.nestful_basic")
@@ -304,7 +309,7 @@ def preload(source: dict[str, Any]) -> None:
         _import_module(module)
 
 
-def _add_search_paths(source: dict[str, Any]) -> None:
+def _add_search_paths(source: SourceData) -> None:
     """Have modules found where the source says."""
     for folder in reversed(source.get("path", ())):
         if folder not in sys.path:
@@ -317,26 +322,13 @@ def _import_module(module: str) -> Any:
 
 
 # ---------------------------------------------------------------- kinds
-def _load_nestful(source: dict[str, Any]) -> Mapping[str, Any]:
+def _load_nestful(source: SourceData) -> Tools:
     from planner_eval.execution import nestful_basic
 
     return nestful_basic.SANE_FUNCTIONS if source["table"] == "sane" else nestful_basic.OFFICIAL_FUNCTIONS
 
 
-def _load_module(source: dict[str, Any]) -> Mapping[str, Any]:
-    return collect_tools(_find_attribute(_import_module(source["module"]), source))
-
-
-def _load_file(source: dict[str, Any]) -> Mapping[str, Any]:
-    return collect_tools(_find_attribute(execute_file(source["file"]), source))
-
-
-def _load_from_factory(source: dict[str, Any]) -> Mapping[str, Any]:
-    product = _find_attribute(_import_module(source["module"]), source)(**source["arguments"])
-    return collect_tools(product)
-
-
-def _find_attribute(module: Any, source: dict[str, Any]) -> Any:
+def _find_attribute(module: Any, source: SourceData) -> Any:
     target = module
     for name in filter(None, (source.get("attribute") or "").split(".")):
         if not hasattr(target, name):
@@ -387,10 +379,6 @@ class NestfulFolderTools(Mapping[str, "Any"]):
         return len(self.files)
 
 
-def _load_nestful_folder(source: dict[str, Any]) -> Mapping[str, Any]:
-    return NestfulFolderTools(source["folder"], source["files"])
-
-
 class RecordedAnswers(dict[str, "Any"]):
     """Answers recorded earlier; a plan gets those of its own calls, and those that hold for any plan.
 
@@ -425,7 +413,8 @@ class RecordedAnswers(dict[str, "Any"]):
             self.plan = program, plan_key(program)
         step, key = program.steps[position], argument_key(dict(arguments))
         own = self.own.get((self.plan[1], position))
-        entries = [own] if own is not None and own["key"] == key else self._for_any(step, key)
+        for_any = self.any.get((step.tool, key)) or self.any.get((step.name, key)) or []
+        entries = [own] if own is not None and own["key"] == key else for_any
         if not entries:
             raise CallFailed("not-recorded", f"no call of {step.tool!r} with these arguments in this plan")
         if len({_canonical_text([entry.get("value"), entry.get("error")]) for entry in entries}) > 1:
@@ -436,9 +425,6 @@ class RecordedAnswers(dict[str, "Any"]):
         if "error" in entries[0]:
             raise CallFailed(*entries[0]["error"])
         return entries[0]["value"]
-
-    def _for_any(self, step: Step, key: str) -> list[dict[str, Any]]:
-        return self.any.get((step.tool, key)) or self.any.get((step.name, key)) or []
 
 
 def plan_key(program: Program) -> str:
@@ -480,15 +466,13 @@ def _sort_keys(value: Any) -> Any:
     return int(value) if kind is float and value.is_integer() else value
 
 
-def _load_recorded(source: dict[str, Any]) -> Mapping[str, Any]:
-    return RecordedAnswers(source["entries"])
-
-
-_LOADERS = {
+_LOADERS: dict[str, Callable[[SourceData], Tools]] = {
     "nestful": _load_nestful,
-    "nestful-folder": _load_nestful_folder,
-    "module": _load_module,
-    "file": _load_file,
-    "factory": _load_from_factory,
-    "recorded": _load_recorded,
+    "nestful-folder": lambda source: NestfulFolderTools(source["folder"], source["files"]),
+    "module": lambda source: collect_tools(_find_attribute(_import_module(source["module"]), source)),
+    "file": lambda source: collect_tools(_find_attribute(execute_file(source["file"]), source)),
+    "factory": lambda source: collect_tools(
+        _find_attribute(_import_module(source["module"]), source)(**source["arguments"])
+    ),
+    "recorded": lambda source: RecordedAnswers(source["entries"]),
 }

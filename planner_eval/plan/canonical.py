@@ -440,7 +440,7 @@ def digest(plan: Plan, *, values: bool = True) -> str:
     >>> digest(Plan((Call("a", "f", (("x", 7),)),))) == digest(Plan((Call("b", "f", (("x", 7.0),)),)))
     True
     """
-    return _digest_numbered(NumberedPlan(plan, _Digests(), None if values else _blank_arguments))
+    return _digest_numbered(NumberedPlan(plan, Digests(), None if values else _blank_arguments))
 
 
 class EquivalenceClasses:
@@ -469,7 +469,7 @@ class EquivalenceClasses:
 
     def of(self, plan: Plan) -> str:
         """The name of a plan's class: its digest, and where several share that, a number behind it."""
-        numbered = NumberedPlan(plan, _Digests(), self._normalise)
+        numbered = NumberedPlan(plan, Digests(), self._normalise)
         name = _digest_numbered(numbered)
         if None not in numbered.numbers and len({*numbered.numbers}) == len(numbered.numbers):
             return name
@@ -484,7 +484,7 @@ class EquivalenceClasses:
 
 
 def _digest_numbered(numbered: NumberedPlan) -> str:
-    coloured = numbered.coloured(_Digests())
+    coloured = numbered.coloured(Digests())
     used = consumers(coloured)
     ends = sorted(
         _hash((colour, sorted([(coloured.colours[user], slot) for user, slot in used[position]])))
@@ -493,10 +493,11 @@ def _digest_numbered(numbered: NumberedPlan) -> str:
     return _hash(ends)
 
 
-class _Digests(dict[Key, Any]):
+class Digests(dict[Key, Any]):
     """In place of a table of numbers: each key's number is its digest, and nothing is kept."""
 
     def setdefault(self, key: Key, _default: Any = None) -> str:
+        """The digest of a key."""
         return _hash(key)
 
 

@@ -33,23 +33,6 @@ if TYPE_CHECKING:
 class Child:
     """A forked process at work on one plan."""
 
-    __slots__ = (
-        "deadline",
-        "disk",
-        "folder",
-        "into",
-        "looked",
-        "number",
-        "output",
-        "pid",
-        "pipe",
-        "seconds",
-        "size",
-        "started",
-        "status",
-        "unsent",
-    )
-
     def __init__(self, request: dict[str, Any], disk: str | None, into: int, pipe: int) -> None:
         self.number, self.disk, self.into, self.pipe = request["number"], disk, into, pipe
         # no plan can guess another one's folder

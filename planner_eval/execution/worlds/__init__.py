@@ -17,21 +17,20 @@ if TYPE_CHECKING:
     from planner_eval.execution.worlds.facts import facts_of
     from planner_eval.execution.worlds.generic import extend
     from planner_eval.execution.worlds.reading import load, read
-    from planner_eval.execution.worlds.world import Replay, World, world_source
+    from planner_eval.execution.worlds.world import World, world_source
 
 
 _HOMES = {
     "CallError": "definition",
     "Definition": "definition",
-    "Replay": "replay",
     "World": "world",
     "extend": "generic",
     "facts_of": "facts",
     "load": "reading",
     "read": "reading",
-    "world_source": "source",
+    "world_source": "world",
 }
-__all__ = ["CallError", "Definition", "Replay", "World", "extend", "facts_of", "load", "read", "world_source"]
+__all__ = ["CallError", "Definition", "World", "extend", "facts_of", "load", "read", "world_source"]
 
 
 def __getattr__(name: str) -> Any:

@@ -6,12 +6,11 @@ import json
 import re
 import sqlite3
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from math import isfinite
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.json_files import decode_field
 from planner_eval.base.text import parse_day
@@ -23,6 +22,7 @@ from planner_eval.execution.worlds.definition import (
     Refused,
     Table,
     TooLong,
+    Values,
     WrongType,
 )
 
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 # The database below a world: schema, rows, canonical dump. Names are quoted, values are bound.
 MAX_STEPS = 20_000_000
 """Steps of SQLite's machine that one statement of a world may take: about a second."""
+
+Row: TypeAlias = "dict[str, Any]"
+"""A row of a table, by column."""
+Changes: TypeAlias = "dict[str, dict[str, list[Row]]]"
+"""By table the rows ``added`` and ``removed``."""
 
 _STEPS_PER_CHECK = 100_000
 _MAX_VALUE_BYTES = 16_000_000
@@ -60,7 +65,7 @@ def parameter_name(name: str) -> str:
     return re.sub(r"\W", lambda match: f"_{ord(match[0]):x}_", name)
 
 
-def bind_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
+def bind_parameters(values: Values) -> dict[str, Any]:
     """Values by the names under which SQL knows them."""
     return {parameter_name(name): value for name, value in values.items()}
 
@@ -98,7 +103,7 @@ def limit_steps(connection: sqlite3.Connection) -> Iterator[None]:
         connection.set_progress_handler(None, 0)
 
 
-def run_statement(connection: sqlite3.Connection, statement: str, values: Mapping[str, Any]) -> None:
+def run_statement(connection: sqlite3.Connection, statement: str, values: Values) -> None:
     """Run a statement of a world's that changes it."""
     with limit_steps(connection):
         deque(connection.execute(statement, bind_parameters(values)), 0)
@@ -123,7 +128,7 @@ def _schema(table: Table) -> str:
 def insert(
     connection: sqlite3.Connection,
     table: Table,
-    rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[Values],
     *,
     lenient: bool = False,
     first: bool = False,
@@ -151,9 +156,9 @@ def select(
     table: Table,
     *,
     where: Iterable[str],
-    values: Mapping[str, Any] | None = None,
+    values: Values | None = None,
     limit: int,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Rows that meet all conditions, in the table's own order, each with its ``rowid``."""
     name = quote_name(table.name)
     condition = " AND ".join(where) or "1"
@@ -168,7 +173,7 @@ def compute(
     connection: sqlite3.Connection,
     expression: str,
     *,
-    values: Mapping[str, Any],
+    values: Values,
     table: Table | None = None,
     rowid: int | None = None,
 ) -> Any:
@@ -194,15 +199,13 @@ def dump(connection: sqlite3.Connection, world: Definition) -> str:
     return "\n".join(lines) + "\n"
 
 
-def changes(
-    before: sqlite3.Connection, after: sqlite3.Connection, world: Definition
-) -> dict[str, dict[str, list[dict[str, Any]]]]:
+def changes(before: sqlite3.Connection, after: sqlite3.Connection, world: Definition) -> Changes:
     """What one database has and the other has not: by table the rows ``added`` and ``removed``.
 
     A changed row counts as removed and added. Tables that are alike are left out; rows are in the
     order of their content.
     """
-    by_table: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    by_table: Changes = {}
     line = json.JSONEncoder(ensure_ascii=False).encode
     for name in sorted(world.tables):
         query = f"SELECT * FROM {quote_name(name)}"
@@ -336,169 +339,157 @@ MAX_COPIES = 1000
 """How often a call that makes identifiers can be made with the same arguments."""
 
 
-@dataclass(slots=True)
-class _CallContext:
-    """What a call works on: its arguments, the table it reads, the rows found and the row added."""
+class ApiCall:
+    """A call to an API of a world: what it finds, changes and gives.
 
-    today: str
-    values: dict[str, Any]
-    table: Table | None
-    rows: list[dict[str, Any]]
-    row: dict[str, Any] = field(default_factory=dict)
-    added: dict[str, Any] = field(default_factory=dict)
+    Args:
+        world: The world.
+        api: The API.
+        values: The arguments as the database holds them, None where one is left out.
+    """
 
-    def compute(self, connection: sqlite3.Connection, expression: str) -> Any:
-        """An SQL expression over the row, the arguments and the added row's columns."""
-        return compute(
-            connection, expression, values=self.scope(), table=self.table, rowid=self.row.get("rowid")
-        )
+    def __init__(self, world: World, api: Api, values: Values) -> None:
+        self.world, self.api, self.values = world, api, values
+        self.table = world.definition.tables.get(api.reads or "")
+        self.row: Row = {}
+        self.added: Row = {}
 
+    @property
     def scope(self) -> dict[str, Any]:
         """What ``:name`` means: a given argument, else a column of the added row, else the world's date."""
         supplied = {name: value for name, value in self.values.items() if value is not None}
-        return {"today": self.today, **self.values, **self.added, **supplied}
+        return {"today": self.world.definition.today, **self.values, **self.added, **supplied}
+
+    @property
+    def filters(self) -> dict[str, Match]:
+        """The filters whose arguments are given, by argument."""
+        return {m.argument: m for m in self.api.matches if self.values.get(m.argument) is not None}
+
+    def compute(self, expression: str) -> Any:
+        """The value of an SQL expression over the row, the arguments and the added row's columns."""
+        rowid, connection = self.row.get("rowid"), self.world.connection
+        return compute(connection, expression, values=self.scope, table=self.table, rowid=rowid)
+
+    def execute(self) -> dict[str, Any]:
+        """The outputs, once the call is carried out; the caller undoes it when it fails."""
+        self.refuse_invalid_arguments()
+        if self.api.python is not None:
+            return self.api.python(self.world.connection, dict(self.values))
+        for name, column, argument in self.unknown_values():
+            raise NotFound(f"no {argument} {str(self.values[argument])[:100]!r} is known ({name}.{column})")
+        rows = self.find_rows()
+        if self.table is not None and not rows:
+            if self.api.fails_empty:
+                sought = ", ".join(f"{name}={str(self.values[name])[:100]!r}" for name in self.filters)
+                where = f"{self.table.name} for {sought or 'these arguments'}"
+                raise NotFound(f"{self.api.full_name} finds nothing in {where}")
+            if not self.api.gives_rows:
+                return {}
+        self.row = rows[0] if rows else {}
+        for condition, otherwise in self.api.requires:
+            if not self.compute(condition):
+                raise Refused(_fill_message(otherwise, {**self.values, **self.row}), condition)
+        self._apply_changes()
+        outputs = {name: self._output(name, source, rows) for name, source in self.api.returns}
+        if self.api.deletes and self.table is not None and self.row:
+            self.world.connection.execute(f"DELETE FROM {quote_name(self.table.name)} {self._where_row()}")
+        return outputs
+
+    def refuse_invalid_arguments(self) -> None:
+        """Refuse arguments that make no sense whatever is in the tables; what is left out is not judged."""
+        for argument, condition, otherwise in self.api.valid:
+            if self.values.get(argument) is not None and self.compute(condition) == 0:
+                raise Refused(_fill_message(otherwise, self.values), condition)
+
+    def find_rows(self) -> list[Row]:
+        """The rows that it finds, first come first; one unless the API gives all of them."""
+        if self.table is None:
+            return []
+        conditions = [*map(match_condition, self.filters.values())]
+        conditions += [f"({clause})" for clause in self.api.where]
+        limit = MAX_ROWS if self.api.gives_rows else 1
+        return select(self.world.connection, self.table, where=conditions, values=self.scope, limit=limit)
+
+    def unknown_values(self) -> Iterator[tuple[str, str, str]]:
+        """Table, column and argument of each value that must be known and is not."""
+        for argument, columns in self.api.known:
+            rowids = (self.find_known(argument, name, column) for name, column in columns)
+            if self.values.get(argument) is not None and not any(rowids):
+                yield *columns[0], argument
+
+    def find_known(self, argument: str, table: str, column: str) -> tuple[int] | None:
+        """The ``rowid`` of the first row of a table whose column has an argument's value."""
+        name = quote_name(table)
+        query = f"SELECT rowid FROM {name} WHERE {quote_name(column)} = ? ORDER BY rowid LIMIT 1"
+        rowid: tuple[int] | None = self.world.connection.execute(query, (self.values[argument],)).fetchone()
+        return rowid
+
+    def _where_row(self) -> str:
+        return f"WHERE rowid = {self.row['rowid']:d}"
+
+    def _apply_changes(self) -> None:
+        """Add a row, change the row found, make the further changes."""
+        connection = self.world.connection
+        if self.api.adds is not None:
+            target = self.world.definition.tables[self.api.adds]
+            self.added = self._make_added_row(target)
+            try:
+                insert(connection, target, [self.added])
+            except sqlite3.IntegrityError:
+                raise Refused(_fill_message(target.taken, self.added)) from None
+        if self.api.sets and self.table is not None and self.row:
+            changes = ", ".join(f"{quote_name(column)} = ({value})" for column, value in self.api.sets)
+            update = f"UPDATE {quote_name(self.table.name)} SET {changes} {self._where_row()}"
+            try:
+                run_statement(connection, update, self.scope)
+            except sqlite3.IntegrityError:
+                raise Refused(_fill_message(self.table.taken, self.scope)) from None
+            (self.row,) = select(connection, self.table, where=[f"rowid = {self.row['rowid']:d}"], limit=1)
+        for statement in self.api.then:
+            run_statement(connection, statement, self.scope)
+
+    def _make_added_row(self, target: Table) -> Row:
+        """The row to add: computed values, the row found, the arguments, and the rest made from these.
+
+        What is made depends on the row's other values, and for an identifier on those that rows like it
+        have already, not on what was added before: the order of independent calls leaves no trace.
+        """
+        exact = {m.argument for m in self.api.matches if m.op == "=" and m.argument == m.column}
+        row_values: Row = {}
+        for column in target.columns:
+            value = self.values.get(column.name)
+            if column.name in self.row and (value is None or column.name in exact):
+                value = self.row[column.name]
+            if value is not None:
+                row_values[column.name] = value
+        row_values |= {name: self.compute(expression) for name, expression in self.api.values}
+        key = "/".join(f"{name}={row_values[name]}" for name in sorted(row_values))
+        generated = [c.name for c in target.columns if c.name not in row_values and "#" in c.maker.text]
+        conditions = [f"{quote_name(name)} = :{parameter_name(name)}" for name in generated]
+        world = self.world
+        for copy in range(MAX_COPIES):
+            row = world.making.row(target, row_values, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
+            if not generated or not select(world.connection, target, where=conditions, values=row, limit=1):
+                return row
+        raise Refused(f"{self.api.full_name} has already made {MAX_COPIES:,} such rows, which is the limit")
+
+    def _output(self, name: str, source: str | None, rows: list[Row]) -> Any:
+        if source == "*rows":
+            return [_row_record(self.table, row) for row in rows]
+        if source == "*row":
+            return _row_record(self.table, self.row)
+        if source == "*added":
+            return _row_record(self.world.definition.tables[self.api.adds or ""], self.added)
+        kind = self.world.definition.type_of(name, self.api.adds, self.api.reads)
+        if source is not None:
+            return from_stored_value(self.compute(source), kind)
+        supplied = (values.get(name) for values in (self.added, self.row, self.values))
+        return from_stored_value(next((value for value in supplied if value is not None), None), kind)
 
 
-def execute_call(world: World, api: Api, values: dict[str, Any]) -> dict[str, Any]:
-    """Carry out a call whose arguments are typed; the caller undoes it when it fails."""
-    refuse_invalid_arguments(world, api, values)
-    if api.python is not None:
-        return api.python(world.connection, values)
-    for name, column, argument in find_unknown_values(world, api, values):
-        raise NotFound(f"no {argument} {str(values[argument])[:100]!r} is known ({name}.{column})")
-    table = world.definition.tables[api.reads] if api.reads else None
-    context = _CallContext(world.definition.today, values, table, find_rows(world, api, values))
-    if table is not None and not context.rows:
-        if api.fails_empty:
-            sought = ", ".join(
-                f"{match.argument}={str(values[match.argument])[:100]!r}"
-                for match in _active_filters(api, values)
-            )
-            raise NotFound(f"{api.full_name} finds nothing in {table.name} for {sought or 'these arguments'}")
-        if not any(source == "*rows" for _, source in api.returns):
-            return {}
-    context.row = context.rows[0] if context.rows else {}
-    for condition, otherwise in api.requires:
-        if not context.compute(world.connection, condition):
-            raise Refused(_fill_message(otherwise, {**values, **context.row}), condition)
-    _apply_changes(world, api, context)
-    outputs = {name: _compute_output(world, api, name, source, context) for name, source in api.returns}
-    if api.deletes and table is not None and context.row:
-        world.connection.execute(
-            f"DELETE FROM {quote_name(table.name)} WHERE rowid = {context.row['rowid']:d}"
-        )
-    return outputs
-
-
-def refuse_invalid_arguments(world: World, api: Api, values: Mapping[str, Any]) -> None:
-    """Refuse arguments that make no sense whatever is in the tables; what is left out is not judged."""
-    scope = {"today": world.definition.today, **values}
-    for argument, condition, otherwise in api.valid:
-        if values.get(argument) is not None and compute(world.connection, condition, values=scope) == 0:
-            raise Refused(_fill_message(otherwise, values), condition)
-
-
-def find_rows(world: World, api: Api, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rows that a call finds, first come first; one unless the API gives all of them."""
-    if api.reads is None:
-        return []
-    conditions = [match_condition(match) for match in _active_filters(api, values)]
-    conditions += [f"({clause})" for clause in api.where]
-    many = any(source == "*rows" for _, source in api.returns)
-    table = world.definition.tables[api.reads]
-    scope = {"today": world.definition.today, **values}
-    return select(world.connection, table, where=conditions, values=scope, limit=MAX_ROWS if many else 1)
-
-
-def find_unknown_values(world: World, api: Api, values: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Table, column and argument of each value that must be known and is not."""
-    for argument, columns in api.known:
-        value = values.get(argument)
-        if value is None:
-            continue
-        queries = (
-            f"SELECT 1 FROM {quote_name(name)} WHERE {quote_name(column)} = ? LIMIT 1"
-            for name, column in columns
-        )
-        if not any(world.connection.execute(query, (value,)).fetchone() for query in queries):
-            yield *columns[0], argument
-
-
-def _apply_changes(world: World, api: Api, context: _CallContext) -> None:
-    """Add a row, change the row found, make the further changes."""
-    if api.adds is not None:
-        target = world.definition.tables[api.adds]
-        context.added = _make_added_row(world, api, target, context)
-        try:
-            insert(world.connection, target, [context.added])
-        except sqlite3.IntegrityError:
-            raise Refused(_fill_message(target.taken, context.added)) from None
-    where_clause = f"WHERE rowid = {context.row['rowid']:d}" if context.row else ""
-    if api.sets and context.table is not None and where_clause:
-        changes = ", ".join(f"{quote_name(column)} = ({value})" for column, value in api.sets)
-        update = f"UPDATE {quote_name(context.table.name)} SET {changes} {where_clause}"
-        try:
-            run_statement(world.connection, update, context.scope())
-        except sqlite3.IntegrityError:
-            raise Refused(_fill_message(context.table.taken, context.scope())) from None
-        context.row = select(
-            world.connection, context.table, where=[where_clause.removeprefix("WHERE ")], limit=1
-        )[0]
-    for statement in api.then:
-        run_statement(world.connection, statement, context.scope())
-
-
-def _make_added_row(world: World, api: Api, target: Table, context: _CallContext) -> dict[str, Any]:
-    """The row to add: computed values, the row found, the arguments, and the rest made from these.
-
-    What is made depends on the row's other values, and for an identifier on those that rows like it
-    have already, not on what was added before: the order of independent calls leaves no trace.
-    """
-    exact = {match.argument for match in api.matches if match.op == "=" and match.argument == match.column}
-    row_values: dict[str, Any] = {}
-    for column in target.columns:
-        value = context.values.get(column.name)
-        if column.name in context.row and (value is None or column.name in exact):
-            value = context.row[column.name]
-        if value is not None:
-            row_values[column.name] = value
-    for name, expression in api.values:
-        row_values[name] = context.compute(world.connection, expression)
-    key = "/".join(f"{name}={row_values[name]}" for name in sorted(row_values))
-    generated = [
-        column.name for column in target.columns if column.name not in row_values and "#" in column.maker.text
-    ]
-    conditions = [f"{quote_name(name)} = :{parameter_name(name)}" for name in generated]
-    for copy in range(MAX_COPIES):
-        row = world.making.row(target, row_values, Random(f"{world.seed}/{target.name}/{key}/{copy}"))
-        if not generated or not select(world.connection, target, where=conditions, values=row, limit=1):
-            return row
-    raise Refused(f"{api.full_name} has already made {MAX_COPIES:,} such rows, which is the limit")
-
-
-def _compute_output(world: World, api: Api, name: str, source: str | None, context: _CallContext) -> Any:
-    if source == "*rows":
-        return [_row_record(context.table, row) for row in context.rows]
-    if source == "*row":
-        return _row_record(context.table, context.row)
-    if source == "*added":
-        return _row_record(world.definition.tables[api.adds or ""], context.added)
-    kind = world.definition.type_of(name, api.adds, api.reads)
-    if source is not None:
-        return from_stored_value(context.compute(world.connection, source), kind)
-    for values in (context.added, context.row, context.values):
-        if values.get(name) is not None:
-            return from_stored_value(values[name], kind)
-    return None
-
-
-def _row_record(table: Table | None, row: Mapping[str, Any]) -> dict[str, Any]:
+def _row_record(table: Table | None, row: Values) -> Row:
     columns = table.columns if table else ()
     return {column.name: from_stored_value(row.get(column.name), column.type) for column in columns}
-
-
-def _active_filters(api: Api, values: Mapping[str, Any]) -> list[Match]:
-    return [match for match in api.matches if values.get(match.argument) is not None]
 
 
 def match_condition(match: Match) -> str:
@@ -508,7 +499,7 @@ def match_condition(match: Match) -> str:
     return f"{quote_name(match.column)} {match.op} :{parameter_name(match.argument)}"
 
 
-def _fill_message(message: str, values: Mapping[str, Any]) -> str:
+def _fill_message(message: str, values: Values) -> str:
     """A message with ``{name}`` replaced by values of the row or the arguments."""
     for name, value in values.items():
         message = message.replace("{" + name + "}", str(value)[:100])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from planner_eval.base.errors import InputError
 
@@ -17,6 +17,9 @@ from planner_eval.base.errors import InputError
 # What a world is made of: tables, how their values are made, and what each API does with them.
 TYPES = ("text", "integer", "number", "boolean", "date", "time", "json")
 """The types of columns and arguments."""
+
+Values: TypeAlias = Mapping[str, Any]
+"""Values by argument or column."""
 
 
 class CallError(Exception):
@@ -196,6 +199,11 @@ class Api:
     def full_name(self) -> str:
         """The app and the name, or the name alone."""
         return f"{self.app}.{self.name}" if self.app else self.name
+
+    @property
+    def gives_rows(self) -> bool:
+        """Whether it gives all rows that it finds."""
+        return any(source == "*rows" for _, source in self.returns)
 
     @property
     def acts(self) -> bool:

@@ -13,24 +13,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from planner_eval.base.errors import InputError
+from planner_eval.catalogs.json_schema.types import find_objects
 from planner_eval.execution.worlds.database import (
-    compute,
-    find_rows,
-    find_unknown_values,
+    ApiCall,
+    Row,
     insert,
     parameter_name,
     quote_name,
-    refuse_invalid_arguments,
     run_statement,
     select,
 )
-from planner_eval.execution.worlds.definition import Api, CallError, Column, Refused, Table, TooLong
+from planner_eval.execution.worlds.definition import CallError, Column, Refused, Table, TooLong, Values
 from planner_eval.plan.graph import generations
 from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 
@@ -44,44 +43,15 @@ DISTRACTOR_COUNT = 10
 MAX_ROUNDS = 6
 """How often the facts are gone through at most, until nothing more has to be made."""
 
+FactCalls: TypeAlias = Sequence[Mapping[str, Any]]
+"""The calls of one plan: ``app``, ``name`` and ``arguments`` of each."""
+
+Facts: TypeAlias = Sequence[FactCalls]
+"""The calls of each plan."""
+
 _REFERENCE_KEY = "$ref"
 _TEXT_KEY = "$text"
 _MISSING = object()
-
-
-@dataclass(slots=True)
-class _Demands:
-    """What the facts say of columns.
-
-    Args:
-        used: Names of outputs that later calls take from a search that does not ask for them.
-        values: By table and column what searches ask for.
-        fixed: Arguments of the call at hand that a search of the same table gave.
-        place: Where the call at hand stands.
-        unmet: Calls that the world refuses none the less, each with where it stands, and why.
-    """
-
-    used: set[str]
-    values: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    fixed: set[str] = field(default_factory=set)
-    place: str = ""
-    unmet: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, facts: Sequence[Sequence[Mapping[str, Any]]]) -> _Demands:
-        """What is known beforehand."""
-        used: set[str] = set()
-        for calls in facts:
-
-            def collect_used(fields: dict[str, Any], calls: Sequence[Mapping[str, Any]] = calls) -> Any:
-                position, path = fields.get(_REFERENCE_KEY, (-1, ()))
-                asks = calls[position]["arguments"] if 0 <= position < len(calls) else {}
-                used.update(str(step) for step in path if step not in asks)
-                return fields
-
-            for call in calls:
-                fold(dict(call["arguments"]), lambda leaf: leaf, fields=collect_used)
-        return cls(used)
 
 
 def facts_of(plans: Iterable[Plan], *, holes: Sequence[str] = ("?", "$$$")) -> list[list[dict[str, Any]]]:
@@ -135,333 +105,284 @@ class _MadeRow:
     """A row that was made, and where it stands until the plan's own changes are undone."""
 
     table: Table
-    row: dict[str, Any]
+    row: Row
     rowid: int
-    first: bool = False
+    first: bool
 
 
-def establish_facts(world: World, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+def establish_facts(world: World, facts: Facts) -> None:
     """Make a world able to answer the facts; called once, before the world is used."""
     world.connection.execute("BEGIN")
-    demands = _Demands.of(facts)
+    builder = _FactBuilder(world, facts)
     for _ in range(MAX_ROUNDS):  # a row that stands before one plan's may be what another search finds
-        demands.unmet.clear()
-        if not any(
-            [_make_plan_facts(world, calls, demands, number) for number, calls in enumerate(facts, 1)]
-        ):
+        builder.unmet.clear()
+        if not any([builder.make_plan(calls, number) for number, calls in enumerate(facts, 1)]):
             break
-    world.unmet = tuple(demands.unmet)
+    world.unmet = tuple(builder.unmet)
     world.connection.execute("COMMIT")
 
 
-def _make_plan_facts(
-    world: World, calls: Sequence[Mapping[str, Any]], demands: _Demands, number: int
-) -> bool:
-    """Make what a plan's calls need; whether a row was put before others."""
-    world.connection.execute("SAVEPOINT fact")
-    made_rows: list[_MadeRow] = []
-    results: list[Any] = []
-    for position, call in enumerate(calls, 1):
-        demands.fixed = _arguments_from_same_table(world, calls, call)
-        demands.place = f"plan {number}, call {position} ({call['name']})"
-        results.append(_answer_call(world, call, results, made_rows, demands))
-    world.connection.execute("ROLLBACK TO fact")
-    world.connection.execute("RELEASE fact")
-    for made_row in made_rows:
-        insert(world.connection, made_row.table, [made_row.row], lenient=True, first=made_row.first)
-    return any(made_row.first for made_row in made_rows)
+class _FactBuilder:
+    """Makes the rows that facts need.
 
+    ``unmet`` has the calls that the world refuses none the less, each with where it stands, and why.
 
-def _arguments_from_same_table(
-    world: World, calls: Sequence[Mapping[str, Any]], call: Mapping[str, Any]
-) -> set[str]:
-    """The arguments that are outputs of an earlier search of the table that the call reads.
-
-    What such a search finds first has these values: no row can stand before it that has not.
+    Args:
+        world: The world.
+        facts: The calls of each plan.
     """
-    names: set[str] = set()
-    for name, value in call["arguments"].items():
-        position = value.get(_REFERENCE_KEY, (-1,))[0] if isinstance(value, dict) else -1
-        if 0 <= position < len(calls):
-            tables = {_table_of(world, c) for c in (calls[position], call)}
-            names.update({name} if len(tables) == 1 else ())
-    return names
 
+    def __init__(self, world: World, facts: Facts) -> None:
+        self.world = world
+        self.unmet: list[str] = []
+        self.sought: dict[tuple[str, str], set[str]] = {}  # by table and column what searches ask for
+        self.used: set[str] = set()  # outputs that later calls take from a search that does not ask for them
+        for calls in facts:
+            references = (node.get(_REFERENCE_KEY, (-1, ())) for node in find_objects(calls))
+            for position, path in references:
+                asks = calls[position]["arguments"] if 0 <= position < len(calls) else {}
+                self.used.update(str(step) for step in path if step not in asks)
+        self.made: list[_MadeRow] = []  # for the plan at hand
+        self.fixed: set[str] = set()  # arguments of the call at hand that a search of the same table gave
 
-def _table_of(world: World, call: Mapping[str, Any]) -> str | None:
-    try:
-        return world.definition.find(call["name"], call.get("app")).reads
-    except CallError:
-        return None
+    def make_plan(self, calls: FactCalls, number: int) -> bool:
+        """Make what a plan's calls need; whether a row was put before others."""
+        connection = self.world.connection
+        connection.execute("SAVEPOINT fact")
+        self.made = []
+        results: list[Any] = []
+        for position, call in enumerate(calls, 1):
+            self.fixed = self._arguments_from_same_table(calls, call)
+            results.append(self._answer(call, results, f"plan {number}, call {position} ({call['name']})"))
+        connection.execute("ROLLBACK TO fact")
+        connection.execute("RELEASE fact")
+        for made_row in self.made:
+            insert(connection, made_row.table, [made_row.row], lenient=True, first=made_row.first)
+        return any(made_row.first for made_row in self.made)
 
+    def _arguments_from_same_table(self, calls: FactCalls, call: Mapping[str, Any]) -> set[str]:
+        """The arguments that are outputs of an earlier search of the table that the call reads.
 
-def _answer_call(
-    world: World,
-    call: Mapping[str, Any],
-    results: Sequence[Any],
-    made_rows: list[_MadeRow],
-    demands: _Demands,
-) -> Any:
-    """The call's outputs, once what it is about has been made where it was missing; None if it fails."""
-    resolved = {name: _resolve_references(value, results) for name, value in call["arguments"].items()}
-    arguments = {name: value for name, value in resolved.items() if value is not _MISSING}
-    try:
-        api = world.definition.find(call["name"], call.get("app"))
-        values = world.arguments(api, arguments, partial=True)
-        refuse_invalid_arguments(world, api, values)
-        _provide_rows(world, api, values, made_rows, demands)
-        if len(arguments) < len(resolved):
-            return None
+        What such a search finds first has these values: no row can stand before it that has not.
+        """
+        names: set[str] = set()
+        for name, value in call["arguments"].items():
+            position = value.get(_REFERENCE_KEY, (-1,))[0] if isinstance(value, dict) else -1
+            if 0 <= position < len(calls) and self._table_of(calls[position]) == self._table_of(call):
+                names.add(name)
+        return names
+
+    def _table_of(self, call: Mapping[str, Any]) -> str | None:
         try:
-            return world.perform(api, arguments) or None
-        except TooLong:
-            raise
-        except Refused:
-            if not _adjust_made_rows(world, api, values, made_rows):
+            return self.world.definition.find(call["name"], call.get("app")).reads
+        except CallError:
+            return None
+
+    def _answer(self, call: Mapping[str, Any], results: Sequence[Any], where: str) -> Any:
+        """The call's outputs, once what it is about has been made where it was missing; None if it fails."""
+        world = self.world
+        resolved = {name: _resolve_references(value, results) for name, value in call["arguments"].items()}
+        arguments = {name: value for name, value in resolved.items() if value is not _MISSING}
+        try:
+            api = world.definition.find(call["name"], call.get("app"))
+            api_call = ApiCall(world, api, world.arguments(api, arguments, partial=True))
+            api_call.refuse_invalid_arguments()
+            self._provide_rows(api_call)
+            if len(arguments) < len(resolved):
+                return None
+            try:
+                return world.perform(api, arguments) or None
+            except TooLong:
                 raise
-            return world.perform(api, arguments) or None
-    except TooLong as error:
-        raise InputError(
-            f"{world.definition.name}: the facts cannot be made: {call['name']}: {error}"
-        ) from None
-    except (CallError, sqlite3.Error, OverflowError) as error:
-        rule = getattr(error, "rule", "")
-        demands.unmet.append(f"{demands.place}: {error}{f' (the world requires {rule})' if rule else ''}")
-        return None
+            except Refused:
+                if not self._adjust_made_rows(api_call):
+                    raise
+                return world.perform(api, arguments) or None
+        except TooLong as error:
+            raise InputError(
+                f"{world.definition.name}: the facts cannot be made: {call['name']}: {error}"
+            ) from None
+        except (CallError, sqlite3.Error, OverflowError) as error:
+            rule = getattr(error, "rule", "")
+            self.unmet.append(f"{where}: {error}{f' (the world requires {rule})' if rule else ''}")
+            return None
 
-
-def _provide_rows(
-    world: World, api: Api, values: Mapping[str, Any], made_rows: list[_MadeRow], demands: _Demands
-) -> None:
-    """Make what a call is about, where it is missing, and see that enough else is there."""
-    fixed = _required_state(world, api, values)
-    for name, column, argument in list(find_unknown_values(world, api, values)):
-        state = fixed if name == api.reads else {}
-        _insert_among_distractors(
-            world, world.definition.tables[name], {column: values[argument]}, state, made_rows
-        )
-    table = world.definition.tables.get(api.reads or "")
-    required_values = _required_values(api, values)
-    if table is None or api.python is not None or not (required_values or fixed):
-        return
-    for name, value in required_values.items():
-        demands.values.setdefault((table.name, name), set()).add(str(value).casefold())
-    exists = bool(find_rows(world, api, values))
-    if not exists:
-        _insert_among_distractors(world, table, required_values, fixed, made_rows)
-    if not api.acts and (table.rows or not exists):
-        _distinguish_filters(world, api, values, fixed, made_rows, demands)
-    if not table.rows:  # a table that begins empty holds what plans do, not what they find
-        return
-    same = " AND ".join(f"{quote_name(name)} IS :{parameter_name(name)}" for name in required_values) or "0"
-    for number in range(_count_rows(world, table, f"NOT ({same})", required_values), DISTRACTOR_COUNT):
-        random = Random(f"{world.seed}/{table.name}/more/{number}/{sorted(required_values.items())}")
-        _insert_row(world, table, _make_distractor(table, required_values, world, random), random, made_rows)
-
-
-def _distinguish_filters(
-    world: World,
-    api: Api,
-    values: Mapping[str, Any],
-    fixed: Mapping[str, Any],
-    made_rows: list[_MadeRow],
-    demands: _Demands,
-) -> None:
-    """See that the search finds another row first when it drops a filter that may be left out."""
-    table = world.definition.tables[api.reads or ""]
-    required_values = _required_values(api, values)
-    for match in api.matches:
-        less = drop_filter(world, api, values, match.argument)
-        if less is None or match.argument in demands.fixed:
-            continue
-        first_rows = find_rows(world, api, values)[:1]
-        if not first_rows or find_rows(world, api, less)[:1] != first_rows:
-            continue
-        random = Random(
-            f"{world.seed}/{table.name}/without/{match.argument}/{sorted(required_values.items())}"
-        )
-        column = table.column(match.column)
-        assert column is not None
-        row_values = {**fixed, **required_values}
-        row_values[match.column] = less[match.argument]
-        if row_values[match.column] is None:
-            barred = demands.values.get((table.name, match.column), set())
-            other = _find_excluded_value(
-                column, match.op, values[match.argument], row_values, world, random, barred
+    # ------------------------------------------------------------ what a call needs
+    def _provide_rows(self, call: ApiCall) -> None:
+        """Make what a call is about, where it is missing, and see that enough else is there."""
+        fixed = _required_state(call)
+        for name, column, argument in list(call.unknown_values()):
+            state = fixed if name == call.api.reads else {}
+            self._insert_among_distractors(
+                self.world.definition.tables[name], {column: call.values[argument]}, state
             )
-            if other is None and column.name in demands.used:  # a later call could do nothing without it
-                other = _find_excluded_value(
-                    column, match.op, values[match.argument], row_values, world, random, ()
+        table, required_values = call.table, _required_values(call)
+        if table is None or call.api.python is not None or not (required_values or fixed):
+            return
+        for name, value in required_values.items():
+            self.sought.setdefault((table.name, name), set()).add(str(value).casefold())
+        exists = bool(call.find_rows())
+        if not exists:
+            self._insert_among_distractors(table, required_values, fixed)
+        if not call.api.acts and (table.rows or not exists):
+            self._distinguish_filters(call, table, fixed, required_values)
+        if not table.rows:  # a table that begins empty holds what plans do, not what they find
+            return
+        same = " AND ".join(f"{quote_name(name)} IS :{parameter_name(name)}" for name in required_values)
+        others = [f"NOT ({same or 0})"]
+        connection, limit = self.world.connection, DISTRACTOR_COUNT
+        there = len(select(connection, table, where=others, values=required_values, limit=limit))
+        for number in range(there, DISTRACTOR_COUNT):
+            random = self._random(table, f"more/{number}", sorted(required_values.items()))
+            self._insert_row(table, self._make_distractor(table, required_values, random), random)
+
+    def _distinguish_filters(self, call: ApiCall, table: Table, fixed: Values, required: Values) -> None:
+        """See that the search finds another row first when it drops a filter that may be left out."""
+        for match in call.api.matches:
+            less = drop_filter(call, match.argument)
+            if less is None or match.argument in self.fixed:
+                continue
+            first_rows = call.find_rows()[:1]
+            if not first_rows or less.find_rows()[:1] != first_rows:
+                continue
+            random = self._random(table, f"without/{match.argument}", sorted(required.items()))
+            column = table.column(match.column)
+            assert column is not None
+            row_values = {**fixed, **required, match.column: less.values[match.argument]}
+            if row_values[match.column] is None:
+                value, sought = call.values[match.argument], self.sought.get((table.name, match.column), ())
+                other = self._find_excluded_value(column, match.op, value, row_values, random, sought)
+                if other is None and column.name in self.used:  # a later call could do nothing without it
+                    other = self._find_excluded_value(column, match.op, value, row_values, random, ())
+                    if other is None:
+                        continue
+                row_values[match.column] = other
+            self._insert_row(table, row_values, random, first=True)
+
+    def _find_excluded_value(
+        self, column: Column, op: str, value: Any, row: Values, random: Random, barred: Collection[str]
+    ) -> Any:
+        """A value of the column that a filter keeps out, and no search asks for; None if there is none."""
+        if op == "contains":
+            return None
+        for _ in range(20):
+            other = self.world.making.value(column, row, random)
+            if other is None or (op == "<=" and other <= value) or (op == ">=" and other >= value):
+                continue
+            if str(other).casefold() not in barred:
+                return other
+        texts = (f"other {number}" for number in count(1))
+        return next(other for other in texts if other not in barred) if column.type == "text" else None
+
+    def _adjust_made_rows(self, call: ApiCall) -> bool:
+        """Give rows that were made the state in which the call can use them; False when they had that."""
+        fixed, connection = _required_state(call), self.world.connection
+        about = {row["rowid"] for row in call.find_rows()[:1]} | _find_known_rows(call)
+        changed = False
+        for made_row in self.made:
+            if made_row.table.name != call.api.reads or made_row.rowid not in about:
+                continue
+            if any(made_row.row[name] != value for name, value in fixed.items()):
+                made_row.row.update(fixed)
+                changes = ", ".join(f"{quote_name(name)} = :{parameter_name(name)}" for name in fixed)
+                table = quote_name(made_row.table.name)
+                run_statement(
+                    connection, f"UPDATE {table} SET {changes} WHERE rowid = {made_row.rowid:d}", fixed
                 )
-                if other is None:
-                    continue
-            row_values[match.column] = other
-        _insert_row(world, table, row_values, random, made_rows, first=True)
+                changed = True
+        return changed
+
+    # ------------------------------------------------------------ rows
+    def _random(self, table: Table, purpose: str, key: object) -> Random:
+        return Random(f"{self.world.seed}/{table.name}/{purpose}/{key}")
+
+    def _insert_among_distractors(self, table: Table, required: Values, fixed: Values) -> None:
+        """Put a row with these values among ten others that lack at least one of those wanted."""
+        random = self._random(
+            table, "fact", "/".join(f"{name}={required[name]}" for name in sorted(required))
+        )
+        chosen_position = random.randrange(DISTRACTOR_COUNT + 1)
+        for position in range(DISTRACTOR_COUNT + 1):
+            is_chosen = position == chosen_position
+            other = {} if is_chosen else self._make_distractor(table, required or fixed, random)
+            self._insert_row(table, {**fixed, **required} if is_chosen else other, random)
+
+    def _insert_row(self, table: Table, row_values: Values, random: Random, *, first: bool = False) -> None:
+        settled = self._find_dependent_values(table, row_values)
+        row = self.world.making.row(table, row_values, random, settled_values=settled)
+        rowid = insert(self.world.connection, table, [row], lenient=True, first=first)
+        self.made.append(_MadeRow(table, row, rowid, first))
+
+    def _make_distractor(self, table: Table, required: Values, random: Random) -> Row:
+        """Some of the wanted values, at least one of them changed."""
+        names = list(required)
+        changed = {name for name in names if random.random() < 0.5} or (
+            {random.choice(names)} if names else set()
+        )
+        row_values = {name: value for name, value in required.items() if name not in changed}
+        for name in names:
+            column = table.column(name)
+            if name in changed and column is not None:
+                row_values[name] = self._different_value(column, required[name], row_values, random)
+        return row_values
+
+    def _different_value(self, column: Column, value: Any, row: Values, random: Random) -> Any:
+        """A value of the column other than `value`."""
+        if column.type == "boolean":
+            return 1 - int(value)
+        for _ in range(20):
+            other = self.world.making.value(column, row, random)
+            if other is not None and str(other).casefold() != str(value).casefold():
+                return other
+        if column.type in ("integer", "number"):
+            return value + random.randrange(1, 9)
+        return (
+            f"{value} {random.choice(('North', 'South', 'East', 'West'))}" if column.type == "text" else None
+        )
+
+    def _find_dependent_values(self, table: Table, row_values: Values) -> Row:
+        """Values that existing rows settle, for columns that depend on given ones."""
+        settled: Row = {}
+        for column in table.columns:
+            keys = {key: row_values.get(key) for key in column.maker.by}
+            if not keys or column.name in row_values or None in keys.values():
+                continue
+            conditions = [f"{quote_name(key)} = :{parameter_name(key)}" for key in keys]
+            for row in select(self.world.connection, table, where=conditions, values=keys, limit=1):
+                settled[column.name] = row[column.name]
+        return settled
 
 
-def drop_filter(world: World, api: Api, values: Mapping[str, Any], argument: str) -> dict[str, Any] | None:
-    """The values of a search that leaves out a filter; None where it cannot, or says the same without."""
-    declared = next(a for a in api.arguments if a.name == argument)
-    if declared.required or values.get(argument) is None:
+def drop_filter(call: ApiCall, argument: str) -> ApiCall | None:
+    """A search that leaves out a filter; None where it cannot, or says the same without."""
+    declared = next(a for a in call.api.arguments if a.name == argument)
+    if declared.required or call.values.get(argument) is None:
         return None
-    default = world.arguments(api, {}, partial=True)[argument]
-    return None if default == values[argument] else {**values, argument: default}
+    default = call.world.arguments(call.api, {}, partial=True)[argument]
+    same = default == call.values[argument]
+    return None if same else ApiCall(call.world, call.api, {**call.values, argument: default})
 
 
-def _find_excluded_value(
-    column: Column,
-    op: str,
-    value: Any,
-    row: Mapping[str, Any],
-    world: World,
-    random: Random,
-    barred: Collection[str],
-) -> Any:
-    """A value of the column that a filter keeps out, and no search asks for; None if there is none."""
-    if op == "contains":
-        return None
-    for _ in range(20):
-        other = world.making.value(column, row, random)
-        if other is None or (op == "<=" and other <= value) or (op == ">=" and other >= value):
-            continue
-        if str(other).casefold() not in barred:
-            return other
-    texts = (f"other {number}" for number in count(1))
-    return next(other for other in texts if other not in barred) if column.type == "text" else None
-
-
-def _count_rows(world: World, table: Table, condition: str, values: Mapping[str, Any]) -> int:
-    """How many rows meet a condition, as far as it matters."""
-    return len(select(world.connection, table, where=[condition], values=values, limit=DISTRACTOR_COUNT))
-
-
-def _adjust_made_rows(world: World, api: Api, values: Mapping[str, Any], made_rows: list[_MadeRow]) -> bool:
-    """Give rows that were made the state in which the call can use them; False when they had that already."""
-    fixed = _required_state(world, api, values)
-    about = {row["rowid"] for row in find_rows(world, api, values)[:1]} | _find_known_rows(world, api, values)
-    changed = False
-    for made_row in made_rows:
-        if made_row.table.name != api.reads or made_row.rowid not in about:
-            continue
-        if any(made_row.row[name] != value for name, value in fixed.items()):
-            made_row.row.update(fixed)
-            changes = ", ".join(f"{quote_name(name)} = :{parameter_name(name)}" for name in fixed)
-            update = (
-                f"UPDATE {quote_name(made_row.table.name)} SET {changes} WHERE rowid = {made_row.rowid:d}"
-            )
-            run_statement(world.connection, update, fixed)
-            changed = True
-    return changed
-
-
-def _find_known_rows(world: World, api: Api, values: Mapping[str, Any]) -> set[int]:
+def _find_known_rows(call: ApiCall) -> set[int]:
     """The rows of the table that the call reads which it knows by another argument."""
-    rowids: set[int] = set()
-    for argument, columns in api.known:
-        for name, column in columns:
-            if name == api.reads and values.get(argument) is not None:
-                query = (
-                    f"SELECT rowid FROM {quote_name(name)} WHERE {quote_name(column)} = ? ORDER BY "
-                    "rowid LIMIT 1"
-                )
-                rowids.update(rowid for (rowid,) in world.connection.execute(query, (values[argument],)))
-    return rowids
+    rowids = (
+        call.find_known(argument, name, column)
+        for argument, columns in call.api.known
+        for name, column in columns
+        if name == call.api.reads and call.values.get(argument) is not None
+    )
+    return {rowid[0] for rowid in rowids if rowid is not None}
 
 
-def _required_state(world: World, api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
+def _required_state(call: ApiCall) -> Row:
     """What the API says of a row that is made for it."""
-    scope = {"today": world.definition.today, **values}
-    fixed = {name: compute(world.connection, text, values=scope) for name, text in api.fact}
-    return {name: value for name, value in fixed.items() if value is not None}
+    state = {name: call.compute(text) for name, text in call.api.fact}
+    return {name: value for name, value in state.items() if value is not None}
 
 
-def _required_values(api: Api, values: Mapping[str, Any]) -> dict[str, Any]:
+def _required_values(call: ApiCall) -> Row:
     """The columns that a row must have for the call to find it."""
-    matches = (match for match in api.matches if values.get(match.argument) is not None)
-    return {match.column: values[match.argument] for match in matches}
-
-
-def _insert_among_distractors(
-    world: World,
-    table: Table,
-    required_values: Mapping[str, Any],
-    fixed: Mapping[str, Any],
-    made_rows: list[_MadeRow],
-) -> None:
-    """Put a row with these values among ten others that lack at least one of those wanted."""
-    key = "/".join(f"{name}={required_values[name]}" for name in sorted(required_values))
-    random = Random(f"{world.seed}/{table.name}/fact/{key}")
-    chosen_position = random.randrange(DISTRACTOR_COUNT + 1)
-    for position in range(DISTRACTOR_COUNT + 1):
-        row_values = (
-            {**fixed, **required_values}
-            if position == chosen_position
-            else _make_distractor(table, required_values or fixed, world, random)
-        )
-        _insert_row(world, table, row_values, random, made_rows)
-
-
-def _insert_row(
-    world: World,
-    table: Table,
-    row_values: Mapping[str, Any],
-    random: Random,
-    made_rows: list[_MadeRow],
-    *,
-    first: bool = False,
-) -> None:
-    row = world.making.row(
-        table, row_values, random, settled_values=_find_dependent_values(world, table, row_values)
-    )
-    rowid = insert(world.connection, table, [row], lenient=True, first=first)
-    made_rows.append(_MadeRow(table, row, rowid, first))
-
-
-def _make_distractor(
-    table: Table, required_values: Mapping[str, Any], world: World, random: Random
-) -> dict[str, Any]:
-    """Some of the wanted values, at least one of them changed."""
-    names = list(required_values)
-    changed = {name for name in names if random.random() < 0.5} or (
-        {random.choice(names)} if names else set()
-    )
-    row_values: dict[str, Any] = {
-        name: value for name, value in required_values.items() if name not in changed
-    }
-    for name in names:
-        column = table.column(name)
-        if name in changed and column is not None:
-            row_values[name] = _different_value(column, required_values[name], row_values, world, random)
-    return row_values
-
-
-def _different_value(column: Column, value: Any, row: Mapping[str, Any], world: World, random: Random) -> Any:
-    """A value of the column other than `value`."""
-    if column.type == "boolean":
-        return 1 - int(value)
-    for _ in range(20):
-        other = world.making.value(column, row, random)
-        if other is not None and str(other).casefold() != str(value).casefold():
-            return other
-    if column.type in ("integer", "number"):
-        return value + random.randrange(1, 9)
-    return f"{value} {random.choice(('North', 'South', 'East', 'West'))}" if column.type == "text" else None
-
-
-def _find_dependent_values(world: World, table: Table, row_values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that existing rows settle, for columns that depend on given ones."""
-    settled: dict[str, Any] = {}
-    for column in table.columns:
-        keys = column.maker.by
-        if not keys or column.name in row_values or not all(row_values.get(key) is not None for key in keys):
-            continue
-        conditions = [f"{quote_name(key)} = :{parameter_name(key)}" for key in keys]
-        same = select(
-            world.connection, table, where=conditions, values={key: row_values[key] for key in keys}, limit=1
-        )
-        if same:
-            settled[column.name] = same[0][column.name]
-    return settled
+    return {match.column: call.values[argument] for argument, match in call.filters.items()}
 
 
 def _resolve_references(value: Any, results: Sequence[Any]) -> Any:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from random import Random
-from threading import Lock, RLock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.text import did_you_mean, one_line_json
 from planner_eval.execution.worlds.database import (
+    ApiCall,
+    Changes,
     changes,
     connect,
     create_tables,
     dump,
-    execute_call,
     insert,
     quote_name,
     to_stored_value,
@@ -30,18 +30,17 @@ from planner_eval.execution.worlds.definition import (
     CallError,
     Definition,
     MissingArgument,
-    NotFound,
     Refused,
     Table,
     TooLong,
-    UnknownApi,
     UnknownArgument,
+    Values,
 )
 from planner_eval.execution.worlds.generic import ValueMaker
-from planner_eval.plan.model import map_leaves
 
 if TYPE_CHECKING:
     from planner_eval.execution.tool_sources import ToolSource
+    from planner_eval.execution.worlds.facts import Facts
     from planner_eval.reading.files.files import PlanFile
 
 
@@ -72,7 +71,7 @@ class World:
         definition: Definition | str | Path,
         *,
         seed: int | str = 0,
-        facts: Sequence[Sequence[Mapping[str, Any]]] = (),
+        facts: Facts = (),
         database: str = ":memory:",
     ) -> None:
         if not isinstance(definition, Definition):
@@ -96,7 +95,7 @@ class World:
             raise InputError(f"{database} already holds a world; facts can only be added to a new one")
         self._begun = self.image()
 
-    def copy(self, facts: Sequence[Sequence[Mapping[str, Any]]] = ()) -> World:
+    def copy(self, facts: Facts = ()) -> World:
         """A world of its own in the same state, in memory, with further facts.
 
         Populating a world costs some ten times as much as copying it: populate one, and give each
@@ -123,7 +122,7 @@ class World:
         world._begun = image
         return world
 
-    def set_state(self, state: Mapping[str, Any]) -> None:
+    def set_state(self, state: Values) -> None:
         """Begin in another state: tables with other rows, or able to answer other calls.
 
         Args:
@@ -143,7 +142,7 @@ class World:
         self._settle(state.get("facts", ()))
         self._begun = self.image()
 
-    def state(self) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    def state(self) -> Changes:
         """What the calls left behind: rows added and removed since the world began, by table.
 
         Two plans that began in the same world end in the same state exactly when this is equal.
@@ -156,7 +155,7 @@ class World:
         finally:
             initial.close()
 
-    def _settle(self, facts: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    def _settle(self, facts: Facts) -> None:
         if facts:
             from planner_eval.execution.worlds.facts import establish_facts
 
@@ -184,7 +183,7 @@ class World:
                 functions.setdefault(api.name, functions[api.full_name])
         return functions
 
-    def call(self, app: str | None, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def call(self, app: str | None, name: str, arguments: Values) -> dict[str, Any]:
         """Make one call.
 
         Args:
@@ -203,7 +202,7 @@ class World:
     def _called(self, api: Api, /, **arguments: Any) -> dict[str, Any]:
         return self.perform(api, arguments)
 
-    def perform(self, api: Api, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def perform(self, api: Api, arguments: Values) -> dict[str, Any]:
         """Make a call to an API of this world; see :meth:`call`."""
         values = self.arguments(api, arguments)
         with self._lock:
@@ -218,10 +217,10 @@ class World:
 
     def _answered(self, api: Api, values: dict[str, Any]) -> dict[str, Any]:
         if not api.acts:
-            return execute_call(self, api, values)
+            return ApiCall(self, api, values).execute()
         self.connection.execute("SAVEPOINT call")
         try:
-            outputs = execute_call(self, api, values)
+            outputs = ApiCall(self, api, values).execute()
         except BaseException:
             if self.connection.in_transaction:  # SQLite itself takes back all of what is ended half-way
                 self.connection.execute("ROLLBACK TO call")
@@ -236,7 +235,7 @@ class World:
             return dump(self.connection, self.definition)
 
     # ------------------------------------------------------------ a call, step by step
-    def arguments(self, api: Api, supplied: Mapping[str, Any], *, partial: bool = False) -> dict[str, Any]:
+    def arguments(self, api: Api, supplied: Values, *, partial: bool = False) -> dict[str, Any]:
         """The arguments as the database holds them, defaults included, None where one is left out.
 
         Args:
@@ -393,7 +392,7 @@ def world_source(
     world: str | Path | Definition | World,
     *,
     seed: int | str = 0,
-    facts: Sequence[Sequence[Mapping[str, Any]]] = (),
+    facts: Facts = (),
 ) -> ToolSource:
     """The tools of a world, for :func:`planner_eval.execution.run`.
 
@@ -447,7 +446,7 @@ def _unpack_definition(definition: bytes) -> Definition:
     return unpacked
 
 
-def begun(path: str, seed: int | str, facts: Sequence[Sequence[Mapping[str, Any]]]) -> World:
+def begun(path: str, seed: int | str, facts: Facts) -> World:
     """The world of a Python file, populated; runs in the worker."""
     return World(Path(path), seed=seed, facts=facts)
 
@@ -473,110 +472,3 @@ def read_facts(path: str | PlanFile) -> list[list[dict[str, Any]]]:
         except ParseError:
             facts.append([])  # so that the others keep their numbers
     return facts
-
-
-# ----------------------------------------------------------------------
-# A world that knows nothing but what was recorded: each call answers as it did then.
-class Replay:
-    """Tools that answer from recordings.
-
-    A call is recognised by its name and arguments; their order and the difference between 10 and 10.0
-    do not matter. A call recorded more than once gives its answers in turn, the last one for ever.
-
-    Args:
-        recorded: Tool name, arguments and answer of each call, in the order in which they were made.
-
-    >>> replay = Replay([("search", {"city": "Oslo"}, {"id": 7})])
-    >>> replay.call(None, "search", {"city": "Oslo"})
-    {'id': 7}
-    """
-
-    def __init__(self, recorded: Iterable[tuple[str, Mapping[str, Any], Any]]) -> None:
-        self._answers: dict[tuple[str, str], list[Any]] = {}
-        self._given: dict[tuple[str, str], int] = {}
-        self._lock = Lock()
-        for name, arguments, answer in recorded:
-            self._answers.setdefault((name, _arguments_key(arguments)), []).append(answer)
-
-    @classmethod
-    def from_conversations(cls, records: Any) -> Replay:
-        """The calls and observations of one or more ComplexFuncBench records.
-
-        Args:
-            records: A record, or a list of them: ``conversations`` with ``function_call`` lists, each
-                followed by an ``observation`` of as many answers.
-
-        Raises:
-            InputError: calls and observations do not pair up.
-        """
-        recorded_calls = []
-        for number, record in enumerate(records if isinstance(records, list) else [records]):
-            recorded_calls += _read_recorded_calls(record, f"record {number}")
-        return cls(recorded_calls)
-
-    @property
-    def tools(self) -> dict[str, Callable[..., Any]]:
-        """The recorded tools as functions with named arguments."""
-        return {
-            name: partial(self._called, name) for name in dict.fromkeys(name for name, _ in self._answers)
-        }
-
-    def call(self, app: str | None, name: str, arguments: Mapping[str, Any]) -> Any:
-        """The recorded answer of a call.
-
-        Raises:
-            UnknownApi: no call to that tool was recorded.
-            NotFound: none with these arguments was.
-        """
-        key = (name, _arguments_key(arguments))
-        with self._lock:
-            answers = self._answers.get(key)
-            if answers is None:
-                return self._missed(name, arguments)
-            turn = self._given.get(key, 0)
-            self._given[key] = turn + 1
-        # A copy: what a consumer does to its copy must not change the recording.
-        return json.loads(json.dumps(answers[min(turn, len(answers) - 1)]))
-
-    def _called(self, name: str, /, **arguments: Any) -> Any:
-        return self.call(None, name, arguments)
-
-    def _missed(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        count = sum(1 for tool, _ in self._answers if tool == name)
-        if not count:
-            raise UnknownApi(f"no call to {name!r:.100} was recorded")
-        arguments_text = json.dumps(arguments, ensure_ascii=False, default=str)
-        raise NotFound(
-            f"{name} was recorded with {count} other sets of arguments, not with {arguments_text:.200}"
-        )
-
-
-def _read_recorded_calls(record: Any, where: str) -> list[tuple[str, Mapping[str, Any], Any]]:
-    turns = record.get("conversations") if isinstance(record, Mapping) else None
-    if not isinstance(turns, list):
-        raise InputError(f'{where}: expected a list under "conversations"')
-    recorded_calls: list[tuple[str, Mapping[str, Any], Any]] = []
-    calls: list[Any] = []
-    for turn in turns:
-        if isinstance(turn, Mapping) and turn.get("function_call"):
-            calls = list(turn["function_call"])
-        elif isinstance(turn, Mapping) and turn.get("role") == "observation":
-            answers = turn.get("content")
-            if not isinstance(answers, list) or len(answers) != len(calls):
-                count = len(answers) if isinstance(answers, list) else "no"
-                raise InputError(f"{where}: {len(calls)} calls are followed by {count} observations")
-            recorded_calls += [
-                (call["name"], call["arguments"], answer) for call, answer in zip(calls, answers, strict=True)
-            ]
-            calls = []
-    return recorded_calls
-
-
-def _arguments_key(arguments: Mapping[str, Any]) -> str:
-    return json.dumps(
-        map_leaves(_normalize_number, arguments), sort_keys=True, ensure_ascii=False, default=str
-    )
-
-
-def _normalize_number(leaf: Any) -> Any:
-    return int(leaf) if isinstance(leaf, float) and leaf.is_integer() else leaf
