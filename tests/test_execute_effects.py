@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import planner_eval as pe
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.values import Rule
-from planner_eval.execution.effects import compare_plan_effects
+from planner_eval.execution.effects import compare_effects
 from planner_eval.execution.run import execute_many
 from planner_eval.execution.sandbox.sandbox import Sandbox
 from planner_eval.execution.terms import same_meaning, symbolic
@@ -122,7 +122,7 @@ def plans(draw: st.DrawFn) -> Plan:
 @given(plans(), plans())
 def test_equal_meanings_have_equal_results(pred: Plan, gold: Plan) -> None:
     if same_meaning(pred, gold) and len(pred) == len(gold):
-        assert compare_plan_effects(pred, gold, "nestful", isolation="inline").results_same
+        assert compare_effects(pred, gold, "nestful", isolation="inline").results_same
     if pe.same(pred, gold):
         assert same_meaning(pred, gold)
 
@@ -133,7 +133,7 @@ def numbers(*calls: tuple[Any, ...], answer: Any = None) -> Plan:
 
 
 def effects(pred: Plan, gold: Plan, **more: Any) -> Any:
-    return compare_plan_effects(pred, gold, "nestful", isolation="inline", **more)
+    return compare_effects(pred, gold, "nestful", isolation="inline", **more)
 
 
 def test_the_first_call_whose_value_differs_is_named() -> None:
@@ -170,9 +170,7 @@ def test_states_are_compared(tmp_path: Path) -> None:
     )
     tea, jam = ("sell", {"what": "tea"}), ("sell", {"what": "jam"})
     for calls, same in (((tea, jam), True), ((tea, tea), False)):
-        found = compare_plan_effects(
-            plan(*calls), plan(jam, tea), f"{tmp_path}/shop.py:Till", isolation="inline"
-        )
+        found = compare_effects(plan(*calls), plan(jam, tea), f"{tmp_path}/shop.py:Till", isolation="inline")
         assert (found.same, found.results_same, found.state_same) == (same, True, same)
 
 
@@ -191,8 +189,8 @@ def test_each_plan_has_the_tools_first_state_or_it_is_said(kind: str, tmp_path: 
     tools = {**several, "file": f"{path}:Counter", "process": str(path), "functions": [made.up]}[kind]
     isolation = {"file": "inline", "process": "process"}.get(kind)
     single, double = plan(("up", {})), plan(("up", {}), ("up", {}))
-    found = compare_plan_effects(single, single, tools, isolation=isolation)
-    other = compare_plan_effects(single, double, tools, isolation=isolation)
+    found = compare_effects(single, single, tools, isolation=isolation)
+    other = compare_effects(single, double, tools, isolation=isolation)
     if kind in ("functions", "module"):
         assert str(found).startswith("unknown: the tools keep state between plans")
         assert (found.same, found.known) == (False, False)
@@ -201,7 +199,7 @@ def test_each_plan_has_the_tools_first_state_or_it_is_said(kind: str, tmp_path: 
         assert (other.same, other.known) == (False, True)
     assert one.count == 0, "the user's own object is as it was"
     with Sandbox(tool_source(tools), level=isolation) as box:
-        assert str(compare_plan_effects(single, single, box)) == str(found)
+        assert str(compare_effects(single, single, box)) == str(found)
     if kind == "class":
         assert [trace.result for trace in execute_many([single, single], tools)] == [1, 1]
 

@@ -172,7 +172,7 @@ def test_processes_and_threads_share_one_file(tmp_path: Path) -> None:
 def test_a_connection_is_not_shared_with_a_forked_child(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "c.sqlite", ScriptedJudge(lambda request: "pass"))
     cache.ask(ASK)
-    store = cache._store
+    store = cache
     before = store._opened
     assert before is not None
     store._opened = (before[0] + 1, before[1])  # as a child sees it: opened by another process

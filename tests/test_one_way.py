@@ -103,4 +103,4 @@ def test_users_files_are_decoded_by_one_reader() -> None:
         "reading/files/record_index.py",
         "reading/files/disk_records.py",
     }  # an index, and rows that were written down
-    assert plain == ours | {"execution/worlds/world.py"}, "files of our own, and copies of values"
+    assert plain == ours, "files of our own"

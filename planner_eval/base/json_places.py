@@ -51,7 +51,10 @@ def scan_values(text: str) -> list[LocatedValue] | None:
         position = match.end()
         mark = match[1]
         if mark is None:
-            value = LocatedValue(_decode_scalar(match), match.span(match.lastindex or 0))
+            value = LocatedValue(
+                json.loads(match[3]) if match[2] is None else _decode_string(match[2]),
+                match.span(match.lastindex or 0),
+            )
         else:
             empty = _EMPTY_REMAINDER[mark].match(text, position)
             if empty is None:
@@ -101,11 +104,6 @@ def _close_value(
         value = LocatedValue(items, (start, position), mark == "{")
     values.append(value)
     return position
-
-
-def _decode_scalar(match: re.Match[str]) -> Any:
-    written = match[2]
-    return _decode_string(written) if written is not None else json.loads(match[3])
 
 
 def _decode_string(written: str) -> str:

@@ -319,11 +319,6 @@ def skip_whitespace(text: str, offset: int) -> int:
     return offset
 
 
-def transformer() -> Any:
-    """The Transformer class of grammars/json.lark, for grammars that import its rules."""
-    return _transformer()
-
-
 _BRACKET_BRANCHES = (JSON_STRING, Branch("mark", r"[\[\]{}]"))
 
 
@@ -333,7 +328,7 @@ def check_depth(text: str, limits: Limits) -> None:
     Raises:
         LimitError: with the place of the bracket that is one too many.
     """
-    if text.count("[") + text.count("{") <= limits.depth or _is_surely_shallow(text, limits.depth):
+    if text.count("[") + text.count("{") <= limits.depth or _nests_deeper(text, limits.depth) is False:
         return
     depth = 0
     for match in find_matches(_BRACKET_BRANCHES, text):
@@ -363,34 +358,35 @@ def decode_object(text: str, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any] 
     return {} if value is None else value if isinstance(value, dict) else None
 
 
-def _is_surely_shallow(text: str, most: int) -> bool:
-    """Whether brackets outside of strings surely nest no deeper, far sooner than where they do is known."""
+def _nests_deeper(text: str, most: int) -> bool | None:
+    """Whether brackets outside of strings nest deeper, far sooner than where they do is known.
+
+    None where a backslash stands outside of strings: which quotes are none takes a closer look.
+    """
     if "\\" in text:
         if "\0" in text:
-            return False
+            return None
         text = text.replace("\\\\", "\0").replace('\\"', "\0")
     pieces = text.split('"')
     after = pieces[-1] if len(pieces) % 2 == 0 else ""  # a quote that stays open opens no string
     outside = "".join(pieces[::2])
     if "\0" in outside or "\\" in outside:  # where no string is, a backslash escapes no quote
-        return False
+        return None
     brackets = (outside + after).translate(_BRACKET_TABLE)
     if not brackets.isascii():
         brackets = re.sub(r"[^\[\]]++", "", brackets)
-    work = _MAX_PASSES * len(brackets)
+    left, work = brackets, _MAX_PASSES * len(brackets)
     for depth in range(most + 1):
-        work -= len(brackets)
-        if work < 0:
-            return False
-        less = brackets.replace("[]", "")
-        if len(less) == len(brackets):
-            return depth + less.count("[") <= most
-        brackets = less
-    return False
+        work -= len(left)
+        less = left.replace("[]", "")
+        if work < 0 or len(less) == len(left):
+            return depth + less.count("[") > most and _has_excess_depth(brackets, most)
+        left = less
+    return True
 
 
 def is_nested_too_deep(text: str, limits: Limits) -> bool:
-    r"""Whether a text that is JSON nests deeper than the limit, as :func:`check_depth` has it, and sooner.
+    r"""Whether a text nests deeper than the limit, as :func:`check_depth` has it.
 
     >>> (
     ...     is_nested_too_deep('[["]]"], {"\\"": 1}]', Limits(depth=1)),
@@ -398,20 +394,11 @@ def is_nested_too_deep(text: str, limits: Limits) -> bool:
     ... )
     (True, False)
     """
-    if text.count("[") + text.count("{") <= limits.depth:
-        return False
-    if "\\" in text:
-        text = text.replace("\\\\", "").replace('\\"', "")
-    brackets = "".join(text.split('"')[::2]).translate(_BRACKET_TABLE)
-    work = _MAX_PASSES * len(brackets)
-    for depth in range(limits.depth):
-        if not brackets:
-            return False
-        work -= len(brackets)
-        if work < 0:
-            return _has_excess_depth(brackets, limits.depth - depth)
-        brackets = brackets.replace("[]", "")
-    return bool(brackets)
+    try:
+        check_depth(text, limits)
+    except LimitError:
+        return True
+    return False
 
 
 def is_data_nested_too_deep(data: Any, limits: Limits, *, lists: bool = False) -> bool:
@@ -510,7 +497,7 @@ def parse_located(text: str, dialect: str = "json") -> list[LocatedValue]:
     from planner_eval.base import grammar
 
     values: list[LocatedValue] = grammar.run(
-        grammar.load("json", _transformer()), text, TERMINAL_WORDS, dialect
+        grammar.load("json", transformer()), text, TERMINAL_WORDS, dialect
     )
     return values
 
@@ -552,8 +539,11 @@ class ObjectSpans:
         return tuple(value.span for _, value in located.data) if located else ()
 
 
-def _transformer() -> Any:
-    """The Transformer class, made on first need so that importing this module costs no lark."""
+def transformer() -> Any:
+    """The Transformer class of grammars/json.lark, for grammars that import its rules too.
+
+    It is made on first need so that importing this module costs no lark.
+    """
     global _TRANSFORMER
     if _TRANSFORMER is None:
         from lark import Token, Transformer

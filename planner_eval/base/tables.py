@@ -36,9 +36,7 @@ def table(rows: Sequence[Mapping[str, Any]], format: str = "text", *, width: int
     a      1
     bc    20
     """
-    if format == "json":
-        return json.dumps([dict(row) for row in rows], ensure_ascii=False, indent=1)
-    return "".join(_text_pieces(rows, width) if format == "text" else table_pieces(rows, format))
+    return "".join(table_pieces(rows, format, width=width))
 
 
 def table_pieces(rows: Iterable[Mapping[str, Any]], format: str, *, width: int = 60) -> Iterator[str]:

@@ -295,14 +295,10 @@ def find_matches(
         resumed = False
         for match in compile_branches(branches, off).finditer(text, start, stop):
             if match.lastgroup is None:  # a quote that is not closed
-                off |= {branch.name for branch in branches if _is_opening_quote(branch, match.group())}
+                off |= {branch.name for branch in branches if branch.quote and match.group() in branch.quote}
                 start, resumed = match.end(), True
                 break
             yield match
-
-
-def _is_opening_quote(branch: Branch, mark: str) -> bool:
-    return bool(branch.quote) and mark in branch.quote
 
 
 @lru_cache(64)

@@ -17,7 +17,7 @@ from planner_eval.base.json_files import decode_field
 from planner_eval.catalogs.catalog import ANY, Catalog, Parameter, Tool, Type, union
 from planner_eval.catalogs.json_schema.keywords import refuse_misplaced
 from planner_eval.catalogs.json_schema.types import make_self_contained, resolve_reference, type_of
-from planner_eval.catalogs.standard_formats import read_tools, schema_from_words, type_of_words
+from planner_eval.catalogs.standard_formats import ToolData, read_tools, schema_from_words, type_of_words
 
 # ----------------------------------------------------------------------
 # The catalog formats of the benchmarks, and of TaskBench.
@@ -47,7 +47,7 @@ def read_appbench(data: Any, name: str) -> Catalog:
     return Catalog(tuple(tools), name, text_values=True, holes=("?",), reports_all=True)
 
 
-def _appbench_parameters(api: Mapping[str, Any], key: str, *, required: bool = True) -> Iterator[Parameter]:
+def _appbench_parameters(api: ToolData, key: str, *, required: bool = True) -> Iterator[Parameter]:
     for entry in api.get(key) or ():
         kind = type_of_words(entry.get("type") or "")
         if (match := _CHOICE.search(_described(entry))) and kind.kinds == ("string",):
@@ -122,7 +122,7 @@ def read_nestful(data: Any, name: str) -> Catalog:
     return Catalog(union(_nestful_tool(entry) for entry in _nestful_entries(data)), name)
 
 
-def _nestful_entries(data: Any) -> Iterator[Mapping[str, Any]]:
+def _nestful_entries(data: Any) -> Iterator[ToolData]:
     for entry in data if isinstance(data, list) else [data]:
         tools = entry.get("tools") if isinstance(entry, Mapping) else None
         if isinstance(tools, str):  # the first published files hold JSON inside JSON
@@ -157,7 +157,7 @@ def _nestful_tool(entry: Any) -> Tool:
     )
 
 
-def _nestful_fields(fields: Mapping[str, Any], *, stated: bool = False) -> Iterator[Parameter]:
+def _nestful_fields(fields: ToolData, *, stated: bool = False) -> Iterator[Parameter]:
     """Parameters or outputs, in the flat layout or as a JSON Schema object.
 
     In the second version's flat layout nothing says what is required; there everything is. Where
@@ -185,7 +185,7 @@ def _nestful_fields(fields: Mapping[str, Any], *, stated: bool = False) -> Itera
         )
 
 
-def _nestful_type(entry: Mapping[str, Any]) -> Type:
+def _nestful_type(entry: ToolData) -> Type:
     choices = entry.get("enum") or entry.get("allowed_values") or entry.get("possible_values")
     words = entry.get("type")
     if isinstance(choices, list) and choices:
@@ -236,7 +236,7 @@ def read_complexfuncbench(data: Any, name: str) -> Catalog:
     return Catalog(union(read_tools(offered, name).tools), name, reports_all=True)
 
 
-def _complexfuncbench_tools(data: Mapping[str, Any]) -> Iterator[Tool]:
+def _complexfuncbench_tools(data: ToolData) -> Iterator[Tool]:
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from (Tool(str(tool), open=True) for tool in value.get("name_to_url") or ())
@@ -251,7 +251,7 @@ def read_taskbench(data: Any, name: str) -> Catalog:
     return Catalog(tuple(_taskbench_tool(node) for node in _read_list(data, "nodes")), name)
 
 
-def _taskbench_tool(node: Mapping[str, Any]) -> Tool:
+def _taskbench_tool(node: ToolData) -> Tool:
     parameters = [
         Parameter(
             str(parameter["name"]),
@@ -271,7 +271,7 @@ def _record_type(fields: tuple[Parameter, ...]) -> Type:
     return Type(("object",), fields=fields, open=False)
 
 
-def _described(entry: Mapping[str, Any], key: str = "description") -> str:
+def _described(entry: ToolData, key: str = "description") -> str:
     return str(entry.get(key) or "")
 
 
@@ -320,7 +320,7 @@ def read_sealtools(data: Any, name: str) -> Catalog:
     return Catalog(tools, name, text_values=texts, reports_all=True)
 
 
-def _sealtool(entry: Mapping[str, Any]) -> Tool:
+def _sealtool(entry: ToolData) -> Tool:
     if not isinstance(entry.get("api_name"), str) or not entry["api_name"]:
         raise CatalogError(f'expected a tool with an "api_name", found {entry!r:.80}')
     prefix = f"tool {entry['api_name']!r:.60}: "
@@ -361,7 +361,7 @@ def read_toolalpaca(data: Any, name: str) -> Catalog:
     return Catalog(tuple(tool for api in _as_records(data) for tool in _operations(api)), name, holes=("",))
 
 
-def _operations(api: Mapping[str, Any]) -> Iterator[Tool]:
+def _operations(api: ToolData) -> Iterator[Tool]:
     app, text = str(api.get("Name") or ""), api.get("Documentation")
     try:
         document = decode_field(text) if isinstance(text, str) else text
@@ -384,9 +384,9 @@ def _operation_tool(
     app: str,
     path: str,
     method: str,
-    operation: Mapping[str, Any],
+    operation: ToolData,
     shared: list[Any],
-    document: Mapping[str, Any],
+    document: ToolData,
 ) -> Tool:
     own = path[1:].replace("/", "_").replace("{", "").replace("}", "") + "_" + method
     schema: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
@@ -416,7 +416,7 @@ def _operation_tool(
     return read_tools([entry], app).tools[0]
 
 
-def _content_schema(body: Any, document: Mapping[str, Any]) -> dict[str, Any] | None:
+def _content_schema(body: Any, document: ToolData) -> dict[str, Any] | None:
     """The schema of a request's or an answer's first form."""
     if isinstance(body, Mapping) and "$ref" in body:
         body = resolve_reference(body["$ref"], document)
@@ -440,7 +440,7 @@ def _rename_schemas(tool: Any, schemas: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _as_records(data: Any) -> list[Mapping[str, Any]]:
+def _as_records(data: Any) -> list[ToolData]:
     if isinstance(data, Mapping):
         data = [data]
     if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
@@ -448,7 +448,7 @@ def _as_records(data: Any) -> list[Mapping[str, Any]]:
     return data
 
 
-def _offered_tools(record: Mapping[str, Any], *keys: str) -> list[Any]:
+def _offered_tools(record: ToolData, *keys: str) -> list[Any]:
     """The tools of a record under the first of `keys` that it has; a tool alone offers itself."""
     for key in keys:
         tools = record.get(key)

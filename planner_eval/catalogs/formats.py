@@ -15,6 +15,9 @@ from planner_eval.catalogs.catalog import KINDS, Catalog
 
 # ----------------------------------------------------------------------
 # In which format a tool catalog comes, told by its shape.
+Data: TypeAlias = Mapping[str, Any]
+"""A catalog, or an entry of one, as it stands in its file."""
+
 _FORMAT_KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("inputSchema",), "mcp"),
     (("input_schema",), "anthropic"),
@@ -55,11 +58,11 @@ def detect_format(data: Any) -> str | None:
     return format
 
 
-def _is_planeval_catalog(data: Mapping[str, Any]) -> bool:
+def _is_planeval_catalog(data: Data) -> bool:
     return str(data.get("format", "")).startswith("planeval-catalog")
 
 
-def _detect_entry(entry: Mapping[str, Any]) -> str | None:
+def _detect_entry(entry: Data) -> str | None:
     """The format of a list with this entry; None where it might be any's."""
     tools = entry.get("tools")
     if isinstance(tools, Mapping) and _is_planeval_catalog(tools):
@@ -79,7 +82,7 @@ def _detect_entry(entry: Mapping[str, Any]) -> str | None:
     return _detect_tool(entry)
 
 
-def _detect_tool(entry: Mapping[str, Any]) -> str | None:
+def _detect_tool(entry: Data) -> str | None:
     if isinstance(entry.get("parameters"), list):
         return "callnavi"
     if "title" in entry and "name" not in entry:
@@ -91,7 +94,7 @@ def _detect_tool(entry: Mapping[str, Any]) -> str | None:
     return "openai" if "name" in entry or "function" in entry or built_in else None
 
 
-def _detect_spelling(entry: Mapping[str, Any]) -> str | None:
+def _detect_spelling(entry: Data) -> str | None:
     """The format that the words of a tool's schema tell."""
     inner = entry.get("function")
     tool = inner if isinstance(inner, Mapping) else entry
@@ -110,7 +113,7 @@ def _detect_spelling(entry: Mapping[str, Any]) -> str | None:
     return "gemini" if isinstance(kind, str) and kind in _UPPER_CASE_KINDS else None
 
 
-def _detect_object(data: Mapping[str, Any]) -> str | None:
+def _detect_object(data: Data) -> str | None:
     if _is_planeval_catalog(data) or (
         isinstance(data.get("tools"), Mapping) and _is_planeval_catalog(data["tools"])
     ):
@@ -128,7 +131,7 @@ def _detect_object(data: Mapping[str, Any]) -> str | None:
     return _detect_named(data)
 
 
-def _detect_named(data: Mapping[str, Any]) -> str | None:
+def _detect_named(data: Data) -> str | None:
     """The format of a tool or a record alone, or of an object that maps names to something."""
     table = _detect_table(list(data.values()))
     if table == "jsonschema" and "$defs" not in data:

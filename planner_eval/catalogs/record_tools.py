@@ -9,7 +9,7 @@ from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.catalogs.catalog import Catalog, Type
+from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import as_catalog, detect_format, read_catalog_file
 from planner_eval.plan.inference import Signatures
 from planner_eval.reading.dialects.conversations.messages import is_tool_definition
@@ -155,21 +155,29 @@ def catalog_facts(catalog: str) -> Facts:
     Raises:
         CatalogError: the file is not there, or is no catalog.
     """
-    arguments: dict[str, frozenset[str]] = {}
-    defaults: dict[tuple[str, str], Any] = {}
-    outputs: dict[str, set[str | None]] = {}
-    actions: dict[str, set[bool | None]] = {}
+    tools_by_name: dict[str, list[Tool]] = {}
     for tool in read_catalog_file(catalog).tools:
-        actions.setdefault(tool.full_name, set()).add(tool.action)
-        name = tool.full_name
-        arguments[name] = arguments.get(name, frozenset()).union(p.name for p in tool.parameters)
-        defaults.update({(name, p.name): p.default for p in tool.parameters if p.has_default})
-        outputs.setdefault(name, set()).add(tool.only_output)
-    agreed = ((name, next(iter(names))) for name, names in outputs.items() if len(names) == 1)
-    marks = set().union(*actions.values())
-    unmarked: set[bool | None] = {None, False} if True in marks and False not in marks else {False}
-    reads = frozenset(name for name, found in actions.items() if found <= unmarked)
-    return Facts(arguments, defaults, {name: only for name, only in agreed if only is not None}, reads)
+        tools_by_name.setdefault(tool.full_name, []).append(tool)
+    variants = tools_by_name.items()
+    arguments = {
+        name: frozenset(p.name for tool in tools for p in tool.parameters) for name, tools in variants
+    }
+    defaults = {
+        (name, p.name): p.default
+        for name, tools in variants
+        for tool in tools
+        for p in tool.parameters
+        if p.has_default
+    }
+    only_outputs = {name: {tool.only_output for tool in tools} for name, tools in variants}
+    outputs = {
+        name: only for name, (only, *different) in only_outputs.items() if only is not None and not different
+    }
+    marks = {name: {tool.action for tool in tools} for name, tools in variants}
+    all_marks = set().union(*marks.values())
+    unmarked: set[bool | None] = {None, False} if True in all_marks and False not in all_marks else {False}
+    reads = frozenset(name for name, actions in marks.items() if actions <= unmarked)
+    return Facts(arguments, defaults, outputs, reads)
 
 
 # ----------------------------------------------------------------------

@@ -28,6 +28,8 @@ from planner_eval.catalogs.json_schema.keywords import (
     refuse_misplaced,
 )
 from planner_eval.catalogs.json_schema.types import (
+    Schema,
+    WrittenSchema,
     is_open,
     make_self_contained,
     schema_of,
@@ -164,7 +166,7 @@ def _class_name(node: ast.expr) -> str:
 
 # ----------------------------------------------------------------------
 # Schemas with other words than JSON Schema's for types, written with its own: benchmarks' and Gemini's.
-WordReader: TypeAlias = Callable[[str], Mapping[str, Any]]
+WordReader: TypeAlias = Callable[[str], Schema]
 
 _SCHEMA_KEYWORDS = ("items", "additionalProperties", "not")
 _SCHEMA_LIST_KEYWORDS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -246,7 +248,7 @@ def _respell(schema: Any, words: WordReader, keys: Mapping[str, str]) -> Any:
     return respelled
 
 
-def _respell_type(kind: Any, words: WordReader) -> Mapping[str, Any]:
+def _respell_type(kind: Any, words: WordReader) -> Schema:
     if isinstance(kind, str):
         return words(kind)
     if isinstance(kind, list) and all(isinstance(name, str) for name in kind):
@@ -255,12 +257,12 @@ def _respell_type(kind: Any, words: WordReader) -> Mapping[str, Any]:
     return {"type": kind}
 
 
-def _schema_of_word(word: str) -> Mapping[str, Any]:
+def _schema_of_word(word: str) -> Schema:
     standard_name = _BFCL_TYPES.get(word.lower())
     return {"type": standard_name} if standard_name else schema_of(type_of_words(word))
 
 
-def _schema_of_gemini_word(word: str) -> Mapping[str, Any]:
+def _schema_of_gemini_word(word: str) -> Schema:
     kind = word.removeprefix("Type.").lower()
     if kind == "type_unspecified":
         return {}
@@ -290,6 +292,10 @@ _OBJECT_KEYWORDS = frozenset(
     )
 )
 """Keywords of which the JSON Schema of an object has at least one."""
+
+
+ToolData: TypeAlias = Mapping[str, Any]
+"""A tool as it stands in its file."""
 
 
 class _Hints(BaseModel):
@@ -415,7 +421,7 @@ def _read_tool(entry: Any, number: int) -> Tool:
     return replace(tool, returns=returns, action=action, returns_schema=read.returns)
 
 
-def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
+def _refuse_call(entry: ToolData, number: int) -> None:
     """Refuse a call, which would stand for a tool without arguments."""
     call_keys = [key for key in _ARGUMENT_VALUE_KEYS if key in entry]
     if call_keys and not _TOOL_KEYS & entry.keys():
@@ -425,7 +431,7 @@ def _refuse_call(entry: Mapping[str, Any], number: int) -> None:
         )
 
 
-def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
+def _refuse_no_tool(entry: ToolData, number: int) -> None:
     """Refuse what has a name and nothing else that tools have."""
     other_keys = [key for key in entry if key not in ("name", "strict")]
     if other_keys and "type" not in entry and not _TOOL_KEYS & entry.keys():
@@ -435,7 +441,7 @@ def _refuse_no_tool(entry: Mapping[str, Any], number: int) -> None:
         )
 
 
-def _read_built_in(entry: Mapping[str, Any]) -> Tool | None:
+def _read_built_in(entry: ToolData) -> Tool | None:
     """A tool that a service has itself, or one that takes free text; None for one with a schema."""
     kind, name = entry.get("type"), entry.get("name")
     if not isinstance(kind, str) or kind == "function" or kind in KINDS:
@@ -451,7 +457,7 @@ def _read_built_in(entry: Mapping[str, Any]) -> Tool | None:
 
 
 def _restore_name(
-    name: str, app: str | None, schema: dict[str, Any]
+    name: str, app: str | None, schema: WrittenSchema
 ) -> tuple[str, str | None, dict[str, Any]]:
     """A tool's name and app as a note in its schema has them, and the schema without the note."""
     note = schema.get("$comment")
@@ -466,7 +472,7 @@ def _restore_name(
     return name, app, schema
 
 
-def _build_tool(name: str, app: str | None, description: str, schema: dict[str, Any] | None) -> Tool:
+def _build_tool(name: str, app: str | None, description: str, schema: WrittenSchema | None) -> Tool:
     """A tool whose parameters a JSON Schema describes; an object without properties takes none."""
     if not schema:
         return Tool(name, app, description)
@@ -529,7 +535,7 @@ def read_bedrock(data: Any, name: str) -> Catalog:
     return read_tools([tool for entry in _list_tools(data) for tool in _read_bedrock_tool(entry)], name)
 
 
-def _list_tools(data: Any) -> list[Mapping[str, Any]]:
+def _list_tools(data: Any) -> list[ToolData]:
     if isinstance(data, Mapping):
         data = data.get("tools", [data])
     if not isinstance(data, list) or not all(isinstance(entry, Mapping) for entry in data):
@@ -537,7 +543,7 @@ def _list_tools(data: Any) -> list[Mapping[str, Any]]:
     return data
 
 
-def _read_gemini_tool(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _read_gemini_tool(entry: ToolData) -> Iterator[dict[str, Any]]:
     declared = [declaration for key in _DECLARATION_KEYS for declaration in entry.get(key) or ()]
     if declared:
         for declaration in declared:
@@ -563,7 +569,7 @@ def _read_declaration(entry: Any) -> dict[str, Any]:
     return renamed
 
 
-def _read_bedrock_tool(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _read_bedrock_tool(entry: ToolData) -> Iterator[dict[str, Any]]:
     if "cachePoint" in entry and len(entry) == 1:  # no tool
         return
     if isinstance(entry.get("systemTool"), Mapping):

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool
-from planner_eval.catalogs.json_schema.types import MovedDefinitions, object_schema, schema_of
+from planner_eval.catalogs.json_schema.types import (
+    MovedDefinitions,
+    Schema,
+    WrittenSchema,
+    object_schema,
+    schema_of,
+)
 from planner_eval.catalogs.standard_formats import NOTE_PREFIX, OWN_FORMAT
 
 _NAME_RULES = {
@@ -112,7 +117,7 @@ def renamed_tools(catalog: Catalog, format: str) -> list[tuple[str, str]]:
     return [(own, name) for own, name in pairs if own != name]
 
 
-def function_definition(tool: Tool) -> dict[str, Any]:
+def function_definition(tool: Tool) -> WrittenSchema:
     """A tool as prompts show it: its name with its app's, its description, and its parameters' schema."""
     return {"name": tool.full_name, "description": tool.description, "parameters": _parameters_schema(tool)}
 
@@ -124,11 +129,11 @@ def _is_return_lost(tool: Tool, format: str) -> bool:
     )
 
 
-def _is_object(schema: Mapping[str, Any]) -> bool:
+def _is_object(schema: Schema) -> bool:
     return schema.get("type") == "object"
 
 
-def _parameters_schema(tool: Tool) -> dict[str, Any]:
+def _parameters_schema(tool: Tool) -> WrittenSchema:
     if tool.schema is not None:
         return tool.schema
     moved = MovedDefinitions()
@@ -138,7 +143,7 @@ def _parameters_schema(tool: Tool) -> dict[str, Any]:
     return moved.carry(schema)
 
 
-def _returns_schema(tool: Tool) -> dict[str, Any] | None:
+def _returns_schema(tool: Tool) -> WrittenSchema | None:
     if tool.returns_schema is not None:
         return tool.returns_schema
     if tool.returns == ANY:
@@ -147,7 +152,7 @@ def _returns_schema(tool: Tool) -> dict[str, Any] | None:
     return moved.carry(schema_of(tool.returns, moved.again))
 
 
-def _schema_with_note(tool: Tool, name: str) -> dict[str, Any]:
+def _schema_with_note(tool: Tool, name: str) -> WrittenSchema:
     """The schema of a tool's parameters, with the tool's own name where the written one is another."""
     schema = _parameters_schema(tool)
     schema = schema if _is_object(schema) else {**schema, "type": "object"}
@@ -157,8 +162,8 @@ def _schema_with_note(tool: Tool, name: str) -> dict[str, Any]:
     return {**schema, "$comment": NOTE_PREFIX + json.dumps(own, ensure_ascii=False)}
 
 
-def _write_entry(tool: Tool, name: str, format: str) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": name, "description": tool.description}
+def _write_entry(tool: Tool, name: str, format: str) -> WrittenSchema:
+    entry: WrittenSchema = {"name": name, "description": tool.description}
     entry[_SCHEMA_KEYS[format]] = _schema_with_note(tool, name)
     if format == "openai":
         return {"type": "function", "function": entry}
@@ -170,7 +175,7 @@ def _write_entry(tool: Tool, name: str, format: str) -> dict[str, Any]:
     return entry
 
 
-def _write_own(tool: Tool) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": tool.name, "app": tool.app, "description": tool.description}
+def _write_own(tool: Tool) -> WrittenSchema:
+    entry: WrittenSchema = {"name": tool.name, "app": tool.app, "description": tool.description}
     entry |= {"parameters": _parameters_schema(tool), "returns": _returns_schema(tool), "action": tool.action}
     return {key: value for key, value in entry.items() if value is not None}

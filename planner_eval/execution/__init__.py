@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from planner_eval.execution.effects import compare_plan_effects as compare_effects
+    from planner_eval.execution.effects import compare_effects
     from planner_eval.execution.nestful import NestfulRunner
     from planner_eval.execution.program import Options
     from planner_eval.execution.run import execute_many

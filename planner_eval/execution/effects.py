@@ -168,12 +168,12 @@ class Effects:
         return "; ".join(filter(None, ("different", where, state, reached)))
 
 
-def compare_plan_effects(
-    pred: Plan,
-    gold: Plan,
+def compare_effects(
+    pred: Source,
+    gold: Source,
     tools: Any,
     *,
-    policy: Policy | None = None,
+    policy: AnyPolicy | None = None,
     isolation: str | None = None,
     options: Options | None = None,
     initial: Any = None,
@@ -184,55 +184,58 @@ def compare_plan_effects(
     copies: where the plans differ and the prediction, run again, does not come to the same, it is said.
 
     Args:
-        pred: The prediction.
-        gold: What was wanted.
-        tools: As for `execute`.
+        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
+        gold: What was wanted, likewise.
+        tools: As for :func:`execute`.
         policy: How values compare; its rules see a call's value as its argument ``"result"``.
-        isolation: As for `execute`.
-        options: As for `execute`; the state is asked for in any case.
-        initial: The state in which the tools begin, for both; their own when left out.
+        isolation: As for :func:`execute`.
+        options: As for :func:`execute`; the state is asked for in any case.
+        initial: The state in which the tools begin, for both, as JSON data; their own when left out.
+
+    Returns:
+        Whether the plans agree in effect, and where they part; ``str()`` of it says so in words.
 
     Raises:
-        ExecutionError: as for `execute`.
+        ExecutionError: as for :func:`execute`.
 
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 3}}]'
-    >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 1, "arg_1": 5.0}}]'
-    >>> compare_effects(parse(add), parse(multiply), "nestful", isolation="inline").same
-    True
+    >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 2}}]'
+    >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 2, "arg_1": 2}}]'
+    >>> str(compare_effects(add, multiply, "nestful"))
+    'the same'
     """
+    expect_or_none(instance_of(Options, "Options(…) of planner_eval.execution.program"), options=options)
+    plans = pred_plan, gold_plan = parse(pred), parse(gold)
+    chosen = DEFAULT_POLICY if policy is None else policy_of(policy)
     run_options = replace(options or Options(), state=True)
     sandbox = tools if isinstance(tools, Sandbox) else Sandbox(tool_source(tools), level=isolation)
     starts, own = _fresh_sandboxes(sandbox)
-    same = _value_comparison(policy)
+    rules = Rules(chosen)
+
+    def same(call: Call, pred_value: Any, gold_value: Any) -> bool:
+        """Whether two values of one call are the same by the policy's rules for its argument ``result``."""
+        return rules.agree(call, "result", _to_plan_value(pred_value), _to_plan_value(gold_value))
+
     with ExitStack() as stack:
         for box in starts:
             if box is not tools:
                 stack.enter_context(box)
-        pred_trace, gold_trace = _run_both(
-            (PlanWithState(pred, initial), PlanWithState(gold, initial)), starts, run_options
-        )
-        first = _first_divergence(pred, gold, (pred_trace, gold_trace), policy, same)
+        begun = PlanWithState(pred_plan, initial), PlanWithState(gold_plan, initial)
+        pred_trace, gold_trace = _run_both(begun, starts, run_options)
+        traces = pred_trace, gold_trace
+        first = _first_divergence(plans, traces, chosen, same)
         state = (
             None
             if gold_trace.state is None or pred_trace.state is None
             else pred_trace.state == gold_trace.state
         )
-        results_same = _results_same((pred, gold), (pred_trace, gold_trace), first, same)
+        results_same = _results_same(plans, traces, first, same)
         if not own and not (results_same and state is not False):
-            (repeat,) = execute_many([PlanWithState(pred, initial)], starts[0], options=run_options)
+            (repeat,) = execute_many(begun[:1], starts[0], options=run_options)
             if _outcome_key(repeat) != _outcome_key(pred_trace):
                 return Effects(False, state, first, pred_trace, gold_trace, known=False, kept=True)
-    certain = results_same or state is False or _is_conclusive((pred_trace, gold_trace), first)
-    return Effects(
-        results_same,
-        state,
-        first,
-        pred_trace,
-        gold_trace,
-        certain,
-        seen=_covers_gold_values(gold, (pred_trace, gold_trace), same),
-    )
+    certain = results_same or state is False or _is_conclusive(traces, first)
+    seen = _covers_gold_values(gold_plan, traces, same)
+    return Effects(results_same, state, first, pred_trace, gold_trace, certain, seen=seen)
 
 
 def _covers_gold_values(gold: Plan, traces: tuple[Trace, Trace], same: Same) -> bool | None:
@@ -333,10 +336,10 @@ def _results_same(
 
 
 def _first_divergence(
-    pred: Plan, gold: Plan, traces: tuple[Trace, Trace], policy: Policy | None, same: Same
+    plans: tuple[Plan, Plan], traces: tuple[Trace, Trace], policy: Policy, same: Same
 ) -> Divergence | None:
-    pred_trace, gold_trace = traces
-    alignment = align(pred, gold, policy or DEFAULT_POLICY)
+    (pred, gold), (pred_trace, gold_trace) = plans, traces
+    alignment = align(pred, gold, policy)
     partner = {gold_position: pred_position for pred_position, gold_position in alignment.pairs}
     alone: Divergence | None = None
     for position in running_order(gold):
@@ -345,26 +348,12 @@ def _first_divergence(
             alone = alone or Divergence(None, gold_call)
             continue
         pred_call = pred_trace.calls[partner[position]]
-        same_outcome = pred_call.status == gold_call.status and _fail_alike(pred_call, gold_call)
-        if not same_outcome or not same(gold.calls[position], pred_call.value, gold_call.value):
+        # An error's message may name the plan's own labels, addresses in memory or the time of day.
+        outcomes = {(call.status, call.error and call.error.kind) for call in (pred_call, gold_call)}
+        if len(outcomes) > 1 or not same(gold.calls[position], pred_call.value, gold_call.value):
             return Divergence(pred_call, gold_call)
     extra: Sequence[int] = alignment.extra
     return alone or (Divergence(pred_trace.calls[extra[0]], None) if extra else None)
-
-
-def _fail_alike(pred: CallTrace, gold: CallTrace) -> bool:
-    """Whether two calls fail for one reason, or neither fails.
-
-    Only the class of an error is looked at: its message may name the plan's own labels, addresses in
-    memory or the time of day.
-    """
-    return (pred.error and pred.error.kind) == (gold.error and gold.error.kind)
-
-
-def _value_comparison(policy: Policy | None) -> Same:
-    """How two values of one call compare: by the policy's rules for its argument ``result``."""
-    rules = Rules(policy or DEFAULT_POLICY)
-    return lambda call, pred, gold: rules.agree(call, "result", _to_plan_value(pred), _to_plan_value(gold))
 
 
 def _to_plan_value(value: Any) -> Any:
@@ -378,43 +367,3 @@ def _to_plan_value(value: Any) -> Any:
         return value if value is None or isinstance(value, (str, bool, int, float)) else repr(value)
 
     return fold(value, leaf, fields=lambda members: {str(key): item for key, item in members.items()})
-
-
-# ----------------------------------------------------------------------
-# Two plans run side by side.
-def compare_effects(
-    pred: Source,
-    gold: Source,
-    tools: Any,
-    *,
-    policy: AnyPolicy | None = None,
-    isolation: str | None = None,
-    options: Options | None = None,
-    initial: Any = None,
-) -> Effects:
-    """Run two plans with the same tools, each from the tools' first state, and compare what comes out.
-
-    Args:
-        pred: The prediction: a plan, its text or data, or the path of its file, ``Path("pred.json")``.
-        gold: What was wanted, likewise.
-        tools: As for :func:`execute`.
-        policy: How values compare; its rules see a call's value as its argument ``"result"``.
-        isolation: As for :func:`execute`.
-        options: As for :func:`execute`; the state is asked for in any case.
-        initial: The state in which the tools begin, for both, as JSON data; their own when left out.
-
-    Returns:
-        Whether the plans agree in effect, and where they part; ``str()`` of it says so in words.
-
-    Raises:
-        ExecutionError: as for :func:`execute`.
-
-    >>> add = '[{"name": "add", "arguments": {"arg_0": 2, "arg_1": 2}}]'
-    >>> multiply = '[{"name": "multiply", "arguments": {"arg_0": 2, "arg_1": 2}}]'
-    >>> str(compare_effects(add, multiply, "nestful"))
-    'the same'
-    """
-    expect_or_none(instance_of(Options, "Options(…) of planner_eval.execution.program"), options=options)
-    chosen = None if policy is None else policy_of(policy)
-    how: dict[str, Any] = {"policy": chosen, "isolation": isolation, "options": options, "initial": initial}
-    return compare_plan_effects(parse(pred), parse(gold), tools, **how)

@@ -136,11 +136,7 @@ class NestfulRunner:
 
     def outcome(self, calls: Any, sample: HasTools, *, by: str = "position") -> Outcome:
         """The same, with failure told apart from a value of False; `by` as for `compile_calls`."""
-        try:
-            program = compile_calls(calls, sample.tools, by)
-        except ValueError as error:
-            return _refused_outcome(error)
-        return _reply_outcome(self.box.run(program))
+        return next(self.outcomes([(calls, sample)], by=by))
 
     def absent(self, names: Iterable[str]) -> list[str]:
         """Which of these functions the tools do not have, or cannot load; nothing is run."""
@@ -167,7 +163,7 @@ class NestfulRunner:
                 try:
                     program = compile_calls(calls, sample.tools, by)
                 except ValueError as error:
-                    refused.append(_refused_outcome(error))
+                    refused.append(Outcome(failure=Failure("not-executable", str(error))))
                 else:
                     refused.append(None)
                     yield program
@@ -178,10 +174,6 @@ class NestfulRunner:
             refused.pop(0)
             yield _reply_outcome(reply)
         yield from (outcome for outcome in refused if outcome is not None)
-
-
-def _refused_outcome(error: ValueError) -> Outcome:
-    return Outcome(failure=Failure("not-executable", str(error)))
 
 
 def _reply_outcome(reply: Reply) -> Outcome:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard, overload
+from typing import Any, NamedTuple, TypedDict, TypeGuard, Unpack, overload
 
 from planner_eval.base.errors import (
     NAMES,
@@ -226,46 +226,31 @@ def tool_source(
     return world_source(tools.removeprefix("world:"), seed=seed, facts=world_facts)
 
 
+class _RunOptions(TypedDict, total=False):
+    isolation: str | None
+    timeout: float
+    options: Options | None
+    initial: Any
+
+
+class _SourceOptions(_RunOptions, total=False):
+    dialect: str | None
+    allow_read: Sequence[str]
+    record: str | os.PathLike[str] | None
+
+
 @overload
-def execute(
-    plan: Plan | str,
-    tools: Any,
-    *,
-    isolation: str | None = ...,
-    timeout: float = ...,
-    options: Options | None = ...,
-    initial: Any = ...,
-) -> Trace: ...
+def execute(plan: Plan | str, tools: Any, **how: Unpack[_RunOptions]) -> Trace: ...
 
 
 @overload
 def execute(
-    plan: PlanFile | Sequence[Record],
-    tools: Any,
-    *,
-    dialect: str | None = ...,
-    isolation: str | None = ...,
-    timeout: float = ...,
-    options: Options | None = ...,
-    allow_read: Sequence[str] = ...,
-    initial: Any = ...,
-    record: str | os.PathLike[str] | None = ...,
+    plan: PlanFile | Sequence[Record], tools: Any, **how: Unpack[_SourceOptions]
 ) -> Iterator[RecordRun]: ...
 
 
 @overload
-def execute(
-    plan: Source,
-    tools: Any,
-    *,
-    dialect: str | None = ...,
-    isolation: str | None = ...,
-    timeout: float = ...,
-    options: Options | None = ...,
-    allow_read: Sequence[str] = ...,
-    initial: Any = ...,
-    record: str | os.PathLike[str] | None = ...,
-) -> Any: ...
+def execute(plan: Source, tools: Any, **how: Unpack[_SourceOptions]) -> Any: ...
 
 
 def execute(  # noqa: PLR0913 - the options of a public function

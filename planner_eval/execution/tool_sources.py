@@ -97,7 +97,7 @@ def tool_source(tools: Any) -> ToolSource:
         source: ToolSource = service("world tools")(target)
         return source
     if kind == "recorded":
-        return _read_recorded_source(tools, target)
+        return recorded_source(tools, read_record(Path(target)))
     if kind.endswith(".py"):
         return _file_source(tools, Path(kind), target)
     return _module_source(tools, kind, target)
@@ -171,10 +171,6 @@ def _function_files(folder: Path) -> dict[str, str]:
         else {}
     )
     return {**files, **basic}
-
-
-def _read_recorded_source(name: str, target: str) -> ToolSource:
-    return recorded_source(name, read_record(Path(target)))
 
 
 def recorded_source(name: str, entries: list[dict[str, Any]]) -> ToolSource:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from planner_eval.base.errors import JudgeError, ModelError
+from planner_eval.base.text import encodable
 from planner_eval.benchmarks.judging import Judge, JudgeReply, JudgeRequest, Usage, request_key
 from planner_eval.models.replies import Model, Reply, read_reply_data, reply_data
 
@@ -73,7 +74,7 @@ class Store:
 
     def keep(self, key: str, task: str, model: str, request: str, reply: Mapping[str, Any]) -> None:
         """Keep an answer."""
-        row = (key, task, model, _escape_surrogates(request), json.dumps(reply))
+        row = (key, task, model, encodable(request), json.dumps(reply))
         self.write("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", row)
 
     def held(self) -> str:
@@ -115,11 +116,6 @@ class Store:
         return connection
 
 
-def _escape_surrogates(text: str) -> str:
-    """The text without what SQLite cannot hold (half a surrogate pair)."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
     """Tables in a new file; sqlite3.DatabaseError for a file that is something else."""
     if writable:
@@ -136,27 +132,7 @@ def _prepare(connection: sqlite3.Connection, *, writable: bool) -> None:
 
 # ----------------------------------------------------------------------
 # Answers kept in SQLite, keyed by the whole request: nothing is paid twice, and runs can be repeated.
-class _StoredAnswers:
-    """Whoever answers from a file."""
-
-    def __init__(self, path: Path, *, writable: bool, wrong: Callable[[str], Exception]) -> None:
-        self.path = path
-        self._store = Store(path, writable=writable, wrong=wrong)
-
-    def check(self) -> None:
-        """Refuse a file that is no cache before anything is asked; a new one is made.
-
-        Raises:
-            JudgeError: says what the file is, or that there is none; ModelError, where a model is asked.
-        """
-        self._store.check()
-
-    def close(self) -> None:
-        """Close the file; it opens again by itself."""
-        self._store.close()
-
-
-class Cache(_StoredAnswers):
+class Cache(Store):
     """A judge that answers from a file, and asks another judge only for what the file does not hold.
 
     Several threads and processes may use one file at a time.
@@ -189,16 +165,16 @@ class Cache(_StoredAnswers):
         """
         request = replace(request, model=request.model or self.model, fields=())
         key = request_key(request)
-        stored = self._store.find(key, _read_judge_reply)
+        stored = self.find(key, _read_judge_reply)
         if stored is not None:
             return replace(stored, cached=True)
         if self.judge is None:
             raise JudgeError(
                 f"{self.path} has no answer to a request of task {request.task!r} to model "
-                f"{request.model!r} ({self._store.held()}), and no judge is there to ask"
+                f"{request.model!r} ({self.held()}), and no judge is there to ask"
             )
         reply = self.judge.ask(request)
-        self._store.keep(key, request.task, request.model, json.dumps(asdict(request)), asdict(reply))
+        self.keep(key, request.task, request.model, json.dumps(asdict(request)), asdict(reply))
         return reply
 
 
@@ -211,7 +187,7 @@ def _read_judge_reply(reply: Any) -> JudgeReply:
 _TASK = "predict"
 
 
-class CachedModel(_StoredAnswers):
+class CachedModel(Store):
     """A model that answers from a file, and asks another one only for what the file does not hold.
 
     The file is one of :mod:`.store`; a judge's may be the same.
@@ -254,17 +230,17 @@ class CachedModel(_StoredAnswers):
 
         request = request_text(messages, tools, model=self.name, repetition=self.repetition, **sampling)
         key = text_hash(request)
-        stored = self._store.find(key, read_reply_data)
+        stored = self.find(key, read_reply_data)
         if stored is not None:
             return replace(stored, cached=True)
         if self.model is None:
             raise ModelError(
                 f"{self.path} has no answer to this request to model {self.name!r} "
-                f"({self._store.held()}), and no model is there to ask",
+                f"({self.held()}), and no model is there to ask",
                 code="missing",
             )
         reply = await self.model.complete(messages, tools, **sampling)
-        await asyncio.to_thread(self._store.keep, key, _TASK, self.name, request, reply_data(reply))
+        await asyncio.to_thread(self.keep, key, _TASK, self.name, request, reply_data(reply))
         return reply
 
 

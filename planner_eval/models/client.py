@@ -257,6 +257,10 @@ class _AnswerHistory:
     failed: int = 0
     reason: str = ""
 
+    def fail(self, reason: str, count: int = 1) -> None:
+        self.failed += count
+        self.reason = reason
+
     def lost(self, first: int, patience: int) -> bool:
         return self.failed >= (patience if self.ever else first)
 
@@ -344,16 +348,17 @@ class Client:
         body |= {"tools": list(tools)} if tools else {}
         body |= {key: value for key, value in sampling.items() if value is not None}
         name = f"{self.who} {body['model']}"
-        client = self._client()
+        self.ready()
         waits: list[Pause] = []
         try:
             async with asyncio.timeout(self.deadline):
-                return await self._tries(client, replace_surrogates(body), name, waits)
+                return await self._tries(replace_surrogates(body), waits)
         except TimeoutError:
-            self._heard.failed += 1
-            self._heard.reason = f"no answer within {self.deadline:g} seconds in total"
-            self._heard.reason += f"; before: {waits[-1].reason}" if waits else ""
+            before = f"; before: {waits[-1].reason}" if waits else ""
+            self._heard.fail(f"no answer within {self.deadline:g} seconds in total{before}")
             raise ModelError(f"{name} gave {self._heard.reason}") from None
+        except ModelError as problem:
+            raise ModelError(f"{name} {problem}", code=problem.code) from None
 
     def ready(self) -> None:
         """Open the package's client for this event loop, as asking does.
@@ -372,18 +377,21 @@ class Client:
             await client.close()
 
     # ------------------------------------------------------------ tries
-    async def _tries(self, client: Any, body: dict[str, Any], name: str, waits: list[Pause]) -> Reply:
+    async def _tries(self, body: dict[str, Any], waits: list[Pause]) -> Reply:
         pause = self.backoff
         for tries in range(1, self.retries + 2):
             if self._heard.lost(self.first_patience, self.patience):
-                raise ModelError(f"{name} is not asked again: {self._heard.reason}")
+                raise ModelError(f"is not asked again: {self._heard.reason}")
             try:
-                reply = await self._try(client, body, tries, name)
+                reply = await self._try(body, tries)
             except _Retry as problem:
                 if tries > self.retries:
                     times = "once" if tries == 1 else f"{tries} times"
-                    self._failed(problem, f"no answer before: {problem}" if problem.silent else str(problem))
-                    raise ModelError(f"{name} was asked {times}: {problem}") from None
+                    if problem.lost:
+                        ends = problem.silent and self.silence_ends and not self._heard.ever
+                        reason = f"no answer before: {problem}" if problem.silent else str(problem)
+                        self._heard.fail(reason, self.first_patience if ends else 1)
+                    raise ModelError(f"was asked {times}: {problem}") from None
                 seconds = self.jitter(pause if problem.pause is None else problem.pause)
                 waits.append(Pause(seconds, str(problem), problem.limited))
                 if self.paused is not None:
@@ -395,31 +403,23 @@ class Client:
                 return reply
         raise AssertionError("the loop above returns or raises")
 
-    def _failed(self, problem: _Retry, reason: str) -> None:
-        if problem.lost:
-            ends = problem.silent and self.silence_ends and not self._heard.ever
-            self._heard.failed += self.first_patience if ends else 1
-            self._heard.reason = reason
-
-    async def _try(self, client: Any, body: dict[str, Any], tries: int, name: str) -> Reply:
+    async def _try(self, body: dict[str, Any], tries: int) -> Reply:
         """One try: the reply, _Retry where another may help, ModelError where none will."""
         import openai
 
         try:
-            text = await client.post("/chat/completions", cast_to=str, body=body)
+            text = await self._client().post("/chat/completions", cast_to=str, body=body)
             completion = json.loads(text)
         except (BodyRefused, RedirectElsewhere, openai.OpenAIError, ValueError, RecursionError) as problem:
-            raise self._failure(problem, name, client) from None
+            raise self._failure(problem) from None
         if isinstance(completion, Mapping) and completion.get("error") and not completion.get("choices"):
-            raise _Retry(
-                f"status 200, with an error: {self._hidden(_error_text(completion['error']), client)}"
-            )
+            raise _Retry(f"status 200, with an error: {self._hidden(_error_text(completion['error']))}")
         reply = read_completion(completion, self.prices, tries, str(body["model"]), words=self.words)
         if isinstance(reply, str):
             raise _Retry(reply, lost=reply != NO_TEXT)
         return reply
 
-    def _failure(self, problem: Exception, name: str, client: Any) -> Exception:
+    def _failure(self, problem: Exception) -> Exception:
         """What a try that gave no JSON comes to."""
         import openai
 
@@ -427,38 +427,34 @@ class Client:
         if isinstance(cause, BodyRefused):
             return _Retry(str(cause))
         if isinstance(cause, RedirectElsewhere):
-            return self._elsewhere(cause, name, client)
+            self._heard.fail(self._hidden(cause))
+            return ModelError(f"was not asked: {self._heard.reason}", code="refused")
         if isinstance(problem, openai.APIStatusError):
-            return self._refusal(problem, name, client)
+            return self._refusal(problem)
         if isinstance(problem, openai.APITimeoutError):
             return _Retry(f"no answer within {self.timeout:g} seconds", silent=True)
-        message = self._hidden(problem, client)
+        message = self._hidden(problem)
         if isinstance(problem, openai.APIConnectionError):
-            address = self._hidden(client.base_url, client)
+            address = self._hidden(self._client().base_url)
             return _Retry(f"no connection to {address} ({message})", silent=True)
         # Else a body that the package cannot read, or that is not the JSON it claims to be.
         why = message if isinstance(problem, openai.OpenAIError) else type(problem).__name__
         return _Retry(f"no readable answer ({why})")
 
-    def _refusal(self, problem: Any, name: str, client: Any) -> Exception:
+    def _refusal(self, problem: Any) -> Exception:
         status = problem.status_code
         if status in _RETRY_STATUSES or status >= 500:
             pause = retry_after(problem.response.headers.get("retry-after"))
             return _Retry(f"status {status}", pause, limited=status == 429)
-        message = self._hidden(problem.message, client).removeprefix(f"Error code: {status} - ")
+        message = self._hidden(problem.message).removeprefix(f"Error code: {status} - ")
+        text = f"refused with status {status}: {message}"
         if status in _FATAL_STATUSES:
-            self._heard.failed += 1
-            self._heard.reason = f"it refused with status {status}: {message}"
+            self._heard.fail(f"it {text}")
         code = "context" if any(sign in message.lower() for sign in _CONTEXT_ERRORS) else "refused"
-        return ModelError(f"{name} refused with status {status}: {message}", code=code)
+        return ModelError(text, code=code)
 
-    def _elsewhere(self, problem: RedirectElsewhere, name: str, client: Any) -> ModelError:
-        self._heard.failed += 1
-        self._heard.reason = self._hidden(problem, client)
-        return ModelError(f"{name} was not asked: {self._heard.reason}", code="refused")
-
-    def _hidden(self, message: object, client: Any) -> str:
-        return redact_message(str(message), secrets=(self.api_key, getattr(client, "api_key", None)))
+    def _hidden(self, message: object) -> str:
+        return redact_message(str(message), secrets=(self.api_key, self._client().api_key))
 
     # ------------------------------------------------------------ the package
     def _client(self) -> Any:

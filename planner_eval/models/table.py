@@ -99,7 +99,8 @@ def layout_of(
             f"{main_layout.name} has no column for {strays:,} of {format_count(len(runs), 'run')}, "
             f"so these are the figures of each; --layout {main_layout.name} shows that table"
         )
-    figures = _known_figures(sources, settings)
+    column = LayoutColumn("", "", "", settings=settings)
+    figures = list(dict.fromkeys(name for source in sources.values() for name in source.names(column)))
     if unknown := [metric for metric in metrics if metric not in figures]:
         hint = did_you_mean(unknown[0], figures, f"expected one of {', '.join(figures)}")
         raise InputError(f"{form} has no metric {unknown[0]!r}: {hint}")
@@ -130,12 +131,6 @@ def with_settings(chosen: Layout, settings: Mapping[str, str]) -> Layout:
     """
     columns = (column._replace(settings={**settings, **column.settings}) for column in chosen.columns)
     return chosen._replace(columns=tuple(columns))
-
-
-def _known_figures(sources: Mapping[str, Source], settings: Mapping[str, str]) -> list[str]:
-    """The figures of any of the runs."""
-    empty_column = LayoutColumn("", "", "", settings=settings)
-    return list(dict.fromkeys(name for source in sources.values() for name in source.names(empty_column)))
 
 
 def head_of(column: LayoutColumn, form: str | None) -> ColumnHead:

@@ -316,7 +316,8 @@ def compare_numbered(
         mapping = [*search.mapping]
         if not _keeps_references(pred, gold, mapping):
             return Verdict(False, proved=False)
-    if ordered and pred.forward and not _keeps_order(pred, gold, mapping):
+    early = pred.early() if ordered and pred.forward else ()  # gold has to write these calls early too
+    if any(mapping[producer] <= mapping[position] for position, producer in early):
         return DIFFERENT
     return Verdict(True, mapping=tuple(mapping[:count]))
 
@@ -330,11 +331,6 @@ def _keeps_references(pred: NumberedPlan, gold: NumberedPlan, mapping: list[int]
         for position, image in enumerate(mapping)
         if pred.numbers[position] is None or pred.producers(position)
     )
-
-
-def _keeps_order(pred: NumberedPlan, gold: NumberedPlan, mapping: list[int]) -> bool:
-    """Whether gold, too, writes each call before its producer that pred writes so; circles aside."""
-    return all(mapping[producer] > mapping[position] for position, producer in pred.early())
 
 
 def producers_of(value: Value, numbers: Sequence[int | None] = ()) -> Iterator[int]:

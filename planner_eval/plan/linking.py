@@ -93,7 +93,11 @@ def link(
         answer = linker.arguments(len(raw.calls), raw.answer, ())
         linker.edges = [e for e in linker.edges if e.consumer < len(calls)]
     if linker.missing:
-        calls = tuple(map(_replace_id, calls, raw.calls, _choose_other_ids(ids, linker.missing)))
+        others = _choose_other_ids(ids, linker.missing)
+        calls = tuple(
+            call if written.label is not None else replace(call, id=other)
+            for call, written, other in zip(calls, raw.calls, others, strict=True)
+        )
     if linker.backward_only is False:
         linker.note_cycle(len(calls))
     notes = (*raw.notes, *linker.notes)
@@ -143,10 +147,6 @@ def _choose_other_ids(ids: list[str], missing: set[str]) -> list[str]:
         used.add(other)
         replacements.append(other)
     return replacements
-
-
-def _replace_id(call: Call, raw: RawCall, other: str) -> Call:
-    return call if raw.label is not None else replace(call, id=other)
 
 
 _Binders: TypeAlias = dict[str, list[tuple[int, Path]]]

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from planner_eval.plan.graph import (
+    ProducerLists,
     circles,
     component_leaders,
     group_by_level,
@@ -29,11 +30,7 @@ from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, cont
 # The structure of one plan: small pure functions over plain adjacency lists.
 def consumers(plan: Plan) -> list[list[int]]:
     """For each call the other calls that use its output, each once, in ascending order."""
-    users: list[list[int]] = [[] for _ in plan.calls]
-    for consumer, needed in enumerate(producers(plan)):
-        for producer in needed:
-            users[producer].append(consumer)
-    return users
+    return _consumers(producers(plan))
 
 
 def components(plan: Plan) -> list[list[int]]:
@@ -43,8 +40,12 @@ def components(plan: Plan) -> list[list[int]]:
     >>> components(parse("a = f(#x='1')\nb = g(#y=a)\nh(#z='2')"))
     [[0, 1], [2]]
     """
+    return _components(producers(plan))
+
+
+def _components(needs: ProducerLists) -> list[list[int]]:
     groups: dict[int, list[int]] = {}
-    for call, leader in enumerate(component_leaders(producers(plan))):
+    for call, leader in enumerate(component_leaders(needs)):
         groups.setdefault(leader, []).append(call)
     return list(groups.values())
 
@@ -249,11 +250,8 @@ def shape(plan: Plan) -> str:
         return _join_pieces([text[i] for i, those in enumerate(users) if not those])
     rings = [group for group in circles(needed) if len(group) > 1] if circular else []
     in_ring = {i for group in rings for i in group}
-    pieces: dict[int, list[int]] = {}
-    for call, leader in enumerate(component_leaders(needed)):
-        pieces.setdefault(leader, []).append(call)
     texts = []
-    for piece in pieces.values():
+    for piece in _components(needed):
         if (
             len(piece) <= MAX_EXACT_CALLS
             and in_ring.isdisjoint(piece)
@@ -268,7 +266,7 @@ def shape(plan: Plan) -> str:
         ends = [text[i] for i in piece if not users[i]]
         for group in rings:
             if group[0] in members and all(user in group for i in group for user in users[i]):
-                ends.append(max((text[i] for i in group), key=_length_key))
+                ends.append(max((text[i] for i in group), key=lambda end: (len(end), end)))
         texts.append(" ".join(sorted(ends, key=_longest_first_key)))
     return _join_pieces(texts)
 
@@ -279,10 +277,6 @@ def _join_pieces(pieces: list[str]) -> str:
 
 def _longest_first_key(text: str) -> tuple[int, str]:
     return -len(text), text
-
-
-def _length_key(text: str) -> tuple[int, str]:
-    return len(text), text
 
 
 def _call_texts(
@@ -313,7 +307,7 @@ def _canonical_text(needs: ProducerTuples) -> str:
     return _write_piece(min(_find_numberings(needs, _consumers(needs), [0] * len(needs))))
 
 
-def _consumers(needs: ProducerTuples) -> list[list[int]]:
+def _consumers(needs: ProducerLists) -> list[list[int]]:
     users: list[list[int]] = [[] for _ in needs]
     for call, needed in enumerate(needs):
         for producer in needed:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from planner_eval.base.errors import InputError
 from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, Tool, Type
@@ -21,9 +21,8 @@ from planner_eval.catalogs.grammars.plans import (
 )
 from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, ValueForm, regex, value_form
 from planner_eval.catalogs.grammars.values import ENDLESS_VALUES, UNLISTED_FIELDS, FiniteTypes
+from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, limits_of
 from planner_eval.catalogs.value_errors import find_problem
-
-Schema: TypeAlias = dict[str, Any]
 
 JSON_DIALECTS = ("plan", "json", "nestful")
 """The notations that are JSON."""
@@ -46,7 +45,7 @@ class SchemaBuilder:
     """
 
     spec: PlanSpec
-    defs: dict[str, Schema] = field(default_factory=dict)
+    defs: dict[str, WrittenSchema] = field(default_factory=dict)
     loose: dict[str, tuple[str, ...]] = field(default_factory=dict)
     narrow: dict[str, None] = field(default_factory=dict)
     _outputs: Outputs = field(init=False)
@@ -62,7 +61,7 @@ class SchemaBuilder:
         self._form = value_form(self.spec.dialect)
         self._ends = FiniteTypes(self._form)
 
-    def plans(self) -> Schema:
+    def plans(self) -> WrittenSchema:
         """The schema of all plans: an object, as servers that take schemas want one."""
         calls = {"calls": self._calls()}
         if self.spec.dialect == "plan":
@@ -70,11 +69,11 @@ class SchemaBuilder:
         schema = closed_object(calls, calls)
         return {**schema, "$defs": self.defs} if self.defs else schema
 
-    def _calls(self) -> Schema:
+    def _calls(self) -> WrittenSchema:
         most = self.spec.most
         if self.spec.dialect == "json" or not self.spec.unrolled:
             return {"type": "array", "items": self._call(0), "maxItems": most}
-        lengths: list[Schema] = []
+        lengths: list[WrittenSchema] = []
         for label in LABEL_PREFIXES if self.spec.dialect == "nestful" else LABEL_PREFIXES[:1]:
             self._labels = (label,)  # one plan's labels are alike
             calls = [self._call(position) for position in self.spec.places]
@@ -85,7 +84,7 @@ class SchemaBuilder:
             ]
         return {"anyOf": lengths}
 
-    def _call(self, position: int) -> Schema:
+    def _call(self, position: int) -> WrittenSchema:
         call_schemas = [
             self._shared(f"call_{number}_{position}", call)
             for number, tool in enumerate(self.spec.tools, 1)
@@ -101,9 +100,9 @@ class SchemaBuilder:
             else self._shared(f"call_{position}", {"anyOf": call_schemas})
         )
 
-    def _tool(self, tool: Tool, position: int) -> Schema | None:
+    def _tool(self, tool: Tool, position: int) -> WrittenSchema | None:
         positions = (position,) if position else self.spec.producers(0)
-        fields: Schema = {"name": {"type": "string", "enum": [tool.full_name]}}
+        fields: WrittenSchema = {"name": {"type": "string", "enum": [tool.full_name]}}
         if self.spec.dialect == "nestful":
             labels = [f"{label}{p}" for label in self._labels for p in positions]
             labels = [f"${label}" for label in labels if label.startswith("var")] + labels
@@ -118,7 +117,7 @@ class SchemaBuilder:
         fields["arguments"] = self._shared(f"given_{len(self._known)}", arguments)
         return closed_object(fields, fields)
 
-    def _fields(self, fields: Sequence[Parameter], position: int) -> Schema | None:
+    def _fields(self, fields: Sequence[Parameter], position: int) -> WrittenSchema | None:
         """An object with these fields; None where one that is needed can have no value."""
         properties = {f.name: self.value(f.type, position) for f in fields}
         required = [f.name for f in fields if f.required]
@@ -129,7 +128,7 @@ class SchemaBuilder:
         )
 
     # ------------------------------------------------------------ values
-    def value(self, kind: Type, position: int) -> Schema | None:
+    def value(self, kind: Type, position: int) -> WrittenSchema | None:
         """A value of a type, or a reference, for a call at a place; None where there is none."""
         if kind.again is not None:
             return self._once_more(kind.again, position)
@@ -138,7 +137,7 @@ class SchemaBuilder:
             return alternatives[0] if alternatives else None
         return self._shared(f"value_{len(self._known)}", {"anyOf": alternatives})
 
-    def _once_more(self, recursion: RecursiveType, position: int) -> Schema | None:
+    def _once_more(self, recursion: RecursiveType, position: int) -> WrittenSchema | None:
         """What leads back to itself, by the name of a definition."""
         number = self._again.setdefault((id(recursion.root), recursion.reference), f"{len(self._again) + 1}")
         name = self._name(f"again_{number}_{position}")
@@ -151,7 +150,7 @@ class SchemaBuilder:
             self.defs[name] = {"anyOf": [*self._literals(recursion.type, position), *references]}
         return {"$ref": f"#/$defs/{name}"}
 
-    def _literals(self, kind: Type, position: int) -> list[Schema]:
+    def _literals(self, kind: Type, position: int) -> list[WrittenSchema]:
         kind = kind.unfolded
         if kind.any_of and not kind.kinds and kind.enum is None:
             return [schema for option in kind.any_of for schema in self._literals(option, position)]
@@ -174,18 +173,16 @@ class SchemaBuilder:
         kinds = [name for name in kind.kinds if name != "integer" or "number" not in kind.kinds]
         return [schema for name in kinds if (schema := self._of_kind(name, kind, position)) is not None]
 
-    def _of_kind(self, name: str, kind: Type, position: int) -> Schema | None:
-        schema: Schema = {"type": name}
+    def _of_kind(self, name: str, kind: Type, position: int) -> WrittenSchema | None:
+        schema: WrittenSchema = {"type": name}
         if name in ("integer", "number"):
-            low = "exclusiveMinimum" if kind.exclusive[0] else "minimum"
-            high = "exclusiveMaximum" if kind.exclusive[1] else "maximum"
-            schema |= _drop_none({low: kind.minimum, high: kind.maximum})
+            schema |= limits_of(kind, name)
         elif name == "string":
             schema |= self._text(kind)
         elif name == "array":
             item = self.value(kind.items or ANY, position)
-            least, most = kind.size if item is not None else (kind.size[0], 0)
-            schema |= {"items": item or {}} | _drop_none({"minItems": least, "maxItems": most})
+            bounded = kind if item is not None else replace(kind, size=(kind.size[0], 0))
+            schema |= {"items": item or {}} | limits_of(bounded, name)
         elif name == "object" and (kind.fields or not kind.open):
             marks = self._form.marks
             if any(f.required and f.name in marks for f in kind.fields):
@@ -197,13 +194,13 @@ class SchemaBuilder:
             return self._free(position, kind.others)
         return schema
 
-    def _text(self, kind: Type) -> Schema:
+    def _text(self, kind: Type) -> WrittenSchema:
         if kind.format is not None and kind.format in FORMATS:
             return {"pattern": token_pattern(FORMATS[kind.format]())}
         refers = {"pattern": _NO_REFERENCE} if self.spec.dialect == "nestful" else {}
-        return {**refers, **_drop_none({"minLength": kind.length[0], "maxLength": kind.length[1]})}
+        return {**refers, **limits_of(kind, "string")}
 
-    def _references(self, position: int) -> list[Schema]:
+    def _references(self, position: int) -> list[WrittenSchema]:
         producers = [str(p) for p in self.spec.producers(position)]
         if not producers or self.spec.dialect == "json":
             return []
@@ -211,11 +208,11 @@ class SchemaBuilder:
             key = (position, self._labels)  # every value of a call may refer to the same calls
             if key not in self._patterns:
                 self._patterns[key] = token_pattern(nestful_reference(producers, self._outputs, self._labels))
-            schema: Schema = {"type": "string", "pattern": self._patterns[key]}
+            schema: WrittenSchema = {"type": "string", "pattern": self._patterns[key]}
             return [self._shared(f"result_{position}", schema)]
         names, any_name = list(self._outputs.names), {"type": "string", "pattern": token_pattern(WORD)}
         deep = self._outputs.deep or self._outputs.free
-        steps: list[Schema] = [{"type": "string", "enum": names}] if names else []
+        steps: list[WrittenSchema] = [{"type": "string", "enum": names}] if names else []
         steps += [any_name, {"type": "integer", "minimum": 0}] if deep else []
         schema = {"$ref": {"type": "string", "enum": [f"c{p}" for p in producers]}}
         if steps:
@@ -228,7 +225,7 @@ class SchemaBuilder:
             }
         return [self._shared(f"result_{position}", closed_object(schema, ["$ref"]))]
 
-    def _anything(self, position: int) -> Schema:
+    def _anything(self, position: int) -> WrittenSchema:
         name = self._name(f"anything_{position}")
         if name not in self.defs:
             self.defs[name] = {}
@@ -237,7 +234,7 @@ class SchemaBuilder:
             }
         return {"$ref": f"#/$defs/{name}"}
 
-    def _free(self, position: int, additional: Type | None) -> Schema:
+    def _free(self, position: int, additional: Type | None) -> WrittenSchema:
         """An object that lists no fields: of this type, of any where it is None."""
         value = self.value(additional or ANY, position)
         if value is None:
@@ -254,7 +251,7 @@ class SchemaBuilder:
         """A definition's name, apart for each way of naming labels but the first."""
         return name if self._labels in (LABEL_PREFIXES, LABEL_PREFIXES[:1]) else f"{name}_{self._labels[0]}"
 
-    def _shared(self, name: str, schema: Schema) -> Schema:
+    def _shared(self, name: str, schema: WrittenSchema) -> WrittenSchema:
         """A definition; what is the same is one."""
         key = json.dumps(schema)
         if key not in self._known:
@@ -263,7 +260,7 @@ class SchemaBuilder:
         return {"$ref": f"#/$defs/{self._known[key]}"}
 
 
-def closed_object(properties: Mapping[str, Any], required: Sequence[str] | Mapping[str, Any]) -> Schema:
+def closed_object(properties: Schema, required: Iterable[str]) -> WrittenSchema:
     """An object with these fields and no others."""
     return {
         "type": "object",
@@ -276,10 +273,6 @@ def closed_object(properties: Mapping[str, Any], required: Sequence[str] | Mappi
 def token_pattern(expr: Expr) -> str:
     """A token as a pattern for the whole of a text; without the groups that llama.cpp does not read."""
     return f"^({regex(expr)})$".replace("(?:", "(")
-
-
-def _drop_none(limits: Mapping[str, Any]) -> Schema:
-    return {name: limit for name, limit in limits.items() if limit is not None}
 
 
 # ----------------------------------------------------------------------
@@ -303,7 +296,7 @@ def explain_not_strict(schema: Any) -> str:
     return ""
 
 
-def _objects(data: Any) -> Iterator[Mapping[str, Any]]:
+def _objects(data: Any) -> Iterator[Schema]:
     """All objects in data, outer ones first."""
     left = deque([data])
     while left:

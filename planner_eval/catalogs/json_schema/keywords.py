@@ -12,7 +12,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.text import close_names
 from planner_eval.catalogs.catalog import KINDS, Catalog
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import find_references, resolve_reference
+from planner_eval.catalogs.json_schema.types import Schema, find_references, resolve_reference
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
@@ -163,7 +163,7 @@ class LocatedSchema(NamedTuple):
     """A schema in another one, with its place for people."""
 
     at: str
-    schema: Mapping[str, Any]
+    schema: Schema
 
 
 def subschemas(schema: Any) -> Iterator[LocatedSchema]:
@@ -184,7 +184,7 @@ def subschemas(schema: Any) -> Iterator[LocatedSchema]:
             )
 
 
-def _inner_schemas(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _inner_schemas(path: str, schema: Schema) -> Iterator[tuple[str, Any]]:
     for keyword, value in schema.items():
         if keyword in SCHEMA_OBJECT_KEYWORDS and isinstance(value, Mapping):
             for name, inner in value.items():
@@ -290,7 +290,7 @@ _CHECKED_KEYWORDS = frozenset((*_UNTYPED_KEYWORDS, "allOf", "then", "else", "$dy
 _CONTAINER_KEYWORDS = frozenset(("properties", "items", "additionalProperties", "required"))
 
 
-def make_validator(schema: Mapping[str, Any]) -> ArgumentsValidator | None:
+def make_validator(schema: Schema) -> ArgumentsValidator | None:
     """What holds arguments against a schema that says more than a type can; None where a type is enough.
 
     >>> make_validator({"type": "object", "properties": {"x": {"type": "integer"}}})
@@ -311,24 +311,16 @@ def is_plain(schema: Any) -> bool:
     False
     """
     top = {"type": "object", **schema} if isinstance(schema, Mapping) else schema
-    left = [(top, 0)]
-    while left:
-        subschema, depth = left.pop()
-        if subschema is True:
-            continue
-        if not isinstance(subschema, Mapping) or depth > _MAX_DEPTH or not _is_plain(subschema):
-            return False
-        left += [(inner, depth + 1) for inner in _typed_schemas(subschema)]
-    return True
+    return top is True or (isinstance(top, Mapping) and all(_is_plain(s) for _, s in subschemas(top)))
 
 
-def _is_plain(schema: Mapping[str, Any]) -> bool:
+def _is_plain(schema: Schema) -> bool:
     stated = {
         key
         for key in schema.keys() & (_PLAIN_KEYWORDS | _CHECKED_KEYWORDS)
         if schema[key] is not None or key == "const"
     }
-    if "uniqueItems" in stated and schema["uniqueItems"] is False:
+    if schema.get("uniqueItems") is False:
         stated.discard("uniqueItems")
     if stated & _CHECKED_KEYWORDS or ("$ref" in stated and stated != {"$ref"}):
         return False
@@ -340,9 +332,11 @@ def _is_plain(schema: Mapping[str, Any]) -> bool:
         return False
     if schema.get("additionalProperties") not in (None, True) and _has_undescribed_field(schema):
         return False
-    if any(isinstance(value, (list, dict)) for value in schema.get("enum") or ()):
+    listed = (*(schema.get("enum") or ()), schema.get("const"))
+    if {"enum", "const"} <= stated or any(isinstance(value, (list, dict)) for value in listed):
         return False
-    if isinstance(schema.get("const"), (list, dict)) or {"enum", "const"} <= stated:
+    items, properties = schema.get("items"), schema.get("properties") or {}
+    if isinstance(items, list) or False in (items, *properties.values(), *(schema.get("anyOf") or ())):
         return False
     return not any(
         {f"{end}imum", f"exclusive{end.capitalize()}imum"} <= stated
@@ -351,20 +345,10 @@ def _is_plain(schema: Mapping[str, Any]) -> bool:
     )
 
 
-def _has_undescribed_field(schema: Mapping[str, Any]) -> bool:
+def _has_undescribed_field(schema: Schema) -> bool:
     """Whether a field is required that the schema does not list."""
     needed = schema.get("required")
     return isinstance(needed, list) and not set(needed) <= set(schema.get("properties") or ())
-
-
-def _typed_schemas(schema: Mapping[str, Any]) -> list[Any]:
-    subschemas = [*(schema.get("properties") or {}).values(), *(schema.get("anyOf") or ())]
-    for key in ("$defs", "definitions"):
-        if isinstance(schema.get(key), Mapping):
-            subschemas += schema[key].values()
-    subschemas += [schema["items"]] if schema.get("items") is not None else []
-    additional = schema.get("additionalProperties")
-    return [*subschemas, additional] if isinstance(additional, Mapping) else subschemas
 
 
 # ----------------------------------------------------------------------
@@ -434,7 +418,7 @@ def _find_self_references(schema: Any) -> Iterator[str]:
         yield "a $ref to itself"
 
 
-def _find_merge_losses(schema: Mapping[str, Any]) -> Iterator[str]:
+def _find_merge_losses(schema: Schema) -> Iterator[str]:
     """What several schemas say of one thing, of which a type has one."""
     if isinstance(schema.get("$ref"), str) and schema.keys() & _MERGED_KEYWORDS - {"$ref"}:
         yield "keys beside a $ref"
@@ -442,7 +426,7 @@ def _find_merge_losses(schema: Mapping[str, Any]) -> Iterator[str]:
         yield "allOf"
 
 
-def _has_overlaid_parts(schema: Mapping[str, Any]) -> bool:
+def _has_overlaid_parts(schema: Schema) -> bool:
     """Whether several parts under allOf say something of one thing: of these a type has the last."""
     parts = [schema, *(s for s in schema["allOf"] if isinstance(s, Mapping))]
     keywords = Counter(key for part in parts for key in part.keys() & _OVERLAID_KEYWORDS)

@@ -18,7 +18,10 @@ from planner_eval.catalogs.catalog import ANY, KINDS, Parameter, RecursiveType, 
 # ----------------------------------------------------------------------
 # JSON Schema to and from :class:`planner_eval.catalogs.catalog.Type`.
 Schema: TypeAlias = Mapping[str, Any]
-ReferenceWriter: TypeAlias = Callable[[RecursiveType], dict[str, Any]]
+"""A JSON Schema that is read."""
+WrittenSchema: TypeAlias = dict[str, Any]
+"""A JSON Schema that is written."""
+ReferenceWriter: TypeAlias = Callable[[RecursiveType], WrittenSchema]
 _MAX_DEPTH = 64
 _MAX_SCHEMAS = 20_000
 _INNER_VALUE_KEYWORDS = frozenset(("items", "properties", "additionalProperties"))
@@ -140,7 +143,7 @@ def is_open(schema: Schema) -> bool:
     return not schema.get("properties") if additional is None else additional is not False
 
 
-def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> dict[str, Any]:
+def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> WrittenSchema:
     """A JSON Schema for a type.
 
     Args:
@@ -152,21 +155,15 @@ def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> dict[str, Any
     """
     if kind.again is not None:
         return {} if refer is None else refer(kind.again)
-    schema: dict[str, Any] = {}
+    schema: WrittenSchema = {}
     if kind.kinds:
         schema["type"] = kind.kinds[0] if len(kind.kinds) == 1 else list(kind.kinds)
     if kind.enum is not None:
         schema["enum"] = list(kind.enum)
-    pairs = {
-        "format": kind.format,
-        "exclusiveMinimum" if kind.exclusive[0] else "minimum": kind.minimum,
-        "exclusiveMaximum" if kind.exclusive[1] else "maximum": kind.maximum,
-        "minLength": kind.length[0],
-        "maxLength": kind.length[1],
-        "minItems": kind.size[0],
-        "maxItems": kind.size[1],
-    }
-    schema.update({key: value for key, value in pairs.items() if value is not None})
+    if kind.format is not None:
+        schema["format"] = kind.format
+    for name in ("number", "string", "array"):
+        schema.update(limits_of(kind, name))
     if kind.items is not None:
         schema["items"] = schema_of(kind.items, refer)
     if kind.any_of:
@@ -181,9 +178,27 @@ def schema_of(kind: Type, refer: ReferenceWriter | None = None) -> dict[str, Any
     return schema
 
 
+def limits_of(kind: Type, name: str) -> WrittenSchema:
+    """The limits of a type's numbers, texts or lists, as keywords.
+
+    >>> limits_of(Type(("integer",), minimum=1, length=(2, None)), "integer")
+    {'minimum': 1}
+    """
+    if name in ("integer", "number"):
+        low, high = kind.exclusive
+        limits = {
+            "exclusiveMinimum" if low else "minimum": kind.minimum,
+            "exclusiveMaximum" if high else "maximum": kind.maximum,
+        }
+    else:
+        counted, (least, most) = ("Length", kind.length) if name == "string" else ("Items", kind.size)
+        limits = {f"min{counted}": least, f"max{counted}": most}
+    return {keyword: limit for keyword, limit in limits.items() if limit is not None}
+
+
 def object_schema(
     fields: tuple[Parameter, ...], *, open: bool = False, refer: ReferenceWriter | None = None
-) -> dict[str, Any]:
+) -> WrittenSchema:
     """The JSON Schema of an object with these fields; an open one says so."""
     properties = {}
     for member in fields:
@@ -193,7 +208,7 @@ def object_schema(
         if member.has_default:
             schema["default"] = member.default
         properties[member.name] = schema
-    result: dict[str, Any] = {"type": "object", "properties": properties}
+    result: WrittenSchema = {"type": "object", "properties": properties}
     if required := [m.name for m in fields if m.required]:
         result["required"] = required
     if open:
@@ -275,12 +290,12 @@ def _unlisted_type(schema: Schema, route: SchemaRoute) -> Type | None:
 
 def _merge_all_of(
     schema: Schema, route: SchemaRoute, followed: list[str], through: tuple[str, ...] = ()
-) -> dict[str, Any]:
+) -> WrittenSchema:
     """The schema with its allOf parts laid over one another, properties and required joined.
 
     What comes again inside itself is not laid over: that a type has no place for. `followed` gets references.
     """
-    merged: dict[str, Any] = {}
+    merged: WrittenSchema = {}
     for subschema in (*schema["allOf"], {key: value for key, value in schema.items() if key != "allOf"}):
         led = through
         if isinstance(subschema, Mapping) and "$ref" in subschema:
@@ -383,7 +398,7 @@ def _limits(schema: Schema) -> tuple[float | None, float | None, tuple[bool, boo
 _DEFINITION_KEYWORDS = ("$defs", "definitions")
 
 
-def make_self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> dict[str, Any]:
+def make_self_contained(schema: Schema, root: Schema) -> WrittenSchema:
     """A schema whose references all lead into itself.
 
     Args:
@@ -404,16 +419,16 @@ def make_self_contained(schema: Mapping[str, Any], root: Mapping[str, Any]) -> d
 class MovedDefinitions:
     """Definitions on their way from one document into another."""
 
-    def __init__(self, *roots: Mapping[str, Any]) -> None:
+    def __init__(self, *roots: Schema) -> None:
         self.roots = roots
         self.names: dict[str, str] = {}
-        self.found: dict[str, Any] = {}
+        self.found: WrittenSchema = {}
 
-    def carry(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def carry(self, schema: WrittenSchema) -> WrittenSchema:
         """A schema with the definitions that were moved for it."""
         return {**schema, "$defs": self.found} if self.found else schema
 
-    def again(self, kind: RecursiveType) -> dict[str, Any]:
+    def again(self, kind: RecursiveType) -> WrittenSchema:
         """What refers to a type inside itself."""
         if kind.root not in self.roots:
             self.roots = (*self.roots, kind.root)
@@ -449,7 +464,7 @@ class MovedDefinitions:
         return f"#/$defs/{self.names[reference]}"
 
 
-def _can_resolve(reference: str, root: Mapping[str, Any]) -> bool:
+def _can_resolve(reference: str, root: Schema) -> bool:
     try:
         resolve_reference(reference, root)
     except CatalogError:

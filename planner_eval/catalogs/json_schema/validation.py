@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import resolve_reference, type_of
+from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, resolve_reference, type_of
 from planner_eval.catalogs.value_errors import Fault, ValueChecker
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ _MAX_SCHEMAS = 20_000
 _COMBINING_KEYWORDS = ("allOf", "anyOf", "oneOf")
 _JOINT_KEYWORDS = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")
 """What holds of a value with a schema, as one of its alternatives may not."""
+_SAME_VALUE_KEYWORDS = (*_JOINT_KEYWORDS, "anyOf", "oneOf")
 _CONDITION_KEYWORDS = ("if", "not")
 _BRANCH_KEYWORDS = ("then", "else")
 _PART_KEYWORDS = (
@@ -83,13 +84,13 @@ class SchemaCloser:
     ({'x': {'type': ['integer']}}, False)
     """
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+    def __init__(self, root: Schema) -> None:
         self.root = root
-        self.made: dict[str, Any] = {}
+        self.made: WrittenSchema = {}
         self.places: dict[tuple[str, _SchemaContext], str] = {}
         self.left = _MAX_SCHEMAS
 
-    def whole(self) -> dict[str, Any]:
+    def whole(self) -> WrittenSchema:
         """The document.
 
         Raises:
@@ -137,7 +138,7 @@ class SchemaCloser:
                 f"a JSON Schema has more than {_MAX_SCHEMAS:,} schemas, with those it refers to"
             )
 
-    def _refer(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:
+    def _refer(self, schema: Schema, closed: WrittenSchema, context: _SchemaContext) -> None:
         reference = schema.get("$ref", schema.get("$dynamicRef"))
         if reference is None or reference in context.seen:  # one to nothing but itself says nothing
             return
@@ -149,7 +150,7 @@ class SchemaCloser:
             self.made[name] = self.over(resolve_reference(reference, self.root), inside)
         closed["$ref"] = f"#/$defs/{self.places[key]}"
 
-    def _parts(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:
+    def _parts(self, schema: Schema, closed: WrittenSchema, context: _SchemaContext) -> None:
         """What is said of the parts of a value."""
 
         def close_part(inner: Any, *, is_condition: bool = context.asked) -> Any:
@@ -175,7 +176,7 @@ class SchemaCloser:
             else:
                 closed.setdefault("dependentSchemas", {})[name] = self.over(inner, context)
 
-    def _close(self, schema: Mapping[str, Any], closed: dict[str, Any], context: _SchemaContext) -> None:
+    def _close(self, schema: Schema, closed: WrittenSchema, context: _SchemaContext) -> None:
         if not schema.get("properties") or context.said or context.asked:
             return
         closed["properties"] = {**dict.fromkeys(context.names, True), **closed["properties"]}
@@ -186,13 +187,12 @@ class SchemaCloser:
             }
         closed["additionalProperties"] = False
 
-    def _with(
-        self, context: _SchemaContext, schema: Mapping[str, Any], keys: Iterable[str]
-    ) -> _SchemaContext:
+    def _with(self, context: _SchemaContext, schema: Schema, keys: Iterable[str]) -> _SchemaContext:
         """The context with what a schema lists itself, and what those under some of its keywords do."""
         listed: dict[str, None] = dict.fromkeys(context.names)
         patterns: dict[str, None] = dict.fromkeys(context.patterns)
-        for subschema in chain([schema], self._under(schema, keys, context.seen)):
+        inner = self._under(schema, keys, context.seen, _SAME_VALUE_KEYWORDS)
+        for subschema in chain([schema], inner):
             needed = subschema.get("required")
             listed |= dict.fromkeys(map(str, subschema.get("properties") or ()))
             listed |= dict.fromkeys(needed if isinstance(needed, list) else ())
@@ -200,46 +200,39 @@ class SchemaCloser:
         return replace(context, names=tuple(listed), patterns=tuple(patterns))
 
     def _under(
-        self, schema: Mapping[str, Any], keys: Iterable[str], seen: tuple[str, ...]
-    ) -> Iterator[Mapping[str, Any]]:
+        self, schema: Schema, keys: Iterable[str], seen: tuple[str, ...], deeper: tuple[str, ...]
+    ) -> Iterator[Schema]:
         """The schemas under some keywords of a schema that are of the same value."""
         for key in keys:
             if key == "$ref":
                 reference = schema.get("$ref", schema.get("$dynamicRef"))
                 if reference is not None and reference not in seen:
-                    yield from self._same(resolve_reference(reference, self.root), (*seen, reference))
+                    named = resolve_reference(reference, self.root)
+                    yield from self._same(named, (*seen, reference), deeper)
                 continue
             nested = schema.get(key)
             for subschema in nested.values() if key == "dependentSchemas" and nested else _as_list(nested):
-                yield from self._same(subschema, seen)
+                yield from self._same(subschema, seen, deeper)
 
-    def _same(self, schema: Any, seen: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
-        """A schema and all that are of the same value."""
+    def _same(self, schema: Any, seen: tuple[str, ...], keys: tuple[str, ...]) -> Iterator[Schema]:
+        """A schema and all under some keywords, at any depth, that are of the same value."""
         if isinstance(schema, Mapping):
             self._count()
             yield schema
-            yield from self._under(schema, (*_JOINT_KEYWORDS, "anyOf", "oneOf"), seen)
+            yield from self._under(schema, keys, seen, keys)
 
-    def _says(self, schema: Mapping[str, Any], seen: tuple[str, ...]) -> bool:
+    def _says(self, schema: Schema, seen: tuple[str, ...]) -> bool:
         """Whether a schema, or what holds with it, says which other properties there may be."""
-        self._count()
-        if any(schema.get(key) is not None for key in ("additionalProperties", "unevaluatedProperties")):
-            return True
-        reference = schema.get("$ref", schema.get("$dynamicRef"))
-        subschemas = [s for s in schema.get("allOf") or () if isinstance(s, Mapping)]
-        if any(self._says(s, seen) for s in subschemas):
-            return True
-        if reference is None or reference in seen:
-            return False
-        named = resolve_reference(reference, self.root)
-        return isinstance(named, Mapping) and self._says(named, (*seen, reference))
+        said = ("additionalProperties", "unevaluatedProperties")
+        schemas = self._same(schema, seen, ("allOf", "$ref"))
+        return any(subschema.get(key) is not None for subschema in schemas for key in said)
 
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _read_older_drafts(schema: Mapping[str, Any], closed: dict[str, Any]) -> None:
+def _read_older_drafts(schema: Schema, closed: WrittenSchema) -> None:
     """What earlier drafts and OpenAPI say otherwise: types that may be null, limits, what is required."""
     kinds = schema.get("type")
     if kinds:
@@ -279,7 +272,7 @@ class ArgumentsValidator:
     [(('codes', 2), "'a' is repeated, but items must be unique")]
     """
 
-    schema: Mapping[str, Any] = field(hash=False)
+    schema: Schema = field(hash=False)
 
     def __reduce__(self) -> tuple[type[ArgumentsValidator], tuple[Any]]:
         return ArgumentsValidator, (self.schema,)
@@ -322,7 +315,7 @@ class ArgumentsValidator:
         return tuple(sorted(faults, key=lambda fault: _position_in_value(value, fault)))
 
 
-def _collect_faults(errors: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Fault]:
+def _collect_faults(errors: Any, path: Path, run: Any, root: Schema) -> list[Fault]:
     """What the validator's errors say, the worst of each place."""
     faults: dict[Fault, None] = {}
     for error in errors:
@@ -345,7 +338,7 @@ def _position_in_value(value: Any, fault: Fault) -> list[float]:
     return [*positions, inf] if fault.code == "check.missing_argument" else positions
 
 
-def _faults_of_error(error: Any, path: Path, run: Any, root: Mapping[str, Any]) -> list[Fault]:
+def _faults_of_error(error: Any, path: Path, run: Any, root: Schema) -> list[Fault]:
     location = (*path, *error.path)
     code = getattr(error, "code", None)
     if code:
@@ -357,7 +350,7 @@ def _faults_of_error(error: Any, path: Path, run: Any, root: Mapping[str, Any]) 
     return [Fault(location, "check.not_allowed", f"violates the tool's {error.validator!r}")]
 
 
-def _faults_of_alternatives(error: Any, location: Path, run: Any, root: Mapping[str, Any]) -> list[Fault]:
+def _faults_of_alternatives(error: Any, location: Path, run: Any, root: Schema) -> list[Fault]:
     """What to say of a value that is of none of the alternatives."""
     kinds = Type(any_of=tuple(_outline_type(alternative, root) for alternative in error.validator_value))
     tries = [tuple(_collect_faults(errors, (), run, root)) for errors in error.tries]
@@ -365,7 +358,7 @@ def _faults_of_alternatives(error: Any, location: Path, run: Any, root: Mapping[
     return [fault._replace(at=(*location, *fault.at)) for fault in faults]
 
 
-def _outline_type(schema: Any, root: Mapping[str, Any]) -> Type:
+def _outline_type(schema: Any, root: Schema) -> Type:
     """What a type can say of an alternative."""
     try:
         return type_of(schema, root)

@@ -19,6 +19,7 @@ from jsonschema.exceptions import ValidationError
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.json_schema.patterns import Pattern
+from planner_eval.catalogs.json_schema.types import Schema
 from planner_eval.catalogs.value_errors import (
     describe_value,
     find_problem,
@@ -60,7 +61,7 @@ def evaluated_fields(validator: Any, value: Mapping[str, Any], schema: Any) -> s
     return names
 
 
-def _applied_schemas(validator: Any, value: Mapping[str, Any], schema: Mapping[str, Any]) -> Iterator[Any]:
+def _applied_schemas(validator: Any, value: Mapping[str, Any], schema: Schema) -> Iterator[Any]:
     """The schemas in another one that count for the same value."""
     if "$ref" in schema:
         yield validator.format_checker.named[schema["$ref"].rpartition("/")[2]]
@@ -148,19 +149,14 @@ class ValidationRun:
     met: Counter[tuple[int, int]] = field(default_factory=Counter)
     known: dict[tuple[int, int], tuple[KeywordVerdict, frozenset[str], Any]] = field(default_factory=dict)
 
-    def begin(self, value: Any) -> None:
-        """Find out which lists and objects have references in them."""
-        stack: list[tuple[Any, Iterator[Any]]] = [(value, _iterate_children(value))]
-        while stack:
-            _, children = stack[-1]
-            for child in children:
-                if isinstance(child, (dict, list)):
-                    stack.append((child, _iterate_children(child)))
-                    break
-                if self.stands(child) or isinstance(child, Template):
-                    self.inside.update(id(outer) for outer, _ in stack)
-            else:
-                stack.pop()
+    def begin(self, value: Any) -> bool:
+        """Find out which lists and objects have references in them; whether this one has."""
+        if not isinstance(value, (dict, list)):
+            return self.stands(value) or isinstance(value, Template)
+        is_open = any([self.begin(child) for child in (value.values() if isinstance(value, dict) else value)])
+        if is_open:
+            self.inside.add(id(value))
+        return is_open
 
     def stands(self, value: Any) -> bool:
         """Whether a value stands for any other."""
@@ -202,27 +198,24 @@ class ValidationRun:
         A list or object is held against a part of the schema once, whatever is around either.
         """
         validator = validator.evolve(schema=schema)
-        if not isinstance(value, (dict, list)):
-            return self._held(validator, value)[0]
         key = (id(validator.schema), id(value))
         if key not in self.known:
-            self.known[key] = (*self._held(validator, value), value)
+            judged = self.judge(lambda: validator.is_valid(value))
+            if not isinstance(value, (dict, list)):
+                return judged[0]
+            self.known[key] = (*judged, value)
         verdict, patterns, _ = self.known[key]
         self.undecided |= patterns
         return verdict
 
-    def _held(self, validator: Any, value: Any) -> tuple[KeywordVerdict, frozenset[str]]:
-        """The same, and the undecided patterns that were met."""
+    def judge(self, is_good: Callable[[], bool]) -> tuple[KeywordVerdict, frozenset[str]]:
+        """A verdict, and the undecided patterns that were met on the way to it."""
         before, self.undecided = self.undecided, set()
         try:
-            good = validator.is_valid(value)
+            good = is_good()
             return KeywordVerdict(good, not self.undecided), frozenset(self.undecided)
         finally:
             self.undecided |= before
-
-
-def _iterate_children(value: Any) -> Iterator[Any]:
-    return iter(value.values() if isinstance(value, dict) else value)
 
 
 def make_validator_class() -> Any:
@@ -266,10 +259,6 @@ def _check_enum(validator: Any, allowed: Any, value: Any, schema: Any) -> _Error
         return
     kind = Type(tuple(schema.get("type") or ()), enum=tuple(allowed))
     yield KeywordError(f"expected {kind}, found {describe_value(value)}", "check.enum")
-
-
-def _check_const(validator: Any, allowed: Any, value: Any, schema: Any) -> _Errors:
-    yield from _check_enum(validator, (allowed,), value, schema)
 
 
 def _can_equal(value: Any, allowed: Any, run: ValidationRun) -> bool:
@@ -331,7 +320,7 @@ def _no_alternative_error(validator: Any, schemas: Any, value: Any) -> KeywordEr
 
 
 # ---------------------------------------------------------------- numbers, texts
-def _check_by_type(checked: Any, make: Callable[[Any, Mapping[str, Any]], Type]) -> Callable[..., _Errors]:
+def _check_by_type(checked: Any, make: Callable[[Any, Schema], Type]) -> Callable[..., _Errors]:
     """A keyword that a type can say of values of some classes.
 
     Args:
@@ -346,14 +335,6 @@ def _check_by_type(checked: Any, make: Callable[[Any, Mapping[str, Any]], Type])
                 yield KeywordError(problem[1], problem[0])
 
     return check_limit
-
-
-def _length_type(_limit: Any, schema: Mapping[str, Any]) -> Type:
-    return Type(length=_limits_of(schema, "Length"))
-
-
-def _size_type(_limit: Any, schema: Mapping[str, Any]) -> Type:
-    return Type(size=_limits_of(schema, "Items"))
 
 
 def _check_multiple_of(_validator: Any, unit: Any, value: Any, _schema: Any) -> _Errors:
@@ -464,10 +445,8 @@ def _check_unevaluated_items(validator: Any, schema: Any, value: Any, around: An
     if run.open(value):
         return
     validate = jsonschema.Draft202012Validator.VALIDATORS["unevaluatedItems"]
-    before, run.undecided = run.undecided, set()
-    wrong = any(True for _ in validate(validator, schema, value, around) or ())
-    sure, run.undecided = not run.undecided, run.undecided | before
-    if wrong and sure:
+    verdict, _ = run.judge(lambda: not any(True for _ in validate(validator, schema, value, around) or ()))
+    if verdict == (False, True):
         text = "other or more items than the tool describes"
         yield KeywordError(text, "check.out_of_range")
 
@@ -524,7 +503,7 @@ def _check_property_count(_validator: Any, _most: Any, value: Any, schema: Any) 
             yield KeywordError(text, "check.out_of_range")
 
 
-def _limits_of(schema: Mapping[str, Any], counted: str) -> tuple[int | None, int | None]:
+def _limits_of(schema: Schema, counted: str) -> tuple[int | None, int | None]:
     return schema.get(f"min{counted}"), schema.get(f"max{counted}")
 
 
@@ -558,7 +537,7 @@ def _check_unevaluated_fields(validator: Any, schema: Any, value: Any, around: A
 _KEYWORD_CHECKS: dict[str, Callable[..., _Errors]] = {
     "type": _check_type,
     "enum": _check_enum,
-    "const": _check_const,
+    "const": lambda validator, allowed, *value: _check_enum(validator, (allowed,), *value),
     "not": _check_not,
     "if": _check_if,
     "anyOf": _check_any_of,
@@ -571,8 +550,14 @@ _KEYWORD_CHECKS: dict[str, Callable[..., _Errors]] = {
     "maximum": _check_by_type(_NUMBERS, lambda limit, _: Type(maximum=limit)),
     "exclusiveMinimum": _check_by_type(_NUMBERS, lambda limit, _: Type(minimum=limit, exclusive=_STRICT)),
     "exclusiveMaximum": _check_by_type(_NUMBERS, lambda limit, _: Type(maximum=limit, exclusive=_STRICT)),
-    **dict.fromkeys(("minLength", "maxLength"), _check_by_type(str, _length_type)),
-    **dict.fromkeys(("minItems", "maxItems"), _check_by_type(list, _size_type)),
+    **dict.fromkeys(
+        ("minLength", "maxLength"),
+        _check_by_type(str, lambda _, schema: Type(length=_limits_of(schema, "Length"))),
+    ),
+    **dict.fromkeys(
+        ("minItems", "maxItems"),
+        _check_by_type(list, lambda _, schema: Type(size=_limits_of(schema, "Items"))),
+    ),
     **dict.fromkeys(("minProperties", "maxProperties"), _check_property_count),
     "uniqueItems": _check_unique,
     "contains": _check_contains,

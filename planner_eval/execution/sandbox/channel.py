@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import format_seconds
@@ -26,6 +26,7 @@ from planner_eval.execution.sandbox.frames import (
 from planner_eval.execution.trace import TIMEOUT, Failure
 
 if TYPE_CHECKING:
+    from planner_eval.execution.sandbox.job import Message
     from planner_eval.execution.sandbox.sandbox import Limits
 
 
@@ -76,7 +77,7 @@ def _interpreter_flags() -> list[str]:
     return flags
 
 
-def _start_process(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
+def _start_process(setup: Message) -> subprocess.Popen[bytes]:
     needed = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "PYTHONHOME") if name in os.environ}
     process = subprocess.Popen(
         [sys.executable, *_interpreter_flags(), "-c", _START_CODE, _ROOT],
@@ -94,7 +95,7 @@ def _start_process(setup: dict[str, Any]) -> subprocess.Popen[bytes]:
     return process
 
 
-def frame_message(message: dict[str, Any]) -> bytes:
+def frame_message(message: Message) -> bytes:
     """A message as `worker.receive` takes it."""
     data = marshal.dumps(message)
     return len(data).to_bytes(4, "little") + data
@@ -103,7 +104,7 @@ def frame_message(message: dict[str, Any]) -> bytes:
 class Pipe:
     """A child process and the two pipes to it; writing never blocks while there is something to read."""
 
-    def __init__(self, setup: dict[str, Any]) -> None:
+    def __init__(self, setup: Message) -> None:
         self.process = _start_process(setup)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -160,7 +161,7 @@ class Pipe:
 class Server:
     """The supervisor of level strict."""
 
-    def __init__(self, setup: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, setup: Message, limits: Limits) -> None:
         self.limits = limits
         self.ahead = setup["jobs"] + 1
         self.folder: str | None = None
@@ -174,7 +175,7 @@ class Server:
         self.expected = 0
         self.early: dict[int, RawOutput] = {}
 
-    def send(self, request: dict[str, Any]) -> None:
+    def send(self, request: Message) -> None:
         """Hand over one plan."""
         plan = frame_message(request)  # for the child alone: the supervisor hands it on unread
         self.pipe.unsent.extend(
@@ -233,14 +234,14 @@ def status_failure(status: int, limits: Limits) -> Failure | None:
     """Why a plan was cut short, by a status of `frames`; None where it was not."""
     if status == ENDED:
         return None
-    if status == TIMED_OUT:
-        return Failure(TIMEOUT, f"stopped after {format_seconds(limits.seconds)}")
-    if status == TOO_MUCH_OUTPUT:
-        return Failure("output-limit", f"sent more than {limits.output_size:,} bytes")
-    if status == DISK_FULL:
-        return Failure("disk-limit", f"wrote more than {limits.disk_size:,} bytes, or too many files")
-    if status == TOO_MANY_TASKS:
-        return Failure("task-limit", f"started more than {limits.tasks} threads")
+    reasons = {
+        TIMED_OUT: (TIMEOUT, f"stopped after {format_seconds(limits.seconds)}"),
+        TOO_MUCH_OUTPUT: ("output-limit", f"sent more than {limits.output_size:,} bytes"),
+        DISK_FULL: ("disk-limit", f"wrote more than {limits.disk_size:,} bytes, or too many files"),
+        TOO_MANY_TASKS: ("task-limit", f"started more than {limits.tasks} threads"),
+    }
+    if status in reasons:
+        return Failure(*reasons[status])
     number = status - 1000
     name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
     return Failure("worker-died", f"killed by {name}")

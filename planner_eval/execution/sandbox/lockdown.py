@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
+    Rules: TypeAlias = dict[str, Any]
+    """Which files may be read, listed and written, see `restrict_files`."""
     Report: TypeAlias = dict[str, tuple[bool, str]]
     """Layer → whether it is in force, and what was found."""
 
@@ -99,7 +101,7 @@ def _enforce(ruleset: int) -> None:
     os.close(ruleset)
 
 
-def _readable_paths(rules: dict[str, Any]) -> list[tuple[str, int]]:
+def _readable_paths(rules: Rules) -> list[tuple[str, int]]:
     """Each place that may be read or listed, with the rights; one inside another says nothing new."""
     readable_paths = set(rules["read"])
     outermost = [
@@ -117,7 +119,7 @@ def _parent_folders(path: str) -> list[str]:
     return folders
 
 
-def restrict_files(rules: dict[str, Any]) -> str:
+def restrict_files(rules: Rules) -> str:
     """Confine this process with Landlock: read some places, list others, write in one folder.
 
     Args:
@@ -145,7 +147,7 @@ def restrict_files(rules: dict[str, Any]) -> str:
     return f"ABI {abi}"
 
 
-def prepare_rules(rules: dict[str, Any]) -> list[bytes]:
+def prepare_rules(rules: Rules) -> list[bytes]:
     """Rules for what may be read, for processes that the exact ones bind already.
 
     Here a folder stands for its files, which may be thousands and would cost each plan their time; but
@@ -271,7 +273,7 @@ def _try_layer(layer: str, apply: Callable[[], str]) -> tuple[bool, str]:
         return False, str(error)
 
 
-def lock_down(limits: dict[str, int], rules: dict[str, Any], program: bytes) -> Report:
+def lock_down(limits: dict[str, int], rules: Rules, program: bytes) -> Report:
     """Apply every layer that this machine offers to this process.
 
     Args:
@@ -315,7 +317,7 @@ class ChildLockdown:
     """
 
     def __init__(
-        self, limits: dict[str, int], base: Report, rules: dict[str, Any], program: bytes, *, counted: bool
+        self, limits: dict[str, int], base: Report, rules: Rules, program: bytes, *, counted: bool
     ) -> None:
         self.counted = counted
         self.limits = [

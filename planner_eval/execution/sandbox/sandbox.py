@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.errors import ExecutionError
 from planner_eval.base.text import one_line
@@ -39,6 +39,9 @@ from planner_eval.execution.sandbox.job import Program, Row
 from planner_eval.execution.sandbox.reply import Reply, ReplyReader
 from planner_eval.execution.tool_sources import ToolSource
 from planner_eval.execution.trace import Failure, Layer
+
+if TYPE_CHECKING:
+    from planner_eval.execution.sandbox.job import Message
 
 # ----------------------------------------------------------------------
 # The one worker of level process, as its parent sees it.
@@ -61,13 +64,13 @@ class Worker:
 
     ahead = 16
 
-    def __init__(self, setup: dict[str, Any], limits: Limits) -> None:
+    def __init__(self, setup: Message, limits: Limits) -> None:
         self.limits = limits
         self.setup = {**setup, "mode": "worker"}
         self.waiting: deque[tuple[bytes, bytes, bool]] = deque()
         self._renew()
 
-    def send(self, request: dict[str, Any]) -> None:
+    def send(self, request: Message) -> None:
         """Hand over one plan, once those before it have ended."""
         begins = f'["begin","{request["token"]}"]\n'.encode()
         self.waiting.append((begins, frame_message(request), bool(request.get("fresh"))))
@@ -356,7 +359,7 @@ class Sandbox:
                 first.reply = self._reply(self._backend, first)
         return ticket.reply
 
-    def _request(self, ticket: _Ticket) -> dict[str, Any]:
+    def _request(self, ticket: _Ticket) -> Message:
         limits = self.limits
         return {
             "program": ticket.program.plain(),
@@ -432,7 +435,7 @@ class Sandbox:
             self._backend = kind(self._setup(), self.limits)
         return self._backend
 
-    def _setup(self) -> dict[str, Any]:
+    def _setup(self) -> Message:
         limits = self.limits
         kernel = {"AS": limits.memory, "FSIZE": limits.file_size, "NOFILE": limits.open_files, "CORE": 0}
         if self.level == "strict":

@@ -25,7 +25,8 @@ TYPE_CHECKING = False  # typing imports re, which would add half to a worker's t
 
 if TYPE_CHECKING:
     from _socket import socket
-    from typing import Any
+
+    from planner_eval.execution.sandbox.job import Message
 
 
 # ----------------------------------------------------------------------
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 class Child:
     """A forked process at work on one plan."""
 
-    def __init__(self, request: dict[str, Any], disk: str | None, into: int, pipe: int) -> None:
+    def __init__(self, request: Message, disk: str | None, into: int, pipe: int) -> None:
         self.number, self.disk, self.into, self.pipe = request["number"], disk, into, pipe
         # no plan can guess another one's folder
         self.folder = None if disk is None else f"{disk}/{os.urandom(16).hex()}"
@@ -111,7 +112,7 @@ _EXIT_SECONDS = 0.5
 """Seconds in which a child that has closed its pipe should be gone."""
 
 
-def run_server(setup: dict[str, Any]) -> None:
+def run_server(setup: Message) -> None:
     """Have a confined child run each plan that comes in, until the parent closes the pipe or dies.
 
     This process confines itself first, as far as its work allows: the zygote and its children inherit
@@ -129,7 +130,7 @@ def run_server(setup: dict[str, Any]) -> None:
         supervisor.close()
 
 
-def _fork_with_disks(setup: dict[str, Any]) -> tuple[list[str] | None, str | None]:
+def _fork_with_disks(setup: Message) -> tuple[list[str] | None, str | None]:
     """Go on with disks of a fixed size, in a child: whoever tried in vain could not go on at all.
 
     Returns:
@@ -163,7 +164,7 @@ def _fork_with_disks(setup: dict[str, Any]) -> tuple[list[str] | None, str | Non
     return None, why or "the process that tried has ended"
 
 
-def _start_confined_zygote(setup: dict[str, Any], ends: tuple[socket, socket], why: str | None) -> Zygote:
+def _start_confined_zygote(setup: Message, ends: tuple[socket, socket], why: str | None) -> Zygote:
     """Lock this process down, and start the zygote.
 
     Args:
@@ -184,7 +185,7 @@ def _start_confined_zygote(setup: dict[str, Any], ends: tuple[socket, socket], w
     return Zygote(ends, setup, own, base, rules, counted=counted)
 
 
-def _disk_layer(setup: dict[str, Any], why: str | None) -> tuple[bool, str]:
+def _disk_layer(setup: Message, why: str | None) -> tuple[bool, str]:
     if setup["folder"] is None:
         return True, "no folder to write in"
     size = f"{setup['disk_size'] / (1 << 20):g} MB"
@@ -194,7 +195,7 @@ def _disk_layer(setup: dict[str, Any], why: str | None) -> tuple[bool, str]:
 class _Supervisor:
     """The children at work, and what is known of each."""
 
-    def __init__(self, setup: dict[str, Any], zygote: Zygote, disks: list[str] | None) -> None:
+    def __init__(self, setup: Message, zygote: Zygote, disks: list[str] | None) -> None:
         self.setup, self.zygote = setup, zygote
         self.apart = disks is not None
         self.disks = disks or []
@@ -248,7 +249,7 @@ class _Supervisor:
             self.disks.append(disk)
 
     # ------------------------------------------------------------ one child
-    def _begin(self, request: dict[str, Any]) -> None:
+    def _begin(self, request: Message) -> None:
         disk = self.disks.pop() if self.disks else self.setup["folder"]
         plan, into = os.pipe()
         pipe, out = os.pipe()

@@ -25,18 +25,21 @@ TYPE_CHECKING = False  # typing imports re, which would add half to a worker's t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import Any, NoReturn, TypeAlias
+
+    from planner_eval.execution.sandbox.job import Message
+
+    Write: TypeAlias = Callable[[str], object]
+    """Writes a text whole."""
 
 
 # ---------------------------------------------------------------- running one plan
-def write_begin(request: dict[str, Any], write: Callable[[str], object]) -> None:
+def write_begin(request: Message, write: Write) -> None:
     """Write that the tools are loaded and whose lines follow."""
     write(f'["begin","{request["token"]}"]\n')
 
 
-def run_plan(
-    request: dict[str, Any], tools: Any, write: Callable[[str], object], printed: OutputCapture
-) -> None:
+def run_plan(request: Message, tools: Any, write: Write, printed: OutputCapture) -> None:
     """Run one plan and write a line a call and turn, then the line that ends it, or says why it cannot."""
     budget = request["value_size"]
     program = Program.of(request["program"])
@@ -69,14 +72,12 @@ def run_plan(
         write(f'["end",{wire.encode(state, budget)}]\n')
 
 
-def write_unloadable(error: tool_loading.LoadError, write: Callable[[str], object]) -> None:
+def write_unloadable(error: tool_loading.LoadError, write: Write) -> None:
     """Write that the tools do not load, and why."""
     write(f'["unloadable",{wire.quote_text(str(error))}]\n')
 
 
-def check_layers(
-    setup: dict[str, Any], report: lockdown.Report, write: Callable[[str], object], *, say: bool = True
-) -> bool:
+def check_layers(setup: Message, report: lockdown.Report, write: Write, *, say: bool = True) -> bool:
     """Whether the required layers hold; writes which ones do where `say` asks for it or one is lacking.
 
     The line comes before the tools are loaded, so that it cannot be theirs.
@@ -96,7 +97,7 @@ def prepare_environment(folder: str) -> None:
     os.chdir(folder)
 
 
-def writer(out: int) -> Callable[[str], object]:
+def writer(out: int) -> Write:
     """What writes text whole to a descriptor."""
 
     def write(text: str) -> None:
@@ -107,7 +108,7 @@ def writer(out: int) -> Callable[[str], object]:
     return write
 
 
-def receive(file: int) -> dict[str, Any] | None:
+def receive(file: int) -> Message | None:
     """The next message; None where there is none any more."""
     data = receive_bytes(file)
     return None if data is None else marshal.loads(data)
@@ -130,7 +131,7 @@ def _read_exactly(file: int, size: int) -> bytes:
 
 
 # ---------------------------------------------------------------- level process
-def run_worker(setup: dict[str, Any]) -> None:
+def run_worker(setup: Message) -> None:
     """Confine a process, load the tools once, answer plans until the parent closes the pipe."""
     _continue_in_child(setup["parent"], setup["tasks"] if setup["threads"] else None)
     requests = os.dup(0)

@@ -31,8 +31,9 @@ TYPE_CHECKING = False  # typing imports re, which would add half to a worker's t
 
 if TYPE_CHECKING:
     from _socket import socket
-    from collections.abc import Callable
-    from typing import Any
+
+    from planner_eval.execution.sandbox.job import Message
+    from planner_eval.execution.sandbox.worker import Write
 
 
 _FORK_KIND, _EXIT_KIND = b"f", b"l"
@@ -64,10 +65,10 @@ class Zygote:
     def __init__(
         self,
         ends: tuple[socket, socket],
-        setup: dict[str, Any],
+        setup: Message,
         own: dict[str, int],
         base: lockdown.Report,
-        rules: dict[str, Any],
+        rules: lockdown.Rules,
         *,
         counted: bool,
     ) -> None:
@@ -129,7 +130,7 @@ class Zygote:
 
 
 # ---------------------------------------------------------------- in the zygote
-def _serve(link: socket, child_setup: dict[str, Any], lock: lockdown.ChildLockdown) -> None:
+def _serve(link: socket, child_setup: Message, lock: lockdown.ChildLockdown) -> None:
     gc.disable()
     gc.freeze()  # a collection in a child would copy every page of it
     while True:
@@ -144,9 +145,7 @@ def _serve(link: socket, child_setup: dict[str, Any], lock: lockdown.ChildLockdo
         os.write(link.fileno(), kind + value.to_bytes(4, "little"))
 
 
-def _fork_child(
-    link: socket, passed: bytes, child_setup: dict[str, Any], lock: lockdown.ChildLockdown
-) -> int:
+def _fork_child(link: socket, passed: bytes, child_setup: Message, lock: lockdown.ChildLockdown) -> int:
     plan, out = (int.from_bytes(passed[offset : offset + 4], sys.byteorder) for offset in (0, 4))
     zygote = os.getpid()
     pid = os.fork()
@@ -164,7 +163,7 @@ def _fork_child(
 
 
 # ---------------------------------------------------------------- in a child
-def _run_child(plan: int, out: int, child_setup: dict[str, Any], lock: lockdown.ChildLockdown) -> None:
+def _run_child(plan: int, out: int, child_setup: Message, lock: lockdown.ChildLockdown) -> None:
     gc.enable()
     folder = os.fsdecode(receive_bytes(plan) or b"") or None
     if folder is not None:
@@ -183,9 +182,7 @@ def _run_child(plan: int, out: int, child_setup: dict[str, Any], lock: lockdown.
     os._exit(0)
 
 
-def _load_and_run(
-    request: dict[str, Any], child_setup: dict[str, Any], write: Callable[[str], object]
-) -> None:
+def _load_and_run(request: Message, child_setup: Message, write: Write) -> None:
     printed = OutputCapture()
     try:
         with printed:

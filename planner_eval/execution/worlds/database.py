@@ -380,9 +380,9 @@ class ApiCall:
         rows = self.find_rows()
         if self.table is not None and not rows:
             if self.api.fails_empty:
-                sought = ", ".join(f"{name}={str(self.values[name])[:100]!r}" for name in self.filters)
-                where = f"{self.table.name} for {sought or 'these arguments'}"
-                raise NotFound(f"{self.api.full_name} finds nothing in {where}")
+                filters = ", ".join(f"{name}={str(self.values[name])[:100]!r}" for name in self.filters)
+                sought = f"{self.table.name} for {filters or 'these arguments'}"
+                raise NotFound(f"{self.api.full_name} finds nothing in {sought}")
             if not self.api.gives_rows:
                 return {}
         self.row = rows[0] if rows else {}

@@ -366,6 +366,9 @@ def api_of(
             raise InputError(f"{where}: there is no table {table_name!r}")
     arguments = tuple(_read_argument(text, world, (reads, adds), where) for text in read_texts(data, "args"))
     function = data.get("python")
+    usual = (
+        "fail" if {"set", "adds", "deletes", "then"} & set(data) else "nothing"
+    )  # for what changes something
     if function is not None and function not in functions:
         raise InputError(f"{where}: python names {function!r}; a world in a Python file can define it")
     return Api(
@@ -390,15 +393,9 @@ def api_of(
         deletes=data.get("deletes", False),
         fact=tuple(read_expressions(data, "fact").items()),
         returns=tuple(_read_returns(data.get("returns", ()))),
-        fails_empty=_fails_empty(data),
+        fails_empty=data.get("empty", usual) == "fail",
         python=functions.get(function) if function else None,
     )
-
-
-def _fails_empty(data: Mapping[str, Any]) -> bool:
-    """Whether finding nothing is a failure: for what changes something, unless the file says otherwise."""
-    acts = {"set", "adds", "deletes", "then"} & set(data)
-    return bool(data.get("empty", "fail" if acts else "nothing") == "fail")
 
 
 def _read_argument(text: str, world: Definition, tables: tuple[Any, Any], where: str) -> Argument:

@@ -183,13 +183,10 @@ def _choose_maker(parameter: Parameter) -> Maker:
         return Maker("choice", (True,) if last in _SUCCESS_NAMES else (False, True))
     if kind in ("integer", "number"):
         return Maker("range", low=1, high=500, step=1 if kind == "integer" else 0.5)
-    if kind in ("date", "time"):
-        return Maker(
-            "range",
-            low=0 if kind == "date" else 480,
-            high=30 if kind == "date" else 1200,
-            step=15 if kind == "time" else 1,
-        )
+    if kind == "date":
+        return Maker("range", high=30)
+    if kind == "time":
+        return Maker("range", low=480, high=1200, step=15)
     if last == "status":
         return Maker("choice", ("active", "pending", "done"))
     if last in ("id", "number", "code", "token", "key"):
@@ -213,7 +210,7 @@ def _make_api(tool: Tool, table: Table) -> Api:
             parameter.name,
             _column_type(parameter),
             parameter.required and not parameter.has_default,
-            _default_value(parameter),
+            parameter.default if parameter.has_default else None,
             parameter.description,
         )
         for parameter in tool.parameters
@@ -296,10 +293,6 @@ def _make_outputs(tool: Tool, table: Table, *, adds: bool = False) -> tuple[tupl
             source = f":{parameter_name(column)}" if adds else quote_name(column)
         outputs.append((output.name, source))
     return tuple(outputs)
-
-
-def _default_value(parameter: Parameter) -> Any:
-    return parameter.default if parameter.has_default else None
 
 
 # ----------------------------------------------------------------------

@@ -183,7 +183,7 @@ def catalog_of(world: Definition) -> Catalog:
             Parameter(
                 name,
                 _CATALOG_TYPES[world.type_of(name, api.adds, api.reads)]
-                if _is_type_known(world, name, source)
+                if source is None or name in world.types  # of a computed one only where it is declared
                 else ANY,
             )
             for name, source in api.returns
@@ -219,11 +219,6 @@ def _stored_default(argument: Argument) -> Any:
     if argument.default == "today":
         return None
     return to_stored_value(argument.name, argument.default, argument.type)
-
-
-def _is_type_known(world: Definition, name: str, source: str | None) -> bool:
-    """Whether an output's type is known: that of a computed one only when it is declared."""
-    return source is None or name in world.types
 
 
 def _read_parameters(text: str, where: str) -> tuple[Parameter, ...]:

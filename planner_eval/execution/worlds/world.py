@@ -360,9 +360,8 @@ def _insert(world: World, table: Table, row: Any, location: str) -> None:
     for name, value in row.items():
         column = table.column(name)
         if column is None:
-            raise CallError(
-                f"{location}: there is no column {name!r}{_suggest_name(name, _column_names(table))}"
-            )
+            hint = _suggest_name(name, [column.name for column in table.columns])
+            raise CallError(f"{location}: there is no column {name!r}{hint}")
         try:
             values[name] = None if value is None else to_stored_value(name, value, column.type)
         except CallError as error:
@@ -372,10 +371,6 @@ def _insert(world: World, table: Table, row: Any, location: str) -> None:
         insert(world.connection, table, [full_row])
     except (sqlite3.Error, OverflowError) as error:
         raise CallError(f"{location}: cannot be stored in the table: {error}") from None
-
-
-def _column_names(table: Table) -> list[str]:
-    return [column.name for column in table.columns]
 
 
 def _suggest_name(name: str, names: Iterable[str]) -> str:

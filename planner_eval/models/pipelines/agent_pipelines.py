@@ -88,7 +88,8 @@ def isolated_steps(task: Task, setup: Setup) -> Steps:
         lacking := [app for app in lines if unknown_arguments(lines[app])]
     ):
         for app in lacking:
-            returned = ", ".join(_other_returned_names(lines, app))
+            others = (line for other, listed in lines.items() if other != app for line in listed)
+            returned = ", ".join(distinct(name for line in others for name in _returned_names(line)))
             again = yield from _ask_agent(task, setup, app, "agent-again", returned_arguments=returned)
             lines[app] = again or lines[app]
         rounds.append(dict(lines))
@@ -198,17 +199,6 @@ def _returned_names(line: str) -> list[str]:
 def _line_group(line: str, name: str) -> str:
     match = _CALL_LINE.match(line)
     return _QUOTED.sub("''", match[name]) if match else ""
-
-
-def _other_returned_names(lines: Mapping[str, list[str]], asking_app: str) -> list[str]:
-    """The names that the other apps' calls return."""
-    return distinct(
-        n
-        for app, listed in lines.items()
-        if app != asking_app
-        for line in listed
-        for n in _returned_names(line)
-    )
 
 
 ISOLATED = Pipeline(

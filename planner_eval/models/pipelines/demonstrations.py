@@ -22,6 +22,7 @@ from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects import read
 from planner_eval.reading.files.context import question_template, question_words
+from planner_eval.reading.files.record import Record
 
 LEAK_MARK = "leak: apps"
 """The mark of a run whose demonstrations were chosen by gold's apps."""
@@ -138,11 +139,23 @@ class Pool(NamedTuple):
             apps: Gold's apps, looked at by ``gold-apps`` alone.
             number: How many; None for all, 0 for as many as are asked for.
         """
-        query_words = word_set(query)
-        candidates = list(self._others(query))
-        ordered = self._ordered(candidates, query, query_words, frozenset(offered), frozenset(apps))
-        ordered = ordered[: self.asked.number if number == 0 else number]
-        return tuple(ordered if self.asked.by == "first" else ordered[::-1])
+        shots, by = [*self._others(query)], self.asked.by
+        if by in ("random", "gold-apps"):
+            random.Random(f"{self.asked.seed} {query}").shuffle(shots)
+        elif by != "first":
+            query_words, tools = word_set(query), frozenset(offered)
+            shots.sort(
+                key=lambda shot: (
+                    bool(tools) and not shot.tools <= tools,
+                    -word_overlap(shot.words, query_words),
+                )
+            )
+        if by == "gold-apps":
+            shots = [shot for shot in shots if shot.apps == frozenset(apps)]
+        elif by == "structure":
+            shots = [*_alternate_structures(shots)]
+        shots = shots[: self.asked.number if number == 0 else number]
+        return tuple(shots if by == "first" else shots[::-1])
 
     def there(self, query: str, apps: Collection[str] = ()) -> int:
         """How many demonstrations there are for a question; as for :meth:`chosen`."""
@@ -161,29 +174,6 @@ class Pool(NamedTuple):
         query_words = word_set(query)
         template = None if self.asked.near else question_template(query)
         return (shot for shot in self.shots if shot.words != query_words and shot.template != template)
-
-    def _ordered(
-        self,
-        shots: list[Shot],
-        query: str,
-        query_words: frozenset[str],
-        offered: frozenset[str],
-        apps: frozenset[str],
-    ) -> list[Shot]:
-        by = self.asked.by
-        if by == "first":
-            return shots
-        if by in ("random", "gold-apps"):
-            random.Random(f"{self.asked.seed} {query}").shuffle(shots)
-            return [shot for shot in shots if shot.apps == apps] if by == "gold-apps" else shots
-
-        shots.sort(
-            key=lambda shot: (
-                bool(offered) and not shot.tools <= offered,
-                -word_overlap(shot.words, query_words),
-            )
-        )
-        return list(_alternate_structures(shots)) if by == "structure" else shots
 
 
 def _alternate_structures(shots: Iterable[Shot]) -> Iterator[Shot]:
@@ -342,9 +332,8 @@ def _read_shots(where: str, dialect: str) -> Iterator[Shot | str]:
             why = str(record.error).split("\n")[0] if record.error else "there is no question"
             yield f"{record.where}: {why}"
             continue
-        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
         try:
-            plan = read.parse(text)
+            plan = _parse_gold(record)
             answer = notation.write(plan) if plan.calls else gold_words(record.source)
             yield _make_shot(query, answer, id=str(record.told), plan=plan)
         except PlanevalError as problem:
@@ -433,12 +422,15 @@ def own_gold_plans(source: str, samples: Sequence[Sample]) -> dict[str, Plan]:
     for record, sample in zip(records, samples, strict=False):
         if record.error is not None:
             continue
-        text = record.source if isinstance(record.source, str) else json.dumps(record.source)
         try:
-            plans[sample.id] = read.parse(text)
+            plans[sample.id] = _parse_gold(record)
         except PlanevalError:
             continue
     return plans
+
+
+def _parse_gold(record: Record) -> Plan:
+    return read.parse(record.source if isinstance(record.source, str) else json.dumps(record.source))
 
 
 def shots_data(shots: Sequence[Shot], calls: Sequence[str] | None) -> dict[str, Any]:

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 Message: TypeAlias = Mapping[str, Any]
 """A chat message as the protocol has it."""
 
-NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
+Fields: TypeAlias = Mapping[str, Any]
+"""Fields of a request, of an answer's record, or of what stages came to, by name."""
+
+NO_FIELDS: Fields = MappingProxyType({})
 """Nothing beside."""
 
 
@@ -50,9 +53,9 @@ class Request:
     stage: str
     messages: tuple[Message, ...]
     tools: tuple[Message, ...] | None = None
-    sampling: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
+    sampling: Fields = field(default_factory=lambda: NO_FIELDS)
     router: bool = False
-    constraint: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
+    constraint: Fields = field(default_factory=lambda: NO_FIELDS)
 
 
 class ModelCall(NamedTuple):
@@ -66,7 +69,7 @@ class ModelCall(NamedTuple):
     """
 
     name: str
-    arguments: Mapping[str, Any] | None
+    arguments: Fields | None
     written: str
     id: str = ""
 
@@ -117,10 +120,10 @@ class Outcome:
     """
 
     prediction: Any
-    stages: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
+    stages: Fields = field(default_factory=lambda: NO_FIELDS)
     stop: str = "answered"
     error: Failure | None = None
-    beside: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
+    beside: Fields = field(default_factory=lambda: NO_FIELDS)
 
 
 _T = TypeVar("_T")
@@ -159,7 +162,7 @@ def ask(
     *,
     tools: Sequence[Message] | None = None,
     router: bool = False,
-    constraint: Mapping[str, Any] = NO_FIELDS,
+    constraint: Fields = NO_FIELDS,
     **sampling: Any,
 ) -> Exchange[Reply]:
     """Have the model asked; gives its reply.

@@ -154,16 +154,13 @@ def read_reply(reply: Reply, names: Mapping[str, str]) -> ReplyTurn:
     (ModelCall(name='f', arguments={'a': 1}, written='{"a": 1}', id=''),)
     """
     if reply.tool_calls:
-        calls = [_convert_tool_call(call, names) for call in reply.tool_calls]
+        calls = [
+            ModelCall(names.get(c.name, c.name), decode_arguments(c.arguments), c.arguments, c.id)
+            for c in reply.tool_calls
+        ]
         return ReplyTurn(tuple(calls), reply.text, "tool_calls")
     text_calls = _find_calls(reply.text, names)
     return ReplyTurn(text_calls, reply.text, "text") if text_calls else ReplyTurn((), reply.text, "")
-
-
-def _convert_tool_call(call: ToolCall, names: Mapping[str, str]) -> ModelCall:
-    return ModelCall(
-        names.get(call.name, call.name), decode_arguments(call.arguments), call.arguments, call.id
-    )
 
 
 def _find_calls(text: str, names: Mapping[str, str]) -> tuple[ModelCall, ...]:

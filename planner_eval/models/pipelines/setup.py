@@ -19,7 +19,7 @@ from planner_eval.base.text import close_names, did_you_mean, shorten
 from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.judging import PromptFile, Template, fill, find_template
 from planner_eval.catalogs.grammars.grammar import make_grammar, refuse_unknown
-from planner_eval.models.pipelines.pipeline import Message
+from planner_eval.models.pipelines.pipeline import Fields, Message
 from planner_eval.models.pipelines.tool_lists import catalog_of
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ _PROMPT_FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """Our texts, ``data/prompts/NAME.txt``, and what is filled into each."""
 
-SAMPLING: Mapping[str, Mapping[str, Any]] = {
+SAMPLING: Mapping[str, Fields] = {
     "appbench": {"temperature": 0.0, "max_tokens": 1024},
     "nestful": {"temperature": 0.0, "max_tokens": 1000},
     "functionchat": {"temperature": 0.1, "max_tokens": 2048},
@@ -295,7 +295,7 @@ SAMPLING: Mapping[str, Mapping[str, Any]] = {
 MAX_STEPS, MAX_TURNS = 10, 200
 """The most replies of a sample whose calls are made, and of a recorded conversation that ends by itself."""
 
-DEFAULT_SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 2048}
+DEFAULT_SAMPLING: Fields = {"temperature": 0.0, "max_tokens": 2048}
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,7 +483,7 @@ class Setup:
         return self.dialect or "json"
 
 
-def sampling_of(form: str, changes: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+def sampling_of(form: str, changes: Fields = MappingProxyType({})) -> dict[str, Any]:
     """What requests for a data set ask with; a change to None leaves something out.
 
     >>> sampling_of("nestful", {"seed": 7, "max_tokens": None})
@@ -554,7 +554,7 @@ _KNOWN_FIELDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 """Fields of sampling that the protocol knows: what they can be, and that in words."""
 
 
-def refuse_sampling(sampling: Mapping[str, Any], pipeline: str, *, constrained: bool) -> None:
+def refuse_sampling(sampling: Fields, pipeline: str, *, constrained: bool) -> None:
     """Refuse what requests cannot say: fields that the run itself sets, and values that no field takes.
 
     What is not known here passes: servers have fields of their own.

@@ -19,6 +19,7 @@ from planner_eval.models.pipelines.demonstrations import ShotOptions
 from planner_eval.models.pipelines.direct_pipelines import label_calls, opening_messages
 from planner_eval.models.pipelines.pipeline import (
     OWN_TASKS,
+    Fields,
     Message,
     ModelCall,
     Request,
@@ -53,7 +54,7 @@ class ExportedSample(NamedTuple):
     """
 
     id: str
-    record: Mapping[str, Any] | None
+    record: Fields | None
     why: str = ""
 
 
@@ -92,7 +93,7 @@ def _refuse_unequal(read_back: Plan, gold: Plan) -> None:
 
 
 # ---------------------------------------------------------------- as text
-def _chat_record(sample: Sample, request: Request, ready: Prepared, golds: GoldReader) -> Mapping[str, Any]:
+def _chat_record(sample: Sample, request: Request, ready: Prepared, golds: GoldReader) -> Fields:
     plan = _require_gold(sample, golds)
     notation = ready.setup.notation if ready.form == OWN_TASKS else ready.form
     calls = bool(plan.calls) or plan.answer is not None or ready.form != OWN_TASKS
@@ -114,7 +115,7 @@ def _answer_text(sample: Sample, plan: Plan, ready: Prepared) -> str:
 
 
 # ---------------------------------------------------------------- as calls
-def _tool_record(sample: Sample, task: Task, ready: Prepared, golds: GoldReader) -> Mapping[str, Any]:
+def _tool_record(sample: Sample, task: Task, ready: Prepared, golds: GoldReader) -> Fields:
     offer = offer_of(task)
     if ready.form == "complexfuncbench":
         talk = _convert_conversation(sample.gold, offer, _require_gold(sample, golds))
@@ -187,7 +188,7 @@ def _calls_message(calls: Sequence[tuple[str, Any]], offer: Offer, before: int =
     }
 
 
-def _write_calls(message: Mapping[str, Any], offer: Offer) -> str:
+def _write_calls(message: Message, offer: Offer) -> str:
     """The calls of a message as ``function-calling`` reads them."""
     functions = (call["function"] for call in message["tool_calls"])
     return label_calls(
@@ -198,9 +199,7 @@ def _write_calls(message: Mapping[str, Any], offer: Offer) -> str:
     )
 
 
-def _convert_conversation(
-    conversation: Sequence[Mapping[str, Any]], offer: Offer, plan: Plan
-) -> list[Message]:
+def _convert_conversation(conversation: Sequence[Fields], offer: Offer, plan: Plan) -> list[Message]:
     """A recorded conversation in the endpoint's form; each result answers its call."""
     talk: list[Message] = []
     waiting: list[str] = []
@@ -231,7 +230,7 @@ def _convert_conversation(
     return talk
 
 
-def _restore_names(message: Mapping[str, Any], offer: Offer) -> list[Any]:
+def _restore_names(message: Message, offer: Offer) -> list[Any]:
     return [
         {**call, "function": {**call["function"], "name": offer.names[call["function"]["name"]]}}
         for call in message["tool_calls"]

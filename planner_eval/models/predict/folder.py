@@ -21,7 +21,7 @@ from planner_eval.benchmarks.benchmark import BENCHMARKS
 from planner_eval.benchmarks.datasets.published import published_datasets
 from planner_eval.benchmarks.datasets.sources import plans_of_samples
 from planner_eval.comparison.rows import Reading
-from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, conversation, digest
+from planner_eval.models.pipelines.pipeline import OWN_TASKS, Failure, Fields, conversation, digest
 from planner_eval.models.predict.run import Journal, Rows, has_failed_request, read_seconds, write_rows
 from planner_eval.models.predict.tasks import keep_left_out, numbered_id, read_tasks
 from planner_eval.models.replies import Prices
@@ -60,7 +60,7 @@ class ModelRun(Run):
         cls,
         source: str,
         jobs: int,
-        options: Mapping[str, Any],
+        options: Fields,
         demonstrations: Input | None = None,
         cache: str | None = None,
     ) -> ModelRun:
@@ -86,7 +86,7 @@ class ModelRun(Run):
         inputs = (source for source in self.inputs if source.role == DEMONSTRATIONS_FIELD)
         return next((Demonstrations(source.path, source.size, tested) for source in inputs), None)
 
-    def differs(self, stored: Mapping[str, Any]) -> str | None:
+    def differs(self, stored: Fields) -> str | None:
         """What makes it another run than that of a ``run.json``: other tasks, but not more of the same."""
         other = super().differs({**stored, "inputs": self.data()["inputs"], "pairs": self.pairs})
         if other is not None:
@@ -154,7 +154,7 @@ class Rates(NamedTuple):
     model: Prices
     router: Prices | None = None
 
-    def cost(self, row: Mapping[str, Any]) -> float:
+    def cost(self, row: Fields) -> float:
         """The price of a row's requests."""
         return sum(
             (self.router if request.get("router") and self.router else self.model).cost(
@@ -198,7 +198,7 @@ class RunTotals(NamedTuple):
         return {**self._asdict(), "answered": self.answered, "tokens": list(self.tokens)}
 
 
-def run_totals(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) -> RunTotals:
+def run_totals(rows: Iterable[Fields], rates: Rates | None = None) -> RunTotals:
     """What rows come to.
 
     Args:
@@ -215,9 +215,12 @@ def run_totals(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) ->
     for row in rows:
         row_count += 1
         requests += len(row["requests"])
-        input_tokens += sum(request["usage"]["input"] for request in row["requests"])
-        output_tokens += sum(request["usage"]["output"] for request in row["requests"])
-        uncounted += sum(not _has_token_counts(request["usage"]) for request in row["requests"])
+        usages = [request["usage"] for request in row["requests"]]
+        input_tokens += sum(usage["input"] for usage in usages)
+        output_tokens += sum(usage["output"] for usage in usages)
+        uncounted += sum(  # nothing takes no tokens at all
+            not (usage.get("counted", True) and usage["input"] + usage["output"]) for usage in usages
+        )
         costs.append(0.0 if rates is None else rates.cost(row))
         to_ask_again += has_failed_request(row)
         if (lack := _find_failure(row)) is not None:
@@ -237,17 +240,12 @@ def run_totals(rows: Iterable[Mapping[str, Any]], rates: Rates | None = None) ->
     )
 
 
-def _find_failure(row: Mapping[str, Any]) -> Failure | None:
+def _find_failure(row: Fields) -> Failure | None:
     """Why a row holds no whole answer; None where it does."""
     if row["error"] is not None:
         return Failure(row["error"]["code"], row["error"]["message"])
     state = answer_state(row)
     return None if state is None else Failure(state.code.removeprefix("answer."), state.reason)
-
-
-def _has_token_counts(usage: Mapping[str, Any]) -> bool:
-    """Whether the endpoint said how many tokens a request took: nothing takes none at all."""
-    return bool(usage.get("counted", True) and usage["input"] + usage["output"] > 0)
 
 
 class PredictedRun(NamedTuple):
@@ -273,7 +271,7 @@ class PredictedRun(NamedTuple):
     rows: str
     form: str
     source: str
-    options: Mapping[str, Any]
+    options: Fields
     ids: frozenset[str]
     unasked: int
     repeat: int = 1
@@ -397,7 +395,8 @@ def read_run_answers(
         trials: Every answer to a task of one's own is a trial of it.
     """
     every = trials and run.counts_trials
-    answers = _add_seconds(answers, run)
+    if seconds := read_seconds(run.rows):
+        answers = answers.each(partial(_add_time, seconds))
     first, named = answers if every else _first_answers(answers, run), run.dialect
     if named is None or dialect == named:
         return first
@@ -409,12 +408,6 @@ def read_run_answers(
     if elsewhere := _other_dialects_note(first, named, "{} not in {}, which was requested, and read as {}"):
         first = _add_note(first, run, elsewhere)
     return first.each(partial(_read_as_asked, named))
-
-
-def _add_seconds(answers: PlanFile, run: PredictedRun) -> PlanFile:
-    """Answers with the seconds that each took."""
-    seconds = read_seconds(run.rows)
-    return answers.each(partial(_add_time, seconds)) if seconds else answers
 
 
 def _add_time(seconds: Mapping[tuple[str, int], float], record: Record) -> Record:

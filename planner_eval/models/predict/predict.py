@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -34,11 +34,11 @@ from planner_eval.models.judges import (
 )
 from planner_eval.models.pipelines.candidates import ToolChoice
 from planner_eval.models.pipelines.demonstrations import ShotOptions
-from planner_eval.models.pipelines.pipeline import NO_FIELDS
+from planner_eval.models.pipelines.pipeline import NO_FIELDS, Fields
 from planner_eval.models.pipelines.setup import Setup, refuse_sampling, sampling_of
 from planner_eval.models.predict.folder import JOURNAL_PATH, ModelRun, finish, open_journal
 from planner_eval.models.predict.prepare import Prepared, prepare_run, request_record
-from planner_eval.models.predict.run import AskOptions, Job, Journal, job_keys, run_jobs, unique_keys
+from planner_eval.models.predict.run import AskOptions, Job, Journal, Row, job_keys, run_jobs, unique_keys
 from planner_eval.models.replies import Model
 from planner_eval.reading.files.context import DEMONSTRATIONS_FIELD
 from planner_eval.results.runs.folder import Input
@@ -56,11 +56,11 @@ _DEFAULT_ENDPOINT = Endpoint()
 def first_requests(
     prepared: Prepared,
     *,
-    sampling: Mapping[str, Any] = NO_FIELDS,
+    sampling: Fields = NO_FIELDS,
     tools: Any = None,
     isolation: str | None = None,
     say: Callable[[str], None] = lambda message: None,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Row]:
     """The first request of each sample with its length in characters; nothing is asked.
 
     Args:
@@ -100,15 +100,15 @@ def predict(  # noqa: PLR0913 - the options of a public function
     isolation: str | None = None,
     endpoint: Endpoint = _DEFAULT_ENDPOINT,
     router: str | None = None,
-    sampling: Mapping[str, Any] = NO_FIELDS,
+    sampling: Fields = NO_FIELDS,
     repeat: int = 1,
     concurrency: int = 8,
     messages: bool = True,
     progress: Progress | None = None,
-    seen: Callable[[Mapping[str, Any]], None] | None = None,
+    seen: Callable[[Fields], None] | None = None,
     tell: Callable[[str], object] | None = None,
     out: str | os.PathLike[str] | None = None,
-) -> Sequence[dict[str, Any]]:
+) -> Sequence[Row]:
     """Ask a model for the plans of samples.
 
     Args:
@@ -206,7 +206,7 @@ async def run_all(
     asking: AskOptions,
     journal: Journal,
     tell: Callable[[int, int], None],
-    seen: Callable[[Mapping[str, Any]], None],
+    seen: Callable[[Fields], None],
 ) -> None:
     """Ask every sample that the journal has no row of, and close what was opened for it.
 
@@ -222,7 +222,7 @@ async def run_all(
     )
     tell(finished_count, len(jobs))
 
-    def one_more(row: Mapping[str, Any]) -> None:
+    def one_more(row: Fields) -> None:
         nonlocal finished_count
         finished_count += 1
         seen(row)
@@ -239,7 +239,7 @@ async def run_all(
             await close_model(model)
 
 
-def _sampling(ready: Prepared, changes: Mapping[str, Any]) -> dict[str, Any]:
+def _sampling(ready: Prepared, changes: Fields) -> Row:
     """What every request asks with."""
     refuse_sampling(changes, ready.pipeline.name, constrained=ready.setup.constrain is not None)
     return sampling_of(ready.form, changes)

@@ -60,6 +60,7 @@ from planner_eval.models.pipelines.demonstrations import (
 from planner_eval.models.pipelines.pipeline import (
     NO_FIELDS,
     OWN_TASKS,
+    Fields,
     Pipeline,
     Request,
     Steps,
@@ -72,7 +73,7 @@ from planner_eval.models.pipelines.registry import pipeline as find_pipeline
 from planner_eval.models.pipelines.replies import refuse_setup
 from planner_eval.models.pipelines.setup import Example, Prompts, Setup
 from planner_eval.models.pipelines.tool_lists import catalog_of
-from planner_eval.models.predict.run import Job
+from planner_eval.models.predict.run import Job, Row
 from planner_eval.models.predict.tasks import Tasks, read_tasks
 from planner_eval.reading.files.context import DEMONSTRATIONS_FIELD, TEST_SET_MARK, Demonstrations
 
@@ -152,7 +153,7 @@ class Prepared:
         demonstrations = Demonstrations(self.pool.source, len(self.pool.shots), self.pool.tested)
         return demonstrations.with_rows(self.beside(sample) for sample in self.samples)
 
-    def beside(self, sample: Sample) -> dict[str, Any]:
+    def beside(self, sample: Sample) -> Row:
         """What a sample's row says of the demonstrations that were chosen for it."""
         shots = self.chosen.get((sample.id, sample.query))
         return {} if shots is None else {DEMONSTRATIONS_FIELD: shots_data(shots, self.golds.get(sample.id))}
@@ -212,7 +213,7 @@ class Prepared:
             except InputError as problem:
                 yield FirstRequest(sample, str(problem))
 
-    def about(self, **more: Any) -> dict[str, Any]:
+    def about(self, **more: Any) -> Row:
         """What a run has to share with an earlier one to go on with it."""
         setup_prompts, used = self.setup.prompts, self.pipeline.serves[self.form]
         texts = json.dumps({name: setup_prompts.texts[name] for name in used}, sort_keys=True)
@@ -503,14 +504,14 @@ def _select_samples(samples: Sequence[Sample], ids: Sequence[str]) -> list[Sampl
 def request_record(
     sample: Sample,
     request: Request | str,
-    sampling: Mapping[str, Any],
+    sampling: Fields,
     offer: OfferedTools | None = None,
-    extra: Mapping[str, Any] = NO_FIELDS,
-) -> dict[str, Any]:
+    extra: Fields = NO_FIELDS,
+) -> Row:
     """A first request as a record, for people who want to see it before they pay for it."""
     if isinstance(request, str):
         return {"id": sample.id, "error": {"code": "failed", "message": request}}
-    record: dict[str, Any] = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
+    record: Row = {"id": sample.id, "stage": request.stage, "messages": list(request.messages)}
     record |= {"tools": list(request.tools)} if request.tools else {}
     record |= {"constraint": dict(request.constraint)} if request.constraint else {}
     size = sum(len(str(message.get("content") or "")) for message in request.messages)

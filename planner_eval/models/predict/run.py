@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, overload
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 from planner_eval.base.errors import InputError, ModelError, PlanevalError
 from planner_eval.models.cache import request_text, text_hash
@@ -16,6 +16,7 @@ from planner_eval.models.pipelines.pipeline import (
     NO_FIELDS,
     CallRequest,
     Failure,
+    Fields,
     Observations,
     Outcome,
     Request,
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 # The file only grows. Whatever stops a run, the next one reads what is there: finished samples are not
 # asked again, the others get the replies that they had, and ask for the rest.
 FORMAT = "planeval.predict/1"
+
+Row: TypeAlias = dict[str, Any]
+"""What a run says of a sample: its answer, and the requests that led to it."""
 
 
 class StoredReply(NamedTuple):
@@ -119,7 +123,7 @@ class Journal:
         ordered = dict.fromkeys(key for key in order if key in self._places)
         return list(ordered | dict.fromkeys(sorted(self._places, key=self._places.__getitem__)))
 
-    def rows(self, keys: Iterable[str]) -> Iterator[dict[str, Any]]:
+    def rows(self, keys: Iterable[str]) -> Iterator[Row]:
         """The rows of samples, in their order; those without one are passed over."""
         with self.path.open("rb") as file:
             for key in keys:
@@ -132,13 +136,13 @@ class Journal:
         """Keep a reply."""
         self._add({"sample": key, "request": number, "hash": hash, "reply": reply_data(reply)})
 
-    def finish(self, key: str, row: Mapping[str, Any]) -> None:
+    def finish(self, key: str, row: Fields) -> None:
         """Keep a sample's row."""
         self._places[key] = self._add({"sample": key, "row": row})
         self._tasks[key] = row.get("task", "")
         self._replies.pop(key, None)
 
-    def _add(self, line: Mapping[str, Any]) -> int:
+    def _add(self, line: Fields) -> int:
         assert self._file is not None, "the journal is entered first"
         offset = self._file.tell()
         data = json.dumps(line, ensure_ascii=False).encode("utf-8", "backslashreplace")
@@ -192,7 +196,7 @@ FAILED_REQUESTS = frozenset({"transport", "context", "refused", "missing"})
 """The codes of rows whose sample could not be asked; a resumed run asks again."""
 
 
-def has_failed_request(row: Mapping[str, Any]) -> bool:
+def has_failed_request(row: Fields) -> bool:
     """Whether a row says that a request failed.
 
     >>> (
@@ -226,7 +230,7 @@ class Job:
     acting: Callable[[], CallRunner] | None = None
     task: str = ""
     repetition: int | None = None
-    beside: Callable[[], Mapping[str, Any]] = lambda: NO_FIELDS
+    beside: Callable[[], Fields] = lambda: NO_FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +247,7 @@ class AskOptions:
 
     model: Callable[[int], Model]
     router: Callable[[int], Model] | None = None
-    sampling: Mapping[str, Any] = field(default_factory=lambda: NO_FIELDS)
+    sampling: Fields = field(default_factory=lambda: NO_FIELDS)
     concurrency: int = 8
     messages: bool = True
 
@@ -276,7 +280,7 @@ async def run_jobs(
     asking: AskOptions,
     journal: Journal,
     *,
-    tell: Callable[[Mapping[str, Any]], None] = lambda row: None,
+    tell: Callable[[Fields], None] = lambda row: None,
 ) -> None:
     """Ask every sample that the journal has no row of; each row is kept as soon as it is there.
 
@@ -309,7 +313,7 @@ async def run_jobs(
             raise failures.exceptions[0] from None
 
 
-def finished_rows(order: Sequence[str], journal: Journal) -> Iterator[dict[str, Any]]:
+def finished_rows(order: Sequence[str], journal: Journal) -> Iterator[Row]:
     """All finished rows in the samples' order, without what differs from run to run of the same replies.
 
     Args:
@@ -325,7 +329,7 @@ TIMING_FILE = "timing.jsonl"
 """How long each answer took, and how often it was asked for."""
 
 
-class Rows(Sequence[dict[str, Any]]):
+class Rows(Sequence[Row]):
     """The rows of a run's file, read when they are looked at.
 
     Args:
@@ -342,18 +346,18 @@ class Rows(Sequence[dict[str, Any]]):
         return len(self._places) - 1
 
     @overload
-    def __getitem__(self, index: int) -> dict[str, Any]: ...
+    def __getitem__(self, index: int) -> Row: ...
     @overload
-    def __getitem__(self, index: slice) -> list[dict[str, Any]]: ...
-    def __getitem__(self, index: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
         if isinstance(index, slice):
             return [self[position] for position in range(*index.indices(len(self)))]
         with self.path.open("rb") as file:
             file.seek(self._places[range(len(self))[index]])
-            row: dict[str, Any] = json.loads(file.readline())
+            row: Row = json.loads(file.readline())
             return row
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[Row]:
         with self.path.open("rb") as file:
             yield from map(json.loads, file)
 
@@ -394,7 +398,7 @@ def read_seconds(rows: str) -> dict[tuple[str, int], float]:
         return {}
 
 
-def ending_fields(requests: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def ending_fields(requests: Iterable[Fields]) -> dict[str, str]:
     """What stands in a record beside an answer that is cut, refused or failed; nothing where it is whole.
 
     A reply that is no whole one makes an answer of several none; those that only come before it in a
@@ -416,13 +420,13 @@ class _SampleRun:
     def __init__(self, key: str, job: Job, asking: AskOptions, journal: Journal, hands: Executor) -> None:
         self.key, self.job, self.asking, self.journal, self.hands = key, job, asking, journal, hands
         self.kept = list(journal.replies(key))
-        self.requests: list[dict[str, Any]] = []
+        self.requests: list[Row] = []
         self.tries: list[int] = []
         self.cached = 0
         self.before: Sequence[Any] = ()
         self.offered: Sequence[Any] | None = None
 
-    async def row(self) -> dict[str, Any]:
+    async def row(self) -> Row:
         """The sample's row; whatever goes wrong, there is one."""
         started = time.perf_counter()
         try:
@@ -481,11 +485,9 @@ class _SampleRun:
         self.requests.append(self._logged(request, sampling, hash, reply))
         return reply
 
-    def _logged(
-        self, request: Request, sampling: Mapping[str, Any], hash: str, reply: Reply
-    ) -> dict[str, Any]:
+    def _logged(self, request: Request, sampling: Fields, hash: str, reply: Reply) -> Row:
         """What the row says of a request; of messages those that the request before did not have."""
-        logged: dict[str, Any] = {"stage": request.stage, "prompt": hash, "sampling": sampling}
+        logged: Row = {"stage": request.stage, "prompt": hash, "sampling": sampling}
         logged |= {"router": True} if request.router and self.asking.router else {}
         if request.constraint:  # too long to stand in every row
             logged["constraint"] = text_hash(json.dumps(request.constraint, sort_keys=True))
@@ -510,7 +512,7 @@ class _SampleRun:
             | ({"cost": reply.usage.cost} if reply.usage.cost is not None else {}),
         }
 
-    def _as_row(self, outcome: Outcome) -> dict[str, Any]:
+    def _as_row(self, outcome: Outcome) -> Row:
         repetition = {} if self.job.repetition is None else {"repetition": self.job.repetition}
         error = None if outcome.error is None else outcome.error._asdict()
         return {
