@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.plan.model import Call, Edge, Plan, Ref, Template, Unresolved, references
+from planner_eval.plan.statistics import Stats, Summary, Sums
 
 
 def value(raw: Any, positions: dict[str, int]) -> Any:
@@ -70,3 +71,11 @@ def jsonl(path: Path, rows: Iterable[Any]) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return str(path)
+
+
+def summarise(stats: Iterable[Stats], *, inferred: bool = False) -> Summary:
+    """The figures of many plans."""
+    sums = Sums()
+    for row in stats:
+        sums.add(row)
+    return sums.summary(inferred=inferred)

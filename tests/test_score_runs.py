@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
-from planner_eval.plan.statistics import FIGURES, Stats, Sums, summarise
+from planner_eval.plan.statistics import FIGURES, Stats, Sums
 from planner_eval.results.runs.stored import read_run, write_run
+from tests.build import summarise
 from tests.conftest import ROOT, tables
 from tests.inside import planeval
 from tests.test_cli import planeval as started

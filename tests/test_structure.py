@@ -20,10 +20,10 @@ from planner_eval.comparison.structure_diff import Link, MovedPair, structure_of
 from planner_eval.comparison.structure_figures import FigurePair, StructureFigures, structure_figures
 from planner_eval.plan import graph, structure
 from planner_eval.plan.model import Call, Plan, Ref
-from planner_eval.plan.statistics import FIGURES, INFERRED, Stats, stats, summarise
+from planner_eval.plan.statistics import FIGURES, INFERRED, Stats, stats
 from planner_eval.plan.structure import MAX_EXACT_CALLS, shape
 from planner_eval.reading.dialects.read import parse
-from tests.build import edges
+from tests.build import edges, summarise
 from tests.conftest import examples, tables
 from tests.inside import planeval
 from tests.pages import Page

@@ -25,9 +25,9 @@ from planner_eval.comparison.rows import structure_data, structure_lines
 from planner_eval.plan import isomorphism
 from planner_eval.plan.canonical import compare, digest
 from planner_eval.plan.model import Call, Plan, Ref, Template
-from planner_eval.plan.statistics import stats, summarise
+from planner_eval.plan.statistics import stats
 from planner_eval.plan.structure import critical_path, topological_generations
-from tests.build import edges
+from tests.build import edges, summarise
 from tests.conftest import ROOT, AsKept
 from tests.plant import KINDS, in_order, topological
 from tests.test_compared import drawn, text

@@ -22,12 +22,16 @@ from planner_eval.catalogs.catalog import ANY, KINDS, Catalog, Tool, Type, union
 from planner_eval.catalogs.json_schema.keywords import (
     PARAMETERS_KEYS,
     RETURNS_KEYS,
+    SCHEMA_KEYWORDS,
+    SCHEMA_LIST_KEYWORDS,
+    SCHEMA_OBJECT_KEYWORDS,
     can_hold,
     make_validator,
     refuse_faults,
     refuse_misplaced,
 )
 from planner_eval.catalogs.json_schema.types import (
+    COUNT_KEYWORDS,
     Schema,
     WrittenSchema,
     is_open,
@@ -168,10 +172,6 @@ def _class_name(node: ast.expr) -> str:
 # Schemas with other words than JSON Schema's for types, written with its own: benchmarks' and Gemini's.
 WordReader: TypeAlias = Callable[[str], Schema]
 
-_SCHEMA_KEYWORDS = ("items", "additionalProperties", "not")
-_SCHEMA_LIST_KEYWORDS = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SCHEMA_OBJECT_KEYWORDS = ("properties", "$defs", "definitions")
-_COUNT_KEYWORDS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
 _SLOPPY = ("pattern", "multipleOf", "uniqueItems", "minProperties", "maxProperties", "dependentRequired")
 _GEMINI_KEYS = {
     "type_": "type",
@@ -233,13 +233,13 @@ def _respell(schema: Any, words: WordReader, keys: Mapping[str, str]) -> Any:
             continue
         if key == "type":
             respelled = {**_respell_type(value, words), **respelled}
-        elif key in _SCHEMA_KEYWORDS:
-            respelled[key] = _respell(value, words, keys)
-        elif key in _SCHEMA_LIST_KEYWORDS and isinstance(value, list):
+        elif key in SCHEMA_LIST_KEYWORDS and isinstance(value, list):
             respelled[key] = [_respell(item, words, keys) for item in value]
-        elif key in _SCHEMA_OBJECT_KEYWORDS and isinstance(value, Mapping):
+        elif key in SCHEMA_KEYWORDS:
+            respelled[key] = _respell(value, words, keys)
+        elif key in SCHEMA_OBJECT_KEYWORDS and isinstance(value, Mapping):
             respelled[key] = {name: _respell(inner, words, keys) for name, inner in value.items()}
-        elif keys and key in _COUNT_KEYWORDS and isinstance(value, str) and value.isdecimal():
+        elif keys and key in COUNT_KEYWORDS and isinstance(value, str) and value.isdecimal():
             respelled[key] = int(value)  # an int64 is a text in the JSON of a protocol buffer
         elif keys and key == "$ref" and isinstance(value, str):
             respelled[key] = value.replace("#/defs/", "#/$defs/")

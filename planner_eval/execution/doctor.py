@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import NamedTuple
 
@@ -14,52 +14,8 @@ from planner_eval.base.errors import ExecutionError
 from planner_eval.execution.program import compile_plan
 from planner_eval.execution.sandbox.sandbox import REQUIRED_LAYERS, Sandbox
 from planner_eval.execution.tool_sources import tool_source
-from planner_eval.execution.trace import Layer
 from planner_eval.plan.model import Call, Plan
 
-
-# ----------------------------------------------------------------------
-# What isolation this machine offers: each level tried, each layer as it was found.
-@dataclass(frozen=True, slots=True)
-class LevelReport:
-    """One level, tried.
-
-    Args:
-        level: ``"strict"`` or ``"process"``.
-        available: Whether a plan ran at this level.
-        layers: The layers that were tried, each as it was found.
-        reason: Why the level is not available; "" where it is.
-    """
-
-    level: str
-    available: bool
-    layers: tuple[Layer, ...]
-    reason: str = ""
-
-    def required(self, layer: str) -> bool:
-        """Whether the level refuses to run without a layer."""
-        return layer in REQUIRED_LAYERS[self.level]
-
-
-def examine_level(level: str) -> LevelReport:
-    """Run a small plan at a level and report what held.
-
-    >>> examine_level("process").available
-    True
-    """
-    program = compile_plan(Plan((Call("a", "add", (("arg_0", 1), ("arg_1", 2))),)))
-    source = replace(tool_source("nestful"), writes=True)  # as most tools are
-    with Sandbox(source, level=level, threads=True) as box:
-        try:
-            reply = box.run(program)
-        except ExecutionError as error:
-            return LevelReport(level, False, box.layers, str(error))
-        ended = reply.ended
-        return LevelReport(level, ended is None, box.layers, "" if ended is None else str(ended))
-
-
-# ----------------------------------------------------------------------
-# What this installation and this machine can do.
 _OPTIONAL_PACKAGES = {
     "pygraphviz": "svg, png and pdf without a dot program (extra: draw)",
     "netext": "boxes in the terminal (extra: terminal)",
@@ -109,11 +65,19 @@ _LEVEL_NOTES = {
 
 
 def _check_isolation() -> Iterator[DoctorFinding]:
-    for level in ("strict", "process"):
-        report = examine_level(level)
-        yield DoctorFinding(f"isolation {level}", report.available, report.reason or _LEVEL_NOTES[level])
-        for layer, available, detail in report.layers:
-            requirement = "asked for" if report.required(layer) else "used where available"
+    """Each level with a small plan run at it, and each layer as it was found."""
+    program = compile_plan(Plan((Call("a", "add", (("arg_0", 1), ("arg_1", 2))),)))
+    source = replace(tool_source("nestful"), writes=True)  # as most tools are
+    for level, note in _LEVEL_NOTES.items():
+        with Sandbox(source, level=level, threads=True) as box:
+            try:
+                ended: object = box.run(program).ended
+            except ExecutionError as error:
+                ended = error
+        yield DoctorFinding(f"isolation {level}", ended is None, note if ended is None else str(ended))
+        for layer, available, detail in box.layers:
+            is_required = layer in REQUIRED_LAYERS[level]
+            requirement = "asked for" if is_required else "used where available"
             yield DoctorFinding(f"  {layer}", available, f"{detail} ({requirement})")
     yield DoctorFinding("isolation inline", True, "no isolation: only for trusted tools")
 

@@ -276,7 +276,7 @@ async def _sleep(seconds: float) -> None:
     await asyncio.sleep(seconds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Client:
     """A model that can be asked, many times at once.
 
@@ -310,23 +310,28 @@ class Client:
 
     model: str
     base_url: str | None = None
-    api_key: str | None = field(default=None, repr=False)
+    api_key: str | None = None
     timeout: float = 60.0
     deadline: float = 600.0
     retries: int = 5
-    backoff: float = field(default=1.0, repr=False)
-    patience: int = field(default=8, repr=False)
-    first_patience: int = field(default=3, repr=False)
-    silence_ends: bool = field(default=False, repr=False)
-    words: bool = field(default=False, repr=False)
-    max_bytes: int = field(default=8 * 2**20, repr=False)
-    prices: Prices | None = field(default=None, repr=False)
-    who: str = field(default="the model", repr=False)
-    jitter: Callable[[float], float] = field(default=_add_jitter, repr=False)
-    sleep: Callable[[float], Awaitable[None]] = field(default=_sleep, repr=False)
-    paused: Callable[[Pause], None] | None = field(default=None, repr=False)
-    _heard: _AnswerHistory = field(default_factory=_AnswerHistory, init=False, repr=False, compare=False)
-    _opened: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    backoff: float = 1.0
+    patience: int = 8
+    first_patience: int = 3
+    silence_ends: bool = False
+    words: bool = False
+    max_bytes: int = 8 * 2**20
+    prices: Prices | None = None
+    who: str = "the model"
+    jitter: Callable[[float], float] = _add_jitter
+    sleep: Callable[[float], Awaitable[None]] = _sleep
+    paused: Callable[[Pause], None] | None = None
+    _heard: _AnswerHistory = field(default_factory=_AnswerHistory, init=False, compare=False)
+    _opened: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
+
+    def __repr__(self) -> str:
+        """The model and how long it is asked for: nothing secret."""
+        times = f"timeout={self.timeout}, deadline={self.deadline}, retries={self.retries}"
+        return f"Client(model={self.model!r}, base_url={self.base_url!r}, {times})"
 
     async def complete(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None = None, **sampling: Any

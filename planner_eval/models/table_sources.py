@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache as remembered
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
@@ -203,18 +204,7 @@ class RememberingJudge:
     """
 
     def __init__(self, judge: Judge) -> None:
-        self.judge = judge
-        self.replies: dict[JudgeRequest, JudgeReply] = {}
-
-    def ask(self, request: JudgeRequest) -> JudgeReply:
-        """The judge's answer.
-
-        Raises:
-            JudgeError: as the judge.
-        """
-        if request not in self.replies:
-            self.replies[request] = self.judge.ask(request)
-        return self.replies[request]
+        self.ask: Callable[[JudgeRequest], JudgeReply] = remembered(judge.ask)
 
 
 # ---------------------------------------------------------------- under a benchmark

@@ -221,7 +221,18 @@ class Sums:
         }
 
     def summary(self, *, inferred: bool = False) -> Summary:
-        """The figures, as :func:`summarise` gives them."""
+        r"""The figures.
+
+        Args:
+            inferred: Edges were inferred, and it is said how many.
+
+        >>> from planner_eval.reading.dialects.read import parse
+        >>> sums = Sums()
+        >>> for text in ("a = f(#x='1')\nb = g(#y=a)", "h(#z='2')"):
+        ...     sums.add(stats(parse(text)))
+        >>> sums.summary().figures[0].total, sums.summary().figures[0].mean, sums.summary().shapes
+        (3, 1.5, {'(())': 1, '()': 1})
+        """
         names = _ALL_FIGURES if inferred else FIGURES
         kinds = self.counts["argument_kinds"]
         return Summary(
@@ -235,27 +246,6 @@ class Sums:
             _sort_by_count(self.counts["shapes"]),
             _sort_by_count(self.counts["scopes"]),
         )
-
-
-def summarise(stats: Iterable[Stats], *, unread: int = 0, inferred: bool = False) -> Summary:
-    r"""Sum up the figures of many plans.
-
-    Args:
-        stats: One a plan.
-        unread: How many more plans could not be read.
-        inferred: Edges were inferred, and it is said how many.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> from planner_eval.plan.statistics import stats
-    >>> s = summarise([stats(parse("a = f(#x='1')\nb = g(#y=a)")), stats(parse("h(#z='2')"))])
-    >>> s.figures[0].total, s.figures[0].mean, s.shapes
-    (3, 1.5, {'(())': 1, '()': 1})
-    """
-    sums = Sums()
-    for row in stats:
-        sums.add(row)
-    sums.unread = unread
-    return sums.summary(inferred=inferred)
 
 
 def _distribution(name: str, counts: Counter[int]) -> Distribution:

@@ -19,7 +19,7 @@ from planner_eval.catalogs.grammars.plans import (
     plan_rules,
     writable_tool,
 )
-from planner_eval.catalogs.grammars.rules import NEVER, Expr, Rules, TooLargeError, write_gbnf, write_lark
+from planner_eval.catalogs.grammars.rules import TooLargeError, write_gbnf, write_lark
 from planner_eval.catalogs.grammars.schemas import JSON_DIALECTS, SchemaBuilder, explain_not_strict
 from planner_eval.catalogs.json_schema.keywords import untyped_keywords
 
@@ -135,16 +135,14 @@ def make_grammar(
     for text, codes in _notation_limits(dialect):
         say(text, *codes)
     try:
-        compiled = _compile_grammar(spec, to, looser)
+        return _write_grammar(spec, to, looser, narrower)
     except TooLargeError:
         if dialect in ("plan", "nestful"):
             say(_FORWARD_REFERENCES, "reference.", "plan.", "call.", "label.")
         try:
-            compiled = _compile_grammar(replace(spec, unrolled=False), to, looser)
+            return _write_grammar(replace(spec, unrolled=False), to, looser, narrower)
         except TooLargeError:
             raise InputError(_too_large(spec)) from None
-    loose = [Limit(text, codes) for text, codes in looser.items()]
-    return _write_grammar(compiled, spec, to, loose, [*narrower, *map(Limit, compiled.narrower)])
 
 
 def refuse_unknown(dialect: str, to: str, max_calls: int = 8) -> None:
@@ -217,45 +215,36 @@ def _notation_limits(dialect: str) -> list[tuple[str, tuple[str, ...]]]:
     return limits[dialect]
 
 
-class _CompiledGrammar(NamedTuple):
-    """A grammar before it is a text: rules, or a schema."""
+def _write_grammar(
+    spec: PlanSpec, to: str, looser: dict[str, tuple[str, ...]], narrower: Sequence[Limit]
+) -> Grammar:
+    """The grammar of plans; what is found to be looser meanwhile is added.
 
-    rules: Rules
-    start: Expr
-    schema: Mapping[str, Any] | None
-    narrower: tuple[str, ...]
-
-
-def _compile_grammar(spec: PlanSpec, to: str, looser: dict[str, tuple[str, ...]]) -> _CompiledGrammar:
-    """The rules, or the schema; what is found to be looser meanwhile is added."""
+    Raises:
+        TooLargeError: it would be too large.
+    """
+    schema, builder, values = None, SchemaBuilder(spec), make_value_rules(spec, MAX_CHARS)
     if to == "json-schema":
-        schemas = SchemaBuilder(spec)
-        schema = schemas.plans()
+        schema = builder.plans()
         if len(json.dumps(schema)) > MAX_CHARS:
             raise TooLargeError
-        looser.update(schemas.loose)
-        return _CompiledGrammar(Rules(), NEVER, schema, tuple(schemas.narrow))
-    values = make_value_rules(spec, MAX_CHARS)
-    start = plan_rules(spec, values)
-    looser.update(values.loose)
-    return _CompiledGrammar(values.rules, start, None, tuple(values.narrow))
-
-
-def _write_grammar(
-    compiled: _CompiledGrammar, spec: PlanSpec, to: str, loose: Sequence[Limit], narrow: Sequence[Limit]
-) -> Grammar:
+    else:
+        start = plan_rules(spec, values)
+    looser |= builder.loose | values.loose
+    loose = tuple(Limit(text, codes) for text, codes in looser.items())
+    narrow = (*narrower, *map(Limit, (*builder.narrow, *values.narrow)))
     tools, calls = format_count(len(spec.tools), "tool"), format_count(spec.most, "call")
     head = [f"Plans of {tools} in {spec.dialect}, {calls} at most."]
     head += [f"Looser than the catalog: {limit.text}." for limit in loose]
     head += [f"Narrower than the catalog: {limit.text}." for limit in narrow]
-    if compiled.schema is None:
-        text = (write_lark if to == "lark" else write_gbnf)(compiled.rules, compiled.start, head)
-        return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow))
-    if why := explain_not_strict(compiled.schema):
+    if schema is None:
+        text = (write_lark if to == "lark" else write_gbnf)(values.rules, start, head)
+        return Grammar(text, spec.dialect, to, loose, narrow)
+    if why := explain_not_strict(schema):
         head.append(f"Not for OpenAI's strict mode: it has {why}.")
-    schema = {"$comment": " ".join(head), **compiled.schema}
+    schema = {"$comment": " ".join(head), **schema}
     text = json.dumps(schema, ensure_ascii=False, indent=1) + "\n"
-    return Grammar(text, spec.dialect, to, tuple(loose), tuple(narrow), schema)
+    return Grammar(text, spec.dialect, to, loose, narrow, schema)
 
 
 def _too_large(spec: PlanSpec) -> str:

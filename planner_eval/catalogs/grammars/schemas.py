@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from planner_eval.catalogs.grammars.plans import (
 )
 from planner_eval.catalogs.grammars.rules import FORMATS, WORD, Expr, ValueForm, regex, value_form
 from planner_eval.catalogs.grammars.values import ENDLESS_VALUES, UNLISTED_FIELDS, FiniteTypes
-from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, limits_of
+from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, find_objects, limits_of
 from planner_eval.catalogs.value_errors import find_problem
 
 JSON_DIALECTS = ("plan", "json", "nestful")
@@ -284,7 +283,7 @@ def explain_not_strict(schema: Any) -> str:
     >>> explain_not_strict({"type": "object", "properties": fields, "additionalProperties": False})
     'arguments that may be left out'
     """
-    for node in _objects(schema):
+    for node in find_objects(schema):
         if node.get("prefixItems") is not None:
             return "rules for each call by its position"
         if node.get("type") != "object":
@@ -294,15 +293,3 @@ def explain_not_strict(schema: Any) -> str:
         if set(node.get("required", ())) != node.get("properties", {}).keys():
             return "arguments that may be left out"
     return ""
-
-
-def _objects(data: Any) -> Iterator[Schema]:
-    """All objects in data, outer ones first."""
-    left = deque([data])
-    while left:
-        node = left.popleft()
-        if isinstance(node, dict):
-            yield node
-            left += node.values()
-        elif isinstance(node, list):
-            left += node

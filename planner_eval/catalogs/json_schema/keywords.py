@@ -12,7 +12,7 @@ from planner_eval.base.errors import CatalogError
 from planner_eval.base.text import close_names
 from planner_eval.catalogs.catalog import KINDS, Catalog
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import Schema, find_references, resolve_reference
+from planner_eval.catalogs.json_schema.types import COUNT_KEYWORDS, Schema, find_references, resolve_reference
 
 if TYPE_CHECKING:
     from planner_eval.catalogs.json_schema.validation import ArgumentsValidator
@@ -59,8 +59,7 @@ _LIMIT = _KeywordForm(lambda value: isinstance(value, bool) or _is_number(value)
 _KEYWORD_FORMS: dict[str, _KeywordForm] = {
     **dict.fromkeys(("minimum", "maximum"), _NUMBER),
     **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _LIMIT),
-    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _COUNT),
-    **dict.fromkeys(("minProperties", "maxProperties", "minContains", "maxContains"), _COUNT),
+    **dict.fromkeys(COUNT_KEYWORDS, _COUNT),
     "multipleOf": _KeywordForm(lambda value: _is_number(value) and value > 0, "a number above 0"),
     "type": _KeywordForm(lambda value: value != [], "a type or a list of types"),
     "pattern": _KeywordForm(

@@ -24,6 +24,11 @@ WrittenSchema: TypeAlias = dict[str, Any]
 ReferenceWriter: TypeAlias = Callable[[RecursiveType], WrittenSchema]
 _MAX_DEPTH = 64
 _MAX_SCHEMAS = 20_000
+COMBINING_KEYWORDS = ("allOf", "anyOf", "oneOf")
+COUNT_KEYWORDS = tuple(
+    f"{end}{counted}" for end in ("min", "max") for counted in ("Length", "Items", "Properties", "Contains")
+)
+"""Keywords that hold how many there may be of something."""
 _INNER_VALUE_KEYWORDS = frozenset(("items", "properties", "additionalProperties"))
 """Keys below which a value is another one: a type inside itself comes to an end there."""
 

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 from planner_eval.base.errors import CatalogError
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import Schema, WrittenSchema, resolve_reference, type_of
+from planner_eval.catalogs.json_schema.types import (
+    COMBINING_KEYWORDS,
+    COUNT_KEYWORDS,
+    Schema,
+    WrittenSchema,
+    resolve_reference,
+    type_of,
+)
 from planner_eval.catalogs.value_errors import Fault, ValueChecker
 
 if TYPE_CHECKING:
@@ -30,7 +37,6 @@ if TYPE_CHECKING:
 # have: it is written into the schema here. What a condition asks (``if``, ``not``, ``contains``) stays as
 # it is.
 _MAX_SCHEMAS = 20_000
-_COMBINING_KEYWORDS = ("allOf", "anyOf", "oneOf")
 _JOINT_KEYWORDS = ("allOf", "if", "then", "else", "dependentSchemas", "$ref")
 """What holds of a value with a schema, as one of its alternatives may not."""
 _SAME_VALUE_KEYWORDS = (*_JOINT_KEYWORDS, "anyOf", "oneOf")
@@ -43,15 +49,12 @@ _PART_KEYWORDS = (
     "unevaluatedProperties",
     "additionalProperties",
 )
-_COUNT_SUFFIXES = ("Length", "Items", "Properties", "Contains")
 _COPIED_KEYWORDS = frozenset(
     (
         *("enum", "const", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-        *("multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"),
-        *("minContains", "maxContains", "minProperties", "maxProperties", "dependentRequired"),
+        *("multipleOf", "pattern", "uniqueItems", "dependentRequired", *COUNT_KEYWORDS),
     )
 )
-_COUNT_KEYWORDS = tuple(f"{end}{what}" for end in ("min", "max") for what in _COUNT_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +112,12 @@ class SchemaCloser:
         schema = {key: value for key, value in schema.items() if value is not None or key == "const"}
         context = replace(context, said=context.said or self._says(schema, context.seen))
         closed = {key: value for key, value in schema.items() if key in _COPIED_KEYWORDS}
-        closed.update({key: int(closed[key]) for key in _COUNT_KEYWORDS if key in closed})
+        closed.update({key: int(closed[key]) for key in COUNT_KEYWORDS if key in closed})
         if context.asked:
             closed.pop("format", None)
         _read_older_drafts(schema, closed)
         joint_context = self._with(context, schema, _JOINT_KEYWORDS)
-        for key in _COMBINING_KEYWORDS:
+        for key in COMBINING_KEYWORDS:
             if schema.get(key):
                 other_keys = [k for k in ("anyOf", "oneOf") if k != key]
                 inside = self._with(joint_context, schema, other_keys)

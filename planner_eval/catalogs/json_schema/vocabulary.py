@@ -19,7 +19,7 @@ from jsonschema.exceptions import ValidationError
 from planner_eval.base.text import format_count
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.json_schema.patterns import Pattern
-from planner_eval.catalogs.json_schema.types import Schema
+from planner_eval.catalogs.json_schema.types import COMBINING_KEYWORDS, Schema
 from planner_eval.catalogs.value_errors import (
     describe_value,
     find_problem,
@@ -34,7 +34,6 @@ from planner_eval.plan.model import Ref, Template, Unresolved
 #
 # ``jsonschema`` has such a search, but matches the names of fields with Python's engine, which may never
 # end.
-_COMBINING_KEYWORDS = ("allOf", "anyOf", "oneOf")
 
 
 def evaluated_fields(validator: Any, value: Mapping[str, Any], schema: Any) -> set[str]:
@@ -68,7 +67,7 @@ def _applied_schemas(validator: Any, value: Mapping[str, Any], schema: Schema) -
     yield from (
         dependent for name, dependent in (schema.get("dependentSchemas") or {}).items() if name in value
     )
-    for keyword in _COMBINING_KEYWORDS:
+    for keyword in COMBINING_KEYWORDS:
         yield from (
             alternative
             for alternative in schema.get(keyword) or ()

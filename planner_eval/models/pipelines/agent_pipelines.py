@@ -44,7 +44,7 @@ from planner_eval.models.pipelines.pipeline import (
     system_message,
     user_message,
 )
-from planner_eval.models.pipelines.replies import ReactStep, ReplyTurn, distinct, read_step, reply_text
+from planner_eval.models.pipelines.replies import ReplyTurn, distinct, read_step, reply_text
 from planner_eval.models.pipelines.setup import MAX_STEPS, Example, Setup
 from planner_eval.models.pipelines.tool_lists import (
     OWN_LISTINGS,
@@ -274,7 +274,7 @@ def _system_text(task: Task, setup: Setup) -> str:
     return setup.prompts.fill("own/react", tools=tools)
 
 
-def _step_data(step: ReactStep, contents: Sequence[Any]) -> list[dict[str, Any]]:
+def _step_data(step: ReplyTurn, contents: Sequence[Any]) -> list[dict[str, Any]]:
     return [
         {
             "text": step.text if not number else "",
@@ -286,11 +286,11 @@ def _step_data(step: ReactStep, contents: Sequence[Any]) -> list[dict[str, Any]]
     ]
 
 
-def _step_messages(step: ReactStep, contents: Sequence[Any], names: dict[str, str]) -> list[Message]:
+def _step_messages(step: ReplyTurn, contents: Sequence[Any], names: dict[str, str]) -> list[Message]:
     """The step and its observations as messages, in the form in which the model wrote the step."""
     seen = [as_json(content) for content in contents]
     if step.written == "tool_calls":
-        turn = turn_message(ReplyTurn(step.calls, step.text, step.written), Offer((), names))
+        turn = turn_message(step, Offer((), names))
         return [turn, *result_messages(turn, seen)]
     return [assistant_message(step.text), user_message("\n".join(f"Observation: {text}" for text in seen))]
 

@@ -127,17 +127,19 @@ def known_names(text: str, names: Collection[str]) -> KnownNames:
 
 # ---------------------------------------------------------------- calls
 class ReplyTurn(NamedTuple):
-    """What a reply to an offer of tools says.
+    """What a reply to an offer of tools, or in a ReAct run, says.
 
     Args:
         calls: The calls, by the names that the sample gives its tools.
-        text: The words beside them.
+        text: The words beside them; in a ReAct run up to an observation that the model made up.
         written: Where the calls were: ``"tool_calls"``, ``"text"``, or ``""`` where there are none.
+        final: The final answer that a ReAct run's step states; None where it states none.
     """
 
     calls: tuple[ModelCall, ...]
     text: str
     written: str
+    final: str | None = None
 
 
 def read_reply(reply: Reply, names: Mapping[str, str]) -> ReplyTurn:
@@ -208,23 +210,7 @@ def plain_value(value: Any, calls: Sequence[Call]) -> Any:
 
 
 # ---------------------------------------------------------------- ReAct
-class ReactStep(NamedTuple):
-    """What a reply does in a ReAct run.
-
-    Args:
-        text: Its words, up to an observation that the model made up.
-        calls: The calls that it makes.
-        final: The final answer that it states; None where it states none.
-        written: As in :class:`ReplyTurn`.
-    """
-
-    text: str
-    calls: tuple[ModelCall, ...]
-    final: str | None
-    written: str
-
-
-def read_step(reply: Reply, names: Mapping[str, str]) -> ReactStep:
+def read_step(reply: Reply, names: Mapping[str, str]) -> ReplyTurn:
     r"""The step that a reply takes; a call comes before a final answer that is stated with it.
 
     >>> made_up = Reply('Action: f\nAction Input: {"a": 1}\nObservation: 2\nFinal Answer: 2')
@@ -235,15 +221,15 @@ def read_step(reply: Reply, names: Mapping[str, str]) -> ReactStep:
     '2'
     """
     if reply.tool_calls:
-        return ReactStep(reply.text, read_reply(reply, names).calls, None, "tool_calls")
+        return read_reply(reply, names)
     text = _cut_made_up(reply.text)
     action, final = _ACTION.search(text), _FINAL_ANSWER.search(text)
     if action and not (final and final.start() < action.start()):
-        return ReactStep(text, (_read_action(action, names),), None, "text")
+        return ReplyTurn((_read_action(action, names),), text, "text")
     if final:
-        return ReactStep(text, (), final["answer"].strip(), "text")
+        return ReplyTurn((), text, "text", final["answer"].strip())
     calls = _find_calls(text, names)
-    return ReactStep(text, calls, None, "text" if calls else "")
+    return ReplyTurn(calls, text, "text" if calls else "")
 
 
 def _cut_made_up(text: str) -> str:
