@@ -80,8 +80,8 @@ def run(
     for number, group in enumerate(program.groups, 1):
         ready = []
         for position in group:
-            needs = program.steps[position].needs if broken else ()
-            cause = next((broken[producer] for producer in needs if producer in broken), None)
+            needs = program.steps[position].needs
+            cause = next((broken[p] for p in needs if p in broken), None) if broken else None
             if cause is None:
                 ready.append(position)
             else:

@@ -309,15 +309,17 @@ def execute(  # noqa: PLR0913 - the options of a public function
     if not isinstance(tools, Sandbox):
         limits = Limits(seconds=timeout, read=tuple(allow_read))
         box = Sandbox(tool_source(tools), level=isolation, limits=limits, threads=run_options.concurrency > 1)
+    context = nullcontext(box) if box is tools else box
     states = find_states(initial, many)
     if parsed is None:
-        read = _read_plans(many, dialect, states, box)
-    else:
-        single = plan if isinstance(plan, Record) else None
-        state = initial_state_of(states, single, box)
-        read = iter([RecordRun(single or Record("plan", 0, None, None), parsed, initial=state)])
-    runs = _run_records(read, nullcontext(box) if box is tools else box, run_options, recorder)
-    return runs if parsed is None else next(runs).trace
+        return _run_records(_read_plans(many, dialect, states, box), context, run_options, recorder)
+    single = plan if isinstance(plan, Record) else None
+    state = initial_state_of(states, single, box)
+    if record is None:
+        with context:
+            return next(execute_many([PlanWithState(parsed, state)], box, options=run_options))
+    begun = RecordRun(single or Record("plan", 0, None, None), parsed, initial=state)
+    return next(_run_records(iter([begun]), context, run_options, recorder)).trace
 
 
 def _are_records(source: Source) -> TypeGuard[Sequence[Record]]:

@@ -20,15 +20,7 @@ if TYPE_CHECKING:
     """Why there is no value: a kind, a message, and where known the line of the tools' file."""
 
 
-class _PlainArguments:
-    """What is made of arguments that `marshal` takes, in the order in which it keeps them."""
-
-    def plain(self) -> tuple[Any, ...]:
-        """The arguments that make this."""
-        return tuple(vars(self).values())
-
-
-class Step(_PlainArguments):
+class Step:
     """One call of a program.
 
     Args:
@@ -39,6 +31,8 @@ class Step(_PlainArguments):
         outputs: The names of the tool's outputs, where they are known.
     """
 
+    __slots__ = ("arguments", "name", "needs", "outputs", "tool")
+
     def __init__(
         self, tool: str, name: str, arguments: list[tuple[str, Tree]], needs: list[int], outputs: list[str]
     ) -> None:
@@ -48,8 +42,12 @@ class Step(_PlainArguments):
         self.needs: Final = needs
         self.outputs: Final = outputs
 
+    def plain(self) -> tuple[Any, ...]:
+        """The arguments that make this, for `marshal`."""
+        return self.tool, self.name, self.arguments, self.needs, self.outputs
 
-class CallSettings(_PlainArguments):
+
+class CallSettings:
     """How the calls of a program are made.
 
     Args:
@@ -61,6 +59,8 @@ class CallSettings(_PlainArguments):
         shared: A tool that changes its argument changes it for every other call too.
         state: Ask the tools for their state afterwards.
     """
+
+    __slots__ = ("arguments", "backoff", "binding", "retries", "shared", "state", "workers")
 
     def __init__(
         self,
@@ -80,6 +80,12 @@ class CallSettings(_PlainArguments):
         self.shared: Final = shared
         self.state: Final = state
 
+    def plain(self) -> tuple[Any, ...]:
+        """The arguments that make this, for `marshal`."""
+        return (
+            self.binding, self.workers, self.retries, self.backoff, self.arguments, self.shared, self.state
+        )  # fmt: skip
+
 
 class Program:
     """A plan, ready to run.
@@ -94,6 +100,8 @@ class Program:
         turns: Of a conversation of several turns: each turn that makes calls, with how many groups have run
             when it ends.
     """
+
+    __slots__ = ("circle", "groups", "initial", "looped", "manner", "steps", "turns")
 
     def __init__(
         self,
@@ -137,6 +145,8 @@ class Row:
         attempts: How often it was tried; 0 for a call that was not made.
         arguments: The values that it was made with, where the program asks for them.
     """
+
+    __slots__ = ("arguments", "attempts", "position", "printed", "problem", "seconds", "status", "value")
 
     def __init__(
         self,
