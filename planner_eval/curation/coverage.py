@@ -13,12 +13,12 @@ from typing import Any
 from planner_eval.base.errors import COUNT, FUNCTION, InputError, expect, expect_or_none
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import did_you_mean
-from planner_eval.benchmarks.datasets.sources import Source, short_names
+from planner_eval.benchmarks.datasets.sources import short_names
 from planner_eval.catalogs.catalog import Catalog, Tool, Type
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
-from planner_eval.curation.sets import items_of, set_of, set_warnings
+from planner_eval.curation.sets import SetReader, set_of, set_warnings
 from planner_eval.plan.canonical import EquivalenceClasses
 from planner_eval.plan.model import Call, Edge, Path, Plan
 from planner_eval.plan.structure import KINDS, argument_kinds, depth, shape
@@ -127,14 +127,12 @@ class CoverageCounts:
 
     def __init__(self, catalog: Catalog | None, classes: EquivalenceClasses) -> None:
         self._catalog, self._classes = catalog, classes
-        self.plans = 0
         self.counts: dict[str, Counter[CoveredItem]] = {name: Counter() for name in ASPECTS}
         self.shown: dict[str, str] = {}
         """What the calls of each skeleton are, in words."""
 
     def add(self, plan: Plan) -> None:
         """Add a plan."""
-        self.plans += 1
         tools = [self._name(call) for call in plan.calls]
         counts = self.counts
         counts["tools"].update(tools)
@@ -287,9 +285,6 @@ SCHEMA = "planeval.to-make/1"
 MAX_SKELETONS = 10
 """Skeletons of which it is said how many plans have them."""
 
-_MAX_SHOWN = 5
-"""Plans that cannot be read of which it is said why."""
-
 
 class CoveredSet(NamedTuple):
     """One set of plans.
@@ -409,15 +404,19 @@ def coverage(
     titles = short_names([source.name for source in sources])
     classes = EquivalenceClasses(literals=False)
     touched = [CoverageCounts(tools, classes) for _ in sources]
-    sets = [
-        _count_source(source, title, counts, reading.dialect, progress)
-        for source, title, counts in zip(sources, titles, touched, strict=True)
-    ]
+    readers = [SetReader(source, reading.dialect, progress) for source in sources]
+    for reader, counts in zip(readers, touched, strict=True):
+        for item in reader:
+            if item.plan is not None:
+                counts.add(item.plan)
     first, other = touched[0], touched[1] if len(touched) > 1 else None
     all_aspects = tuple(aspects(first, tools, other))
     ranked = [*all_aspects[-1].touched.items()]
     return Coverage(
-        tuple(sets),
+        tuple(
+            CoveredSet(title, r.records, r.plans, r.unread, tuple(r.reasons))
+            for title, r in zip(titles, readers, strict=True)
+        ),
         None if tools is None else os.path.basename(tools.name),
         all_aspects,
         tuple(Skeleton(count, first.shown[str(name)]) for name, count in ranked[:examples]),
@@ -425,22 +424,6 @@ def coverage(
         classes.unproved,
         tuple(doubt for source in sources for doubt in set_warnings(source)),
     )
-
-
-def _count_source(
-    source: Source, title: str, touched: CoverageCounts, dialect: str | None, progress: Progress | None
-) -> CoveredSet:
-    records = unread = 0
-    reasons: list[str] = []
-    for item in items_of(source, dialect, progress):
-        records += 1
-        if item.plan is not None:
-            touched.add(item.plan)
-        elif item.error is not None:
-            unread += 1
-            if len(reasons) < _MAX_SHOWN:
-                reasons.append(f"{item.where}: {item.error}")
-    return CoveredSet(title, records, touched.plans, unread, tuple(reasons))
 
 
 def _item_data(thing: CoveredItem) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -17,8 +16,8 @@ from planner_eval.comparison.evaluate import Progress
 from planner_eval.comparison.rows import DEFAULT_READING, Reading
 from planner_eval.curation.sets import (
     Questions,
+    SetReader,
     fields_of,
-    items_of,
     set_of,
     set_warnings,
     unknown_field_error,
@@ -175,62 +174,37 @@ class KeyedSet:
         return self._columns[4]
 
 
-def count_alike(records: KeyedSet, *, across: bool = False) -> tuple[AlikeCounts, ...]:
-    """How many records of a set are alike, in each way.
+def count_alike(
+    records: KeyedSet, other: KeyedSet | None = None, *, across: bool = False
+) -> Iterator[AlikeCounts]:
+    """How many records of a set are alike, or alike to some of another, in each way.
 
     Args:
         records: The set.
+        other: Another one, read with the same :class:`RecordKeys`.
         across: Whether it is counted which groups are across values of a field.
-
-    >>> side = RecordKeys().read(
-    ...     [ComparedRecord(None, "5 or 6?"), ComparedRecord(None, "7 or 8?"), ComparedRecord(None, "Why?")])
-    >>> [(one.way, one.groups, one.records) for one in count_alike(side) if one.records]
-    [('query', 1, 2)]
-    """
-    results = []
-    for criterion in CRITERIA:
-        keys = records.keys(criterion)
-        counts = {key: count for key, count in Counter(keys).items() if key is not None and count > 1}
-        spread: dict[Key, set[int]] = {}
-        for key, value in zip(keys, records.within, strict=True) if across else ():
-            if key in counts and value >= 0:
-                spread.setdefault(key, set()).add(value)
-        over = sum(len(values) > 1 for values in spread.values()) if across else None
-        results.append(
-            AlikeCounts(criterion, len(counts), sum(counts.values()), max(counts.values(), default=0), over)
-        )
-    return tuple(results)
-
-
-def count_shared(records: KeyedSet, other: KeyedSet) -> tuple[AlikeCounts, ...]:
-    """How many records of a set are alike to some of another, in each way.
-
-    Args:
-        records: The first set.
-        other: The second, read with the same :class:`RecordKeys`.
 
     >>> keys = RecordKeys()
     >>> train, test = (
     ...     keys.read([ComparedRecord(None, one), ComparedRecord(None, "Why?")]) for one in ("5?", "6?"))
-    >>> [(one.way, one.groups, one.records, one.others) for one in count_shared(train, test) if one.groups]
+    >>> [(one.way, one.groups, one.records, one.others) for one in count_alike(train, test) if one.groups]
     [('words', 1, 1, 1), ('query', 2, 2, 2)]
     """
-    results = []
-    matched = [False] * len(records)
+    nearer: set[int] = set()
     for criterion in CRITERIA:
-        counts, other_counts = Counter(records.keys(criterion)), Counter(other.keys(criterion))
-        shared_counts = {key: counts[key] for key in counts if key is not None and key in other_counts}
-        hits = [key in shared_counts for key in records.keys(criterion)]
-        nearest = sum(hit and not earlier for hit, earlier in zip(hits, matched, strict=True))
-        matched = [hit or earlier for hit, earlier in zip(hits, matched, strict=True)]
-        other_records = sum(other_counts[key] for key in shared_counts)
-        most = max((counts[key] + other_counts[key] for key in shared_counts), default=0)
-        results.append(
-            AlikeCounts(
-                criterion, len(shared_counts), sum(shared_counts.values()), most, None, other_records, nearest
-            )
+        alike = groups(records, criterion, other)
+        members = {position for group in alike for position in group.records}
+        spread = [{records.within[position] for position in group.records} - {-1} for group in alike]
+        yield AlikeCounts(
+            criterion,
+            len(alike),
+            len(members),
+            max((len(group.records) + len(group.others) for group in alike), default=0),
+            sum(len(values) > 1 for values in spread) if across else None,
+            None if other is None else sum(len(group.others) for group in alike),
+            None if other is None else len(members - nearer),
         )
-    return tuple(results)
+        nearer |= members
 
 
 def groups(records: KeyedSet, criterion: str, other: KeyedSet | None = None) -> list[Group]:
@@ -432,19 +406,14 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     titles = short_names([source.name for source in sources])
     question_readers = [Questions(source, query) for source in sources]
     keys = RecordKeys()
-    read = [
-        _SetReader(keys, source, questions, reading.dialect, across, progress)
-        for source, questions in zip(sources, question_readers, strict=True)
+    readers = [SetReader(source, reading.dialect, progress) for source in sources]
+    keyed_sets = [
+        _read_records(keys, reader, questions, across)
+        for reader, questions in zip(readers, question_readers, strict=True)
     ]
-    keyed_sets = [r.side for r in read]
     criterion, chosen = _choose_criterion(way, keyed_sets, sources)
     other = keyed_sets[1] if len(keyed_sets) > 1 else None
     alike_groups = groups(keyed_sets[0], criterion, other)
-    alike_counts = (
-        count_alike(keyed_sets[0], across=across is not None)
-        if other is None
-        else count_shared(keyed_sets[0], other)
-    )
     example_records = [
         AlikeRecords(
             tuple(sources[0].records[position].told for position in group.records),
@@ -454,9 +423,12 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
         for group in alike_groups[:examples]
     ]
     return Duplicates(
-        tuple(r.counted(title) for r, title in zip(read, titles, strict=True)),
+        tuple(
+            SetCounts(title, r.records, r.plans, keyed_set.count("query"), r.unread, tuple(r.reasons))
+            for title, r, keyed_set in zip(titles, readers, keyed_sets, strict=True)
+        ),
         criterion,
-        alike_counts,
+        tuple(count_alike(keyed_sets[0], other, across=across is not None)),
         tuple(example_records),
         tuple(clusters(keyed_sets[0], criterion)),
         min(s.count(criterion) for s in keyed_sets),
@@ -470,52 +442,36 @@ def duplicates(  # noqa: PLR0913 - the options of a public function
     )
 
 
-class _SetReader:
-    """One set as it is read: its keys, and how many of its records have what."""
+def _read_records(keys: RecordKeys, reader: SetReader, questions: Questions, across: str | None) -> KeyedSet:
+    """The keys of a set's records.
 
-    def __init__(
-        self,
-        keys: RecordKeys,
-        source: Source,
-        questions: Questions,
-        dialect: str | None,
-        across: str | None,
-        progress: Progress | None,
-    ) -> None:
-        self._across, self._questions, self._source = across, questions, source
-        self._seen: dict[str, None] = {}
-        self._unread, self._reasons, self._within = 0, list[str](), False
-        self.side = keys.read(self._items(dialect, progress))
-        if across is not None and not self._within:
-            raise unknown_field_error("--across", across, self._seen, source.name)
+    Raises:
+        InputError: no record has the field that groups may be across.
+    """
+    seen: dict[str, None] = {}
+    has_value = False
 
-    def counted(self, title: str) -> SetCounts:
-        """The set in figures, under a name of its own."""
-        keyed_set = self.side
-        counts = (len(keyed_set), keyed_set.count("plan"), keyed_set.count("query"))
-        return SetCounts(title, *counts, self._unread, tuple(self._reasons))
-
-    def _items(self, dialect: str | None, progress: Progress | None) -> Iterator[ComparedRecord]:
-        for item in items_of(self._source, dialect, progress):
-            if item.error is not None:
-                self._unread += 1
-                if len(self._reasons) < MAX_SHOWN:
-                    self._reasons.append(f"{item.where}: {item.error}")
-            yield ComparedRecord(item.plan, self._questions.of(item.record), self._value(item.record))
-
-    def _value(self, record: Record) -> str | None:
-        if self._across is None:
+    def value_of(record: Record) -> str | None:
+        nonlocal has_value
+        if across is None:
             return None
         fields = fields_of(record)
-        if len(self._seen) < MAX_SHOWN_FIELDS:
-            self._seen.update(dict.fromkeys(fields))
-        value = fields.get(self._across)
-        self._within = self._within or value is not None
+        if len(seen) < MAX_SHOWN_FIELDS:
+            seen.update(dict.fromkeys(fields))
+        value = fields.get(across)
+        has_value = has_value or value is not None
         return None if value is None else str(value)
 
+    keyed_set = keys.read(
+        ComparedRecord(item.plan, questions.of(item.record), value_of(item.record)) for item in reader
+    )
+    if across is not None and not has_value:
+        raise unknown_field_error("--across", across, seen, reader.source.name)
+    return keyed_set
 
-MAX_SHOWN, MAX_SHOWN_FIELDS = 5, 50
-"""Plans that cannot be read of which it is said why, and fields that are told where one is not there."""
+
+MAX_SHOWN_FIELDS = 50
+"""Fields that are told where one is not there."""
 
 
 def _choose_criterion(

@@ -117,6 +117,37 @@ def items_of(source: Source, dialect: str | None, progress: Progress | None = No
             progress(count, total)
 
 
+_MAX_REASONS = 5
+"""Plans that cannot be read of which it is said why."""
+
+
+class SetReader:
+    """The records of a set, counted as they are read.
+
+    Args:
+        source: The set.
+        dialect: As for :func:`items_of`.
+        progress: Likewise.
+    """
+
+    def __init__(self, source: Source, dialect: str | None, progress: Progress | None) -> None:
+        self.source = source
+        self._items = items_of(source, dialect, progress)
+        self.records = self.plans = self.unread = 0
+        self.reasons: list[str] = []
+        """Why the first plans that cannot be read cannot, each with its place."""
+
+    def __iter__(self) -> Iterator[SetItem]:
+        for item in self._items:
+            self.records += 1
+            self.plans += item.plan is not None
+            if item.error is not None:
+                self.unread += 1
+                if len(self.reasons) < _MAX_REASONS:
+                    self.reasons.append(f"{item.where}: {item.error}")
+            yield item
+
+
 def set_warnings(source: Source) -> Iterator[str]:
     """What the user should know of a set: that it is empty, or that words stand for plans.
 
