@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,24 +64,6 @@ FixAsker = Callable[[Plan, Fault], Iterator[Fix]]
 """Who is asked for mends of what is left."""
 
 
-class Suggestion(NamedTuple):
-    """One mend that was tried.
-
-    Args:
-        says: What is done, in words.
-        reason: Why it is likely.
-        score: How likely it is, from 0 to 1: for ranking; no probability.
-        source: Whose it is: ``"catalog"``, ``"plan"``, ``"query"`` or ``"model"``.
-        operations: What is done, as a patch has it.
-    """
-
-    says: str
-    reason: str
-    score: float
-    source: str
-    operations: tuple[Mapping[str, Any], ...]
-
-
 class FaultSuggestions(NamedTuple):
     """One fault, with what mends it.
 
@@ -92,7 +74,7 @@ class FaultSuggestions(NamedTuple):
     """
 
     fault: Fault
-    suggestions: tuple[Suggestion, ...]
+    suggestions: tuple[Fix, ...]
     looked: bool = True
 
     @property
@@ -125,7 +107,7 @@ class PlanSuggestions:
         return {"schema": SCHEMA, "operations": [dict(operation) for operation in self.operations]}
 
 
-def _are_tied(suggestions: Sequence[Suggestion]) -> bool:
+def _are_tied(suggestions: Sequence[Fix]) -> bool:
     return len(suggestions) > 1 and suggestions[0].score - suggestions[1].score < _TIE_MARGIN
 
 
@@ -193,9 +175,7 @@ class _Search(NamedTuple):
     ask: FixAsker | None
     budget: list[int]
 
-    def of(
-        self, mends: FixFinder, fault: Fault, before: Counter[FaultKey], deep: int = 0
-    ) -> list[Suggestion]:
+    def of(self, mends: FixFinder, fault: Fault, before: Counter[FaultKey], deep: int = 0) -> list[Fix]:
         """The mends of a fault that remove it and bring no new one, the likeliest first."""
         suggestions = self._tried(mends, mends.of(fault), fault, before, deep)
         if not suggestions and self.ask is not None and deep == 0:
@@ -203,9 +183,9 @@ class _Search(NamedTuple):
         return suggestions
 
     def _tried(
-        self, mends: FixFinder, candidates: Any, fault: Fault, before: Counter[FaultKey], deep: int
-    ) -> list[Suggestion]:
-        suggestions: list[Suggestion] = []
+        self, mends: FixFinder, candidates: Iterable[Fix], fault: Fault, before: Counter[FaultKey], deep: int
+    ) -> list[Fix]:
+        suggestions: list[Fix] = []
         seen: set[str] = set()
         for tried_count, mend in enumerate(candidates):
             if tried_count == MAX_TRIES or (
@@ -223,53 +203,45 @@ class _Search(NamedTuple):
 
     def _good(
         self, mends: FixFinder, mend: Fix, fault: Fault, before: Counter[FaultKey], deep: int
-    ) -> Suggestion | None:
+    ) -> Fix | None:
         """A mend that removes its fault and brings none: by itself, or with mends of what it uncovers."""
         patched_plan = self._made(mends.plan, mend.operations)
         if patched_plan is None:
             return None
-        patched_faults = faults(patched_plan, self.tools.catalog)
-        after = count_faults(patched_plan, patched_faults)
+        after = count_faults(patched_plan, faults(patched_plan, self.tools.catalog))
         key = fault_key(mends.plan, fault)
         if after[key] >= before[key]:
             return None
-        operations, score, says = mend.operations, mend.score, mend.says
+        whole: Fix | None = mend
         if after - before:
             if mend.operations[0]["op"] != "rename" or deep == _MAX_DEPTH:
                 return None
-            within = self._uncovered(patched_plan, patched_faults, before, deep, score)
-            if within is None:
-                return None
-            operations, score = (*operations, *within[0]), min(score, within[1])
-            says = ", ".join((says, *within[2]))
-        return Suggestion(says, mend.reason, round(max(score, 0.01), 2), mend.source, operations)
+            whole = self._with_uncovered(patched_plan, mend, before, deep)
+        return whole and whole._replace(score=round(max(whole.score, 0.01), 2))
 
-    def _uncovered(
-        self, plan: Plan, plan_faults: tuple[Fault, ...], before: Counter[FaultKey], deep: int, score: float
-    ) -> tuple[tuple[Mapping[str, Any], ...], float, tuple[str, ...]] | None:
-        """Mends of all that came to light, with the score of all: none scores more than each; or None."""
-        operations: tuple[Mapping[str, Any], ...] = ()
-        least = score
-        says: tuple[str, ...] = ()
+    def _with_uncovered(self, plan: Plan, mend: Fix, before: Counter[FaultKey], deep: int) -> Fix | None:
+        """A mend with those of all that came to light, and the score of all: none scores more than each."""
+        least = mend.score
         for _ in range(_MAX_REVEALED_FAULTS):
+            plan_faults = faults(plan, self.tools.catalog)
             current_counts = count_faults(plan, plan_faults)
             new = current_counts - before
             fault = next(
                 (candidate for candidate in plan_faults if new[fault_key(plan, candidate)] > 0), None
             )
             if fault is None:
-                return operations, min(score, least), says
-            best = next(
-                iter(self.of(FixFinder(plan, self.tools, self.query), fault, current_counts, deep + 1)), None
-            )
-            patched_plan = None if best is None else self._made(plan, best.operations)
-            if best is None or patched_plan is None:
+                return mend._replace(score=min(mend.score, least))
+            inner = self.of(FixFinder(plan, self.tools, self.query), fault, current_counts, deep + 1)
+            patched_plan = self._made(plan, inner[0].operations) if inner else None
+            if patched_plan is None:
                 return None
-            operations, plan = (*operations, *best.operations), patched_plan
-            says = (*says, best.says)
-            score *= 0.5 + 0.5 * best.score
+            plan, best = patched_plan, inner[0]
+            mend = mend._replace(
+                operations=(*mend.operations, *best.operations),
+                says=f"{mend.says}, {best.says}",
+                score=mend.score * (0.5 + 0.5 * best.score),
+            )
             least = min(least, best.score)
-            plan_faults = faults(plan, self.tools.catalog)
         return None
 
     def _made(self, plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
@@ -320,7 +292,7 @@ class _Search(NamedTuple):
         current_counts: Counter[FaultKey],
         *,
         anew: bool,
-    ) -> Suggestion | None:
+    ) -> Fix | None:
         """The likeliest mend of a fault in a plan of which other faults may be mended by now."""
         if current_counts[key] == 0 or not faulty.looked or self.budget[0] <= 0:
             return None
