@@ -57,6 +57,18 @@ def json_safe(text: str) -> str:
     return re.sub(_UNSAFE, lambda m: m[0] if m[0] in "\r" else f"\\u{ord(m[0]):04x}", text)
 
 
+_NAME_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+"
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a name, however it is spelled, in small letters.
+
+    >>> name_words("getATMList"), name_words("bill_id2"), name_words("名前")
+    (['get', 'atm', 'list'], ['bill', 'id', '2'], ['名前'])
+    """
+    return [word.lower() for word in re.findall(_NAME_PART, name)]
+
+
 def encodable(text: str) -> str:
     r"""The text with half a surrogate pair spelled out, as it is wherever it goes.
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from planner_eval.base.text import format_ordinal, one_line
+from planner_eval.base.text import format_ordinal, name_words, one_line
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.curation.audit.vocabulary import TABLES
 from planner_eval.curation.make.record import Made
@@ -34,9 +34,6 @@ _MAX_DESCRIPTION_CHARACTERS = 300
 
 _MEANINGLESS_NAME = re.compile(r"(?:args?|params?|parameter|input|output|operand|value)_?\d*", re.IGNORECASE)
 """Names of arguments that say nothing of them."""
-
-
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 
 
 class DescribedArgument(NamedTuple):
@@ -164,7 +161,7 @@ def format_name(name: str) -> str:
     >>> format_name("check_inDate"), format_name("userID2"), format_name("名前")
     ('check in date', 'user id 2', '名前')
     """
-    return " ".join(_WORD.findall(name)).lower() or name
+    return " ".join(name_words(name)) or name
 
 
 def literals(plan: Plan) -> Iterator[Value]:

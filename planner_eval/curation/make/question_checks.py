@@ -15,6 +15,7 @@ from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import Ground
 from planner_eval.curation.make.descriptions import describe_plan, final_calls, format_name, literals, tool_of
 from planner_eval.curation.make.record import Made
+from planner_eval.curation.make.values import scalars
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 
 Grounding = Callable[[Made, str], Iterable[str]]
@@ -239,7 +240,7 @@ def _find_leaks(stripped: str, task: Made) -> Iterator[QuestionFault]:
     leaked = dict.fromkeys(
         _format_value(leaf)
         for result in results
-        for leaf in _scalars(result)
+        for leaf in scalars(result)
         if _is_revealed(leaf, stripped, numbers) and not _is_given_to_plan(leaf, given_texts, given_numbers)
     )
     if leaked:
@@ -264,20 +265,6 @@ def _is_given_to_plan(leaf: Any, given_texts: list[str], given_numbers: set[floa
         return float(leaf) in given_numbers or str(leaf) in given_texts
     text = str(leaf).strip().casefold()
     return any(text in given_text for given_text in given_texts)
-
-
-def _scalars(value: Any, depth: int = 0) -> Iterator[Any]:
-    """The scalars of a result, which may be anything; as deep as results are."""
-    if depth > 50:
-        return
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from _scalars(item, depth + 1)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _scalars(item, depth + 1)
-    else:
-        yield value
 
 
 def _format_value(leaf: Any) -> str:

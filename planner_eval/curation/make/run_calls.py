@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
+from planner_eval.base.text import name_words
 from planner_eval.catalogs.catalog import ANY, Parameter, Tool
 from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.curation.make.skeletons import consumers_of
-from planner_eval.curation.make.tools import Link, Node, words_of
+from planner_eval.curation.make.tools import Link, Node
 from planner_eval.curation.make.values import (
     NO_VALUE,
     as_text,
@@ -210,7 +211,7 @@ def _draw_literals(
 
 def _share_values(state: _FillState, node: Node, call: Call) -> None:
     """Let later calls take a value under its name: one trip is to one city."""
-    if any(len(words_of(name)) > 1 or len(name) > 3 for name, _ in call.arguments):
+    if any(len(name_words(name)) > 1 or len(name) > 3 for name, _ in call.arguments):
         for name, value in call.arguments:
             if isinstance(value, str) and not name[-1].isdigit():
                 state.shared.setdefault(name, value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -247,7 +247,7 @@ def figures(needs: Skeleton) -> dict[str, int]:
     }
 
 
-def consumers_of(needs: Skeleton) -> list[list[int]]:
+def consumers_of(needs: Sequence[Collection[int]]) -> list[list[int]]:
     """For each call the calls that take its output."""
     users: list[list[int]] = [[] for _ in needs]
     for call, needed in enumerate(needs):
@@ -311,7 +311,7 @@ class _GrowingSkeleton:
 
     def hang(self, index: int, placed: Sequence[int], *, branch: bool) -> None:
         """Join a further call to one that stands: as a producer of it, or as a consumer beside others."""
-        below, above = _ranks(self.users), _ranks(self.needs)
+        below, above = ranks(self.users), ranks(self.needs)
         free = [p for p in placed if len(self.needs[p]) < self.most_in and below[p] < self.deep]
         served = [p for p in placed if self.users[p] and above[p] < self.deep] if branch else []
         if served:
@@ -321,7 +321,7 @@ class _GrowingSkeleton:
 
     def reuse(self) -> None:
         """Give an output that is used already to one call more, which may not make the plan deeper."""
-        below, above = _ranks(self.users), _ranks(self.needs)
+        below, above = ranks(self.users), ranks(self.needs)
         indices = range(len(self.needs))
         pairs = [
             (p, c)
@@ -368,7 +368,7 @@ def _draw_between(bound: Range, least: int, most: int, random: Random) -> int | 
     return random.randint(low, high) if low <= high else None
 
 
-def _ranks(neighbours: Sequence[set[int]]) -> list[int]:
+def ranks(neighbours: Sequence[Collection[int]]) -> list[int]:
     """For each call how many calls the longest way has that ends with it."""
     ranks: dict[int, int] = {}
 
@@ -394,10 +394,6 @@ def _has_path(users: list[set[int]], start: int, end: int) -> bool:
 
 def _sort_calls(needs: Sequence[set[int]]) -> Skeleton:
     """The skeleton with producers before consumers; calls that give an answer come as late as they can."""
-    users: list[list[int]] = [[] for _ in needs]
-    for call, needed in enumerate(needs):
-        for producer in needed:
-            users[producer].append(call)
     order: list[int] = []
     visited: set[int] = set()
 
@@ -408,7 +404,7 @@ def _sort_calls(needs: Sequence[set[int]]) -> Skeleton:
         visited.add(index)
         order.append(index)
 
-    for index, consumers in enumerate(users):
+    for index, consumers in enumerate(consumers_of(needs)):
         if not consumers:
             visit(index)
     positions = {call: position for position, call in enumerate(order)}

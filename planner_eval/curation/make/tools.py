@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,17 +11,16 @@ from random import Random
 from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
+from planner_eval.base.text import name_words
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.coverage import MAX_LINKS, find_possible_links
-from planner_eval.curation.make.skeletons import Skeleton, consumers_of
+from planner_eval.curation.make.skeletons import Skeleton, consumers_of, ranks
 from planner_eval.plan.graph import blocked_positions
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan
 
 # ----------------------------------------------------------------------
 # The graph of a catalog's tools: which output may go into which parameter, by name and type.
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-
 _TYPES_JOINED_ALONE = frozenset({"integer", "number", "array"})
 """Kinds by which alone an output without a telling name is joined: a text may be anything."""
 
@@ -79,7 +77,7 @@ class ToolGraph:
     def topics(self) -> tuple[frozenset[str], ...]:
         """What each tool is about: the words of its name and its description that few others have."""
         words_by_tool = [
-            {word for word in words_of(f"{tool.name} {tool.description}") if len(word) > 2}
+            {word for word in name_words(f"{tool.name} {tool.description}") if len(word) > 2}
             for tool in self.tools
         ]
         counts = Counter(word for words in words_by_tool for word in words)
@@ -108,11 +106,11 @@ class ToolGraph:
     def _by_type(self, *, by_type_alone: bool) -> None:
         for u, tool in enumerate(self.tools):
             for output, kind in _joinable_outputs(tool, by_type_alone=by_type_alone):
-                words = words_of(tool.name)
+                words = name_words(tool.name)
                 for v, other in enumerate(self.tools):
                     for parameter in other.parameters:
                         same_name = (
-                            not by_type_alone and u != v and words_of(parameter.name) in (words, words[-1:])
+                            not by_type_alone and u != v and name_words(parameter.name) in (words, words[-1:])
                         )
                         if _can_join(kind, parameter.type, named=same_name, by_type_alone=by_type_alone):
                             self._add(u, v, ToolLink(output, parameter.name, named=same_name))
@@ -219,15 +217,6 @@ def _can_join(output_type: Type, parameter_type: Type, *, named: bool, by_type_a
     )
 
 
-def words_of(name: str) -> list[str]:
-    """The words of a name or a sentence, however it is spelled.
-
-    >>> words_of("getATMList"), words_of("bill_id")
-    (['get', 'atm', 'list'], ['bill', 'id'])
-    """
-    return [word.lower() for word in _WORD.findall(name)]
-
-
 # ----------------------------------------------------------------------
 # Tools for the calls of a skeleton: each reference becomes an output that a parameter may take.
 Fillable: TypeAlias = Callable[[int, Parameter], bool]
@@ -315,9 +304,7 @@ class _ToolSearch:
         self.needs, self.graph, self.fillable, self.random = needs, graph, fillable, random
         self.scope, self.pins, self.without = scope, pins, without
         self.users = consumers_of(needs)
-        self.below = [0] * len(needs)
-        for index in reversed(range(len(needs))):  # consumers come after their producers
-            self.below[index] = 1 + max((self.below[user] for user in self.users[index]), default=0)
+        self.below = ranks(self.users)
         self.nodes: list[Node] = []
         self.steps = 0
 
@@ -503,8 +490,8 @@ def choose_distractors(
 def _similarity(tool: Tool, other: Tool) -> float:
     """How like two tools are: by the words of names and descriptions, by parameters and by app."""
     return (
-        2 * _word_overlap(words_of(tool.name), words_of(other.name))
-        + _word_overlap(words_of(tool.description), words_of(other.description))
+        2 * _word_overlap(name_words(tool.name), name_words(other.name))
+        + _word_overlap(name_words(tool.description), name_words(other.description))
         + _word_overlap(_signature(tool), _signature(other))
         + 0.5 * (tool.app is not None and tool.app == other.app)
     )

@@ -8,23 +8,23 @@ import string
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 from planner_eval.base.resources import read
-from planner_eval.base.text import parse_day
+from planner_eval.base.text import name_words, parse_day
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.values import normalise_number
-from planner_eval.curation.make.tools import words_of
 from planner_eval.execution.worlds.database import from_stored_value, quote_name, select, to_stored_value
-from planner_eval.execution.worlds.definition import Api, Argument, CallError, Column
+from planner_eval.execution.worlds.definition import Api, Argument, CallError
 from planner_eval.execution.worlds.generic import is_filler
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Call, Plan, Ref, Value
+from planner_eval.plan.model import Plan, Ref, Value
 
 # ----------------------------------------------------------------------
 # What makes a call's value worth asking for, and whether anything depends on it.
@@ -47,7 +47,7 @@ def describe_worthless_value(value: Any, inputs: Sequence[Any]) -> str | None:
     if not is_finite(value):
         return "a number is infinite or NaN"
     if isinstance(value, (list, dict)):
-        if all(_describe_worthless_scalar(leaf) is not None for leaf in _leaves(value)):
+        if all(_describe_worthless_scalar(leaf) is not None for leaf in scalars(value)):
             return "a call returns nothing"
     elif (why := _describe_worthless_scalar(value)) is not None:
         return why
@@ -73,18 +73,20 @@ def is_finite(value: Any) -> bool:
     >>> is_finite({"a": [1, 2.5]}), is_finite({"a": [float("nan")]})
     (True, False)
     """
-    return all(not isinstance(leaf, float) or math.isfinite(leaf) for leaf in _leaves(value))
+    return all(not isinstance(leaf, float) or math.isfinite(leaf) for leaf in scalars(value))
 
 
-def _leaves(value: Any) -> Iterator[Any]:
-    """What lists and objects hold that is neither, whatever it is and however deep."""
+def scalars(value: Any) -> Iterator[Any]:
+    """What lists and objects hold that is neither, in order, whatever it is and however deep.
+
+    >>> list(scalars({"a": [1, ("x",)], "b": None}))
+    [1, 'x', None]
+    """
     waiting = [value]
     while waiting:
         item = waiting.pop()
-        if isinstance(item, dict):
-            waiting += item.values()
-        elif isinstance(item, (list, tuple)):
-            waiting += item
+        if isinstance(item, (dict, list, tuple)):
+            waiting += reversed(item.values() if isinstance(item, dict) else item)
         else:
             yield item
 
@@ -115,51 +117,43 @@ def is_different(left: Any, right: Any) -> bool:
     return type(left) is not type(right) or bool(left != right)
 
 
-class PartialPlan(NamedTuple):
-    """A part of a plan, and where the calls of the whole stand in it."""
+def replace_result(
+    plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any
+) -> tuple[Plan, dict[int, int]]:
+    r"""What depends on a call, its result replaced; and where the calls that remain stand in it.
 
-    plan: Plan
-    places: Mapping[int, int]
+    Args:
+        plan: The plan, whose calls stand behind those that they need.
+        needs: For each call those that it needs.
+        index: The call.
+        value: What stands in the place of its result.
 
-
-def replace_result(plan: Plan, needs: Sequence[frozenset[int]], index: int, value: Any) -> PartialPlan:
-    """What depends on a call, its result replaced."""
+    >>> from planner_eval.reading.dialects.read import parse
+    >>> plan = parse("a = f()\nb = g(#x=a)\nh(#x=b, #y=a)")
+    >>> rest, places = replace_result(plan, [frozenset(), frozenset([0]), frozenset([0, 1])], 1, 7)
+    >>> rest.calls[1].arguments, places
+    ((('x', 7), ('y', Ref(call=0, path=('a',)))), {0: 0, 2: 1})
+    """
     tainted = {index}
     for later in range(index + 1, len(plan)):
         if needs[later] & tainted:
             tainted.add(later)
-    retained = sorted(
-        {*tainted, *(p for descendant in tainted - {index} for p in _ancestors(needs, descendant))} - {index}
-    )
-    new_positions = {old: new for new, old in enumerate(retained)}
+    remaining = tainted - {index}
+    for later in reversed(range(len(plan))):
+        if later in remaining:
+            remaining |= needs[later] - {index}
+    places = {old: new for new, old in enumerate(sorted(remaining))}
 
-    def written(argument: Value) -> Value:
+    def moved(argument: Value) -> Value:
         if not isinstance(argument, Ref):
             return argument
-        return value if argument.call == index else Ref(new_positions[argument.call], argument.path)
+        return value if argument.call == index else Ref(places[argument.call], argument.path)
 
-    calls = [
-        Call(
-            call.id,
-            call.name,
-            tuple((name, written(argument)) for name, argument in call.arguments),
-            call.app,
-            call.returns,
-        )
-        for call in (plan.calls[old] for old in retained)
-    ]
-    return PartialPlan(build_plan(calls), new_positions)
-
-
-def _ancestors(needs: Sequence[frozenset[int]], index: int) -> set[int]:
-    ancestors: set[int] = set()
-    waiting = [*needs[index]]
-    while waiting:
-        producer = waiting.pop()
-        if producer not in ancestors:
-            ancestors.add(producer)
-            waiting += needs[producer]
-    return ancestors
+    calls = (
+        replace(call, arguments=tuple((name, moved(argument)) for name, argument in call.arguments))
+        for call in (plan.calls[old] for old in places)
+    )
+    return build_plan(calls), places
 
 
 # ----------------------------------------------------------------------
@@ -329,7 +323,7 @@ def _draw_number(kind: Type, random: Random, *, integer: bool) -> Any:
 
 
 def _draw_text(name: str, kind: Type, random: Random) -> Any:
-    text = _draw_formatted_text(kind.format or "", random) or _draw_named_text(words_of(name), random)
+    text = _draw_formatted_text(kind.format or "", random) or _draw_named_text(name_words(name), random)
     low, high = kind.length
     if high is not None and len(text) > high:
         text = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
@@ -394,7 +388,7 @@ def order_values(values: Mapping[str, Any]) -> dict[str, Any]:
     {'start_date': '2027-03-01', 'end_date': '2027-03-04', 'city': 'Oslo'}
     """
     sorted_values = dict(values)
-    names_by_words = {" ".join(words_of(name)): name for name in values}
+    names_by_words = {" ".join(name_words(name)): name for name in values}
     for first, last in _BEGIN_END_WORDS:
         for words, name in names_by_words.items():
             end = names_by_words.get(re.sub(rf"\b{first}\b", last, words, count=1), name)
@@ -453,10 +447,10 @@ def _other_texts(text: str) -> list[str]:
     if clock := re.fullmatch(r"(\d{1,2}):([0-5]\d)", text):
         minutes = (int(clock[1]) * 60 + int(clock[2]) + 15) % 1440
         return [f"{minutes // 60:02d}:{minutes % 60:02d}"]
-    if re.fullmatch(r"-?\d{1,15}", text):
-        return [str(new) for new in find_other_values(int(text), Type(), Random(0))]
-    if re.fullmatch(r"-?\d{1,15}\.\d{1,15}", text):
-        return [str(new) for new in find_other_values(float(text), Type(), Random(0))]
+    if number := re.fullmatch(r"-?\d{1,15}(\.\d{1,15})?", text):
+        return [
+            str(new) for new in find_other_values(float(text) if number[1] else int(text), Type(), Random(0))
+        ]
     return [f"{text} {_PLAIN_TEXTS[0]}", _PLAIN_TEXTS[1] if text != _PLAIN_TEXTS[1] else _PLAIN_TEXTS[2]]
 
 
@@ -566,10 +560,6 @@ def _draw_of_type(world: World, argument: Argument, random: Random) -> Any:
         (table.name, column.name)
         for table in world.definition.tables.values()
         for column in table.columns
-        if column.name == argument.name and _has_maker(column)
+        if column.name == argument.name and column.maker.kind
     ]
     return world.held(*random.choice(same), random) if same else None
-
-
-def _has_maker(column: Column) -> bool:
-    return bool(column.maker.kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
@@ -47,15 +47,14 @@ def make_layout_step(form: str) -> MakeStep:
     Args:
         form: One of :data:`planner_eval.curation.make.skeletons.LAYOUTS`.
     """
-    change = _FIT_BY_LAYOUT[form]
+    layout = _LAYOUTS[form]
 
     def step(task: Made) -> Made | Refusal:
-        changed = change(task)
+        changed = layout.fit(task)
         if isinstance(changed, Refusal):
             return changed
         try:
-            record = _RECORD_BY_LAYOUT[form](changed)
-            back = _PARSE_BY_LAYOUT[form](record)
+            back = layout.parse(layout.record(changed))
         except (WriteError, ParseError):
             return Refusal(f"{form} cannot express it")
         return (
@@ -80,11 +79,7 @@ def records(form: str, tasks: Sequence[Made], catalog: Catalog, seed: int = 0) -
         return function_records(tasks, catalog, seed)
     if form == "planeval":
         return [_own_record(task, catalog) for task in tasks]
-    return [_RECORD_BY_LAYOUT[form](task) for task in tasks]
-
-
-def _keep_as_is(task: Made) -> Made | Refusal:
-    return task
+    return [_LAYOUTS[form].record(task) for task in tasks]
 
 
 def _comparable_plan(form: str, plan: Plan) -> Plan:
@@ -270,12 +265,7 @@ def resolve_references(plan: Plan) -> Plan:
 
     return Plan(
         tuple(
-            Call(
-                call.id,
-                call.name,
-                tuple((name, value(argument)) for name, argument in call.arguments),
-                call.app,
-            )
+            Call(call.id, call.name, tuple((n, value(argument)) for n, argument in call.arguments), call.app)
             for call in plan.calls
         )
     )
@@ -326,24 +316,34 @@ def _functionchat_record(task: Made) -> Record:
     return {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)}
 
 
-_FIT_BY_LAYOUT: Mapping[str, Callable[[Made], Made | Refusal]] = {
-    "planeval": _keep_as_is,
-    "nestful": _fit_nestful,
-    "appbench": _fit_appbench,
-    "functionchat": _fit_functionchat,
-    "complexfuncbench": _fit_complexfuncbench,
-}
-_RECORD_BY_LAYOUT: Mapping[str, Callable[[Made], Record]] = {
-    "planeval": _own_record,
-    "nestful": _nestful_record,
-    "appbench": _appbench_record,
-    "functionchat": _functionchat_record,
-    "complexfuncbench": _complexfuncbench_record,
-}
-_PARSE_BY_LAYOUT: Mapping[str, Callable[[Record], Plan]] = {
-    "planeval": lambda record: parse(record["gold"], dialect="plan"),
-    "nestful": lambda record: parse(record["output"], dialect="nestful"),
-    "appbench": lambda record: parse(record["output"], dialect="appbench"),
-    "functionchat": lambda record: parse(record, dialect="json"),
-    "complexfuncbench": lambda record: parse(record["conversations"], dialect="complexfuncbench"),
+class _Layout(NamedTuple):
+    """How records of a layout are made.
+
+    Args:
+        fit: Makes a plan one that the layout can say, or refuses it.
+        record: Writes the record.
+        parse: Reads the plan of a record.
+    """
+
+    fit: Callable[[Made], Made | Refusal]
+    record: Callable[[Made], Record]
+    parse: Callable[[Record], Plan]
+
+
+_LAYOUTS: Mapping[str, _Layout] = {
+    "planeval": _Layout(lambda task: task, _own_record, lambda record: parse(record["gold"], dialect="plan")),
+    "nestful": _Layout(
+        _fit_nestful, _nestful_record, lambda record: parse(record["output"], dialect="nestful")
+    ),
+    "appbench": _Layout(
+        _fit_appbench, _appbench_record, lambda record: parse(record["output"], dialect="appbench")
+    ),
+    "functionchat": _Layout(
+        _fit_functionchat, _functionchat_record, lambda record: parse(record, dialect="json")
+    ),
+    "complexfuncbench": _Layout(
+        _fit_complexfuncbench,
+        _complexfuncbench_record,
+        lambda record: parse(record["conversations"], dialect="complexfuncbench"),
+    ),
 }

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from planner_eval.base.text import differing_letters, edit_distance, is_swap
+from planner_eval.base.text import differing_letters, edit_distance, is_swap, name_words
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
@@ -28,8 +27,6 @@ _MAX_TYPO_EDITS, _MIN_LETTERS_FOR_ONE_EDIT, _MIN_LETTERS_FOR_TWO_EDITS = 2, 5, 9
 _MAX_NAMES_PER_BIGRAM = 2_000
 """A pair of letters that more names than this share tells nothing, and is not looked up."""
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-
 _SYNONYM_GROUP = {
     word: group for group, line in enumerate(TABLES["synonyms"].splitlines()) for word in line.split()
 }
@@ -42,7 +39,7 @@ def words(name: str) -> tuple[str, ...]:
     >>> words("searchFlight_v2"), words("HTTPServer")
     (('search', 'flight', 'v', '2'), ('http', 'server'))
     """
-    return tuple(word.casefold() for word in _WORD.findall(name[:MAX_NAME_CHARACTERS]))
+    return tuple(name_words(name[:MAX_NAME_CHARACTERS]))
 
 
 def normalize_name(name: str) -> str:
