@@ -72,7 +72,7 @@ def test_values_become_as_simple_as_they_may(given: object, wanted: object, left
     plan = {"name": "f", "arguments": {"x": given, "y": 4}}
 
     def holds(each: Pair) -> bool:
-        leaves = [value for *_, value in find_values(each.pred)]
+        leaves = [*find_values(each.pred).values()]
         if isinstance(given, (int, float)) or not isinstance(wanted, str):
             leaves = [one for one in leaves if isinstance(one, (int, float))]
         return any(str(wanted) in str(one) for one in leaves if isinstance(one, (int, float, str)))

@@ -15,7 +15,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count
 from planner_eval.plan.linking import build_plan
-from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, fold
+from planner_eval.plan.model import Plan, Ref, Unresolved, Value, fold
 from planner_eval.reading import dialects
 from planner_eval.reading.dialects.read import parse, write
 from planner_eval.reading.files.files import PlanFile
@@ -77,14 +77,13 @@ def size_of(plan_or_text: Side) -> Size:
     """
     if isinstance(plan_or_text, str):
         return Size(weight=len(plan_or_text))
-    total = Size(calls=len(plan_or_text.calls), arguments=int(plan_or_text.answer is not None))
-    for call in plan_or_text.calls:
-        extra_values = len(call.returns) + bool(call.has_result)
-        total = total.plus(Size(arguments=len(call.arguments) + extra_values, weight=len(call.id)))
-        for _, value in call.arguments:
-            total = total.plus(_value_size(value))
-    for _, value in plan_or_text.answer or ():
-        total = total.plus(_value_size(value)).plus(Size(arguments=1))
+    plan = plan_or_text
+    total = Size(calls=len(plan.calls), arguments=int(plan.answer is not None))
+    for call in plan.calls:
+        total = total.plus(Size(arguments=len(call.returns) + call.has_result, weight=len(call.id)))
+    for arguments in (*(call.arguments for call in plan.calls), plan.answer or ()):
+        for _, value in arguments:
+            total = total.plus(Size(arguments=1)).plus(_value_size(value))
     return total
 
 
@@ -135,11 +134,6 @@ def number_length(number: float) -> int:
     if isinstance(number, int) and number.bit_length() > 10_000:
         return number.bit_length() // 3
     return len(repr(number))
-
-
-def replace_calls(plan: Plan, calls: tuple[Call, ...]) -> Plan:
-    """The plan with other calls."""
-    return build_plan(calls, plan.answer)
 
 
 # ----------------------------------------------------------------------

@@ -18,11 +18,11 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.align import match
 from planner_eval.curation.shrink.pairs import Pair, pair_size, strip_source
 from planner_eval.curation.shrink.steps import (
+    Simplifier,
     apply_changes,
-    drop_arguments,
     drop_calls,
     drop_extras,
-    drop_values,
+    drop_value,
     find_extras,
     paired_changes,
     partnered_calls,
@@ -179,9 +179,9 @@ class StepKind(NamedTuple):
     done: Callable[[Pair, Sequence[Any]], Pair]
 
 
-def _value_steps(simpler: Callable[[Any, bool], Any]) -> Iterator[StepKind]:
+def _value_steps(simpler: Simplifier, *, outer: bool = False) -> Iterator[StepKind]:
     for units in (paired_changes, single_changes):
-        yield StepKind(partial(units, simpler=simpler), apply_changes)
+        yield StepKind(partial(units, simpler=simpler, outer=outer), apply_changes)
 
 
 STEP_KINDS: tuple[StepKind, ...] = (
@@ -189,11 +189,11 @@ STEP_KINDS: tuple[StepKind, ...] = (
     StepKind(partnered_calls, partial(drop_calls, cut=True)),
     StepKind(single_calls, partial(drop_calls, cut=False)),
     StepKind(single_calls, partial(drop_calls, cut=True)),
-    *_value_steps(drop_arguments),
+    *_value_steps(drop_value, outer=True),
     StepKind(find_extras, drop_extras),
     *_value_steps(simplify_reference),
     *_value_steps(simplify_value),
-    *_value_steps(drop_values),
+    *_value_steps(drop_value),
     *_value_steps(shorten_value),
     StepKind(group_and_call_cuts, cut_groups_and_calls),
     StepKind(group_cuts, cut),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -14,12 +15,12 @@ from planner_eval.curation.shrink.pairs import (
     Pair,
     Side,
     number_length,
-    replace_calls,
     weight_of,
 )
 from planner_eval.plan.linking import build_plan, move_arguments
 from planner_eval.plan.model import (
     Arguments,
+    Call,
     Path,
     Plan,
     Ref,
@@ -30,6 +31,7 @@ from planner_eval.plan.model import (
     map_leaves,
     references,
 )
+from planner_eval.plan.structure import consumers
 
 # ----------------------------------------------------------------------
 # Steps over values: arguments dropped, references cut, lists, objects, texts and numbers made simple.
@@ -70,52 +72,38 @@ class Change(NamedTuple):
 Changes: TypeAlias = tuple[Change, ...]
 """What is changed in one step: on one side, or in the same place on both."""
 
-Simplifier: TypeAlias = Callable[[Value, bool], Iterable[Any]]
-"""What could stand in a value's place: of the value, and of whether it is one of several in a value."""
+Simplifier: TypeAlias = Callable[[Value], Iterable[Any]]
+"""What could stand in a value's place."""
 
 
 # ---------------------------------------------------------------- what is simpler
-def drop_values(value: Value, inside: bool) -> Iterator[Any]:
+def drop_value(_value: Value) -> Iterable[Any]:
     """Arguments, values of an answer, items of lists, fields of objects, parts of templates: none of it."""
-    del value, inside
-    yield DROPPED
+    return (DROPPED,)
 
 
-def drop_arguments(value: Value, inside: bool) -> Iterator[Any]:
-    """Arguments and values of an answer alone: none of it."""
-    del value
-    if not inside:
-        yield DROPPED
-
-
-def simplify_reference(value: Value, inside: bool) -> Iterator[Any]:
+def simplify_reference(value: Value) -> Iterator[Any]:
     """Of a reference a plain text, or a shorter way into what it names."""
-    del inside
     if isinstance(value, (Ref, Unresolved)):
         yield SIMPLE_TEXT
         if value.path:
             yield replace(value, path=value.path[:-1])
 
 
-def simplify_value(value: Value, inside: bool) -> Iterator[Any]:
+def simplify_value(value: Value) -> Iterator[Any]:
     """The simplest of what is like it: a plain text, 0 or 1, the only item of a list or an object."""
-    del inside
     if isinstance(value, (list, dict, Template)):
         if not isinstance(value, Template) and len(value) == 1:
             yield from value if isinstance(value, list) else value.values()
         yield SIMPLE_TEXT
-    elif isinstance(value, bool) or value is None:
-        return
     elif isinstance(value, str):
         yield from (SIMPLE_TEXT,) if len(value) > 1 else ()
-    elif isinstance(value, (int, float)):
-        kind = type(value)
-        yield from (kind(n) for n in (0, 1) if weight_of(n) < weight_of(value))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield from (type(value)(n) for n in (0, 1) if weight_of(n) < weight_of(value))
 
 
-def shorten_value(value: Value, inside: bool) -> Iterator[Any]:
+def shorten_value(value: Value) -> Iterator[Any]:
     """A part of a text or of a number's digits: halves, all but one word or digit, all but one end."""
-    del inside
     if isinstance(value, str) and len(value) > 1:
         middle = len(value) // 2
         yield value[:middle]
@@ -152,20 +140,18 @@ def _shorter_numbers(value: float, kind: Callable[[str], float]) -> Iterator[flo
 
 
 # ---------------------------------------------------------------- places
-class ValueLocation(NamedTuple):
-    """A value in a plan: of which call and argument, as in :class:`Change`, the way to it, and what it is."""
-
-    call: int
-    argument: int
-    at: Path
-    value: Value
+ValuePlace: TypeAlias = tuple[int, int, Path]
+"""Of a value its call, its argument and the way to it, as in :class:`Change`."""
 
 
-def find_values(plan: Plan) -> Iterator[ValueLocation]:
-    """Each value of a plan and what it holds; outer ones first."""
-    for call, arguments in _all_arguments(plan):
-        for number, (_, value) in enumerate(arguments):
-            yield from (ValueLocation(call, number, path, item) for path, item in _nested_values(value, ()))
+def find_values(plan: Plan, *, outer: bool = False) -> dict[ValuePlace, Value]:
+    """Each value of a plan, and unless outer ones alone are asked for, what it holds; outer ones first."""
+    return {
+        (call, number, path): item
+        for call, arguments in _all_arguments(plan)
+        for number, (_, value) in enumerate(arguments)
+        for path, item in ([((), value)] if outer else _nested_values(value, ()))
+    }
 
 
 def _all_arguments(plan: Plan) -> Iterator[tuple[int, Arguments]]:
@@ -188,7 +174,9 @@ def _nested_values(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
 
 
 # ---------------------------------------------------------------- steps
-def paired_changes(pair: Pair, partners: Sequence[tuple[int, int]], simpler: Simplifier) -> list[Changes]:
+def paired_changes(
+    pair: Pair, partners: Sequence[tuple[int, int]], simpler: Simplifier, outer: bool
+) -> list[Changes]:
     """The same change in the same place of calls that stand for one another, where both have one value there.
 
     Of what is dropped the values may differ.
@@ -198,10 +186,9 @@ def paired_changes(pair: Pair, partners: Sequence[tuple[int, int]], simpler: Sim
         return []
     to_gold = dict(partners) | {ANSWER_POSITION: ANSWER_POSITION}
     names = {position: [name for name, _ in arguments] for position, arguments in _all_arguments(gold)}
-    gold_values = {(call, number, path): value for call, number, path, value in find_values(gold)}
-    pred_arguments = dict(_all_arguments(pred))
+    gold_values, pred_arguments = find_values(gold, outer=outer), dict(_all_arguments(pred))
     changes: list[Changes] = []
-    for call, pred_argument, path, value in find_values(pred):
+    for (call, pred_argument, path), value in find_values(pred, outer=outer).items():
         name, gold_call = pred_arguments[call][pred_argument][0], to_gold.get(call)
         if gold_call is None or name not in names.get(gold_call, ()):
             continue
@@ -210,25 +197,24 @@ def paired_changes(pair: Pair, partners: Sequence[tuple[int, int]], simpler: Sim
         if gold_value is DROPPED:
             continue
         are_alike = _can_change_alike(value, gold_value, to_gold)
-        for new, gold_new in zip(simpler(value, bool(path)), simpler(gold_value, bool(path)), strict=False):
-            if are_alike or new is DROPPED:
-                changes.append(
-                    (
-                        Change(0, call, pred_argument, path, new),
-                        Change(1, gold_call, gold_argument, path, gold_new),
-                    )
-                )
+        changes += [
+            (Change(0, call, pred_argument, path, new), Change(1, gold_call, gold_argument, path, gold_new))
+            for new, gold_new in zip(simpler(value), simpler(gold_value), strict=False)
+            if are_alike or new is DROPPED
+        ]
     return changes
 
 
-def single_changes(pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simplifier) -> list[Changes]:
+def single_changes(
+    pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simplifier, outer: bool
+) -> list[Changes]:
     """One change on one side."""
     return [
-        (Change(number, call, argument, path, new),)
+        (Change(number, *place, new),)
         for number, plan in enumerate(pair)
         if not isinstance(plan, str)
-        for call, argument, path, value in find_values(plan)
-        for new in simpler(value, bool(path))
+        for place, value in find_values(plan, outer=outer).items()
+        for new in simpler(value)
     ]
 
 
@@ -338,7 +324,11 @@ def drop_calls(pair: Pair, units: Collection[CallPair], *, cut: bool) -> Pair:
             as well, and whatever needs them.
     """
     drop = _cut_references if cut else _drop_with_consumers
-    reduced = [drop(plan_or_text, {unit[index] for unit in units}) for index, plan_or_text in enumerate(pair)]
+    removed = [{position for unit in units if (position := unit[side]) is not None} for side in (0, 1)]
+    reduced = [
+        drop(plan, positions) if positions and not isinstance(plan, str) else plan
+        for plan, positions in zip(pair, removed, strict=True)
+    ]
     return Pair(*reduced)
 
 
@@ -346,48 +336,36 @@ def _count_calls(plan_or_text: Side) -> int:
     return 0 if isinstance(plan_or_text, str) else len(plan_or_text.calls)
 
 
-def _drop_with_consumers(plan_or_text: Side, removed: set[int | None]) -> Side:
-    if isinstance(plan_or_text, str) or removed == {None}:
-        return plan_or_text
-    users: dict[int, list[int]] = {}
-    for edge in plan_or_text.edges:
-        users.setdefault(edge.producer, []).append(edge.consumer)
-    waiting = [call for call in removed if call is not None]
+def _drop_with_consumers(plan: Plan, removed: set[int]) -> Plan:
+    users = consumers(plan)
+    waiting = list(removed)
     while waiting:
-        for user in users.get(waiting.pop(), ()):
-            if user not in removed:
-                removed.add(user)
-                waiting.append(user)
-    answer = plan_or_text.answer
+        new = set(users[waiting.pop()]) - removed
+        removed |= new
+        waiting += new
+    answer = plan.answer
     if answer is not None:  # it consumes, too; values without what they need go, never the whole
-        remaining = [
+        answer = tuple(
             (name, value)
             for name, value in answer
             if not any(isinstance(ref, Ref) and ref.call in removed for _, ref in references(value))
-        ]
-        answer = tuple(remaining)
-    return _keep_remaining_calls(replace(plan_or_text, answer=answer), removed)
+        )
+    return _keep_remaining_calls(replace(plan, answer=answer), removed)
 
 
-def _cut_references(plan_or_text: Side, removed: set[int | None]) -> Side:
-    if isinstance(plan_or_text, str) or removed == {None}:
-        return plan_or_text
-
+def _cut_references(plan: Plan, removed: set[int]) -> Plan:
     def literal(leaf: Value) -> Value:
         return SIMPLE_TEXT if isinstance(leaf, Ref) and leaf.call in removed else leaf
 
-    def changed(value: Value) -> Value:
-        return collapse_templates(map_leaves(literal, value))
+    def changed(arguments: Arguments) -> Arguments:
+        return tuple((name, collapse_templates(map_leaves(literal, value))) for name, value in arguments)
 
-    calls = tuple(
-        replace(call, arguments=tuple((name, changed(value)) for name, value in call.arguments))
-        for call in plan_or_text.calls
-    )
-    answer = plan_or_text.answer and tuple((name, changed(value)) for name, value in plan_or_text.answer)
-    return _keep_remaining_calls(replace(plan_or_text, calls=calls, answer=answer), removed)
+    calls = tuple(replace(call, arguments=changed(call.arguments)) for call in plan.calls)
+    answer = plan.answer and changed(plan.answer)
+    return _keep_remaining_calls(replace(plan, calls=calls, answer=answer), removed)
 
 
-def _keep_remaining_calls(plan: Plan, removed: Collection[int | None]) -> Plan:
+def _keep_remaining_calls(plan: Plan, removed: Collection[int]) -> Plan:
     """The calls that are left, their references following them."""
     remaining = [position for position in range(len(plan.calls)) if position not in removed]
     new_positions = {position: new for new, position in enumerate(remaining)}
@@ -401,82 +379,58 @@ def _keep_remaining_calls(plan: Plan, removed: Collection[int | None]) -> Plan:
 
 # ----------------------------------------------------------------------
 # Steps over what stands beside calls: declared outputs, recorded results, long labels, an empty answer.
-class PlanExtra(NamedTuple):
-    """What can be left out.
-
-    Args:
-        side: 0 the prediction, 1 gold.
-        what: ``"answer"``, ``"labels"``, ``"result"``, or the name of an output.
-        call: Of which call; -1 for the whole plan.
-    """
-
-    side: int
-    what: str
-    call: int
-
+PlanChange: TypeAlias = tuple[int, Callable[[Plan], Plan]]
+"""What leaves something out: a side, 0 the prediction and 1 gold, and the change of its plan."""
 
 MAX_LABEL_CHARACTERS = 8
 """Labels of so many characters stay as they are."""
 
 
-def find_extras(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[PlanExtra]:
+def find_extras(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[PlanChange]:
     """What can be left out beside calls."""
-    del partners
     return [
-        PlanExtra(number, what, call)
-        for number, plan in enumerate(pair)
+        (side, change)
+        for side, plan in enumerate(pair)
         if not isinstance(plan, str)
-        for what, call in _plan_extras(plan)
+        for change in _plan_extras(plan)
     ]
 
 
-def _plan_extras(plan: Plan) -> Iterable[tuple[str, int]]:
+def _plan_extras(plan: Plan) -> Iterator[Callable[[Plan], Plan]]:
     if plan.answer is not None and not plan.answer:
-        yield "answer", -1
+        yield partial(replace, answer=None)
     if any(len(call.id) > MAX_LABEL_CHARACTERS for call in plan.calls):
-        yield "labels", -1
+        yield _shorten_labels
     for position, call in enumerate(plan.calls):
         if call.has_result:
-            yield "result", position
-        yield from ((name, position) for name in call.returns)
+            yield partial(_change_call, position, lambda call: replace(call, result=None, has_result=False))
+        yield from (partial(_change_call, position, partial(_drop_output, name)) for name in call.returns)
 
 
-def drop_extras(pair: Pair, units: Iterable[PlanExtra]) -> Pair:
+def drop_extras(pair: Pair, units: Iterable[PlanChange]) -> Pair:
     """The pair without some of it."""
     plans = list(pair)
-    for number, what, call in units:
-        plan = plans[number]
-        if not isinstance(plan, str):
-            plans[number] = _drop_extra(plan, what, call)
+    for side, change in units:
+        plan = plans[side]
+        plans[side] = plan if isinstance(plan, str) else change(plan)
     return Pair(*plans)
 
 
-def _drop_extra(plan: Plan, what: str, position: int) -> Plan:
-    if position < 0:
-        return _PLAN_CHANGES[what](plan)
-    call = plan.calls[position]
-    if what == "result" and call.has_result:
-        new = replace(call, result=None, has_result=False)
-    else:
-        new = replace(call, returns=tuple(name for name in call.returns if name != what))
-    return replace_calls(plan, (*plan.calls[:position], new, *plan.calls[position + 1 :]))
+def _change_call(position: int, change: Callable[[Call], Call], plan: Plan) -> Plan:
+    calls = (change(call) if index == position else call for index, call in enumerate(plan.calls))
+    return build_plan(calls, plan.answer)
+
+
+def _drop_output(name: str, call: Call) -> Call:
+    return replace(call, returns=tuple(other for other in call.returns if other != name))
 
 
 def _shorten_labels(plan: Plan) -> Plan:
     """The plan with short labels, none of which another call has."""
     short_ids = {call.id for call in plan.calls if len(call.id) <= MAX_LABEL_CHARACTERS}
-    free = (
-        name
-        for name in (f"c{number}" for number in range(1, 2 * len(plan.calls) + 1))
-        if name not in short_ids
-    )
-    calls = (
+    numbered = (f"c{number}" for number in range(1, 2 * len(plan.calls) + 1))
+    free = (name for name in numbered if name not in short_ids)
+    calls = [
         replace(call, id=next(free)) if len(call.id) > MAX_LABEL_CHARACTERS else call for call in plan.calls
-    )
-    return replace_calls(plan, tuple(calls))
-
-
-_PLAN_CHANGES: dict[str, Callable[[Plan], Plan]] = {
-    "answer": lambda plan: replace(plan, answer=None),
-    "labels": _shorten_labels,
-}
+    ]
+    return build_plan(calls, plan.answer)
