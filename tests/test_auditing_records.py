@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner_eval as pe
+from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.comparison.policy.policy import Policy
 from planner_eval.comparison.policy.values import Rule
 from planner_eval.curation.audit.candidates import find_ambiguous_picks, find_picked_literals
-from planner_eval.curation.audit.surplus import QuestionRecord, TwinFinder
-from planner_eval.curation.audit.votes import Answer, find_outvoted_gold, group_answers
+from planner_eval.curation.audit.subject import AuditedRecord
+from planner_eval.curation.audit.surplus import TwinFinder
+from planner_eval.curation.audit.votes import Answer, count_votes, group_answers
 from planner_eval.plan.model import Call, Plan, Ref
 from planner_eval.reading.dialects.read import parse
 from planner_eval.results.findings import GoldFinding
@@ -19,11 +21,11 @@ from tests.conftest import tabled, tables
 TABLES = tables(__file__)
 
 
-def items(*records: tuple[str, str, str]) -> list[QuestionRecord]:
-    return [QuestionRecord(name, question, parse(plan)) for name, question, plan in records]
+def items(*records: tuple[str, str, str]) -> list[AuditedRecord]:
+    return [AuditedRecord(name, parse(plan), question) for name, question, plan in records]
 
 
-def twins(records: list[QuestionRecord]) -> dict[str, list[GoldFinding]]:
+def twins(records: list[AuditedRecord]) -> dict[str, list[GoldFinding]]:
     finder = TwinFinder()
     for number, item in enumerate(records):
         finder.add(number, item)
@@ -56,16 +58,17 @@ def test_the_odd_one_of_a_group_is_named_with_the_others() -> None:
     assert "their plans have 3 shapes" in told["a"][0].message
     plan = parse(SUM)
     answers = [Plan(plan.calls, plan.edges, (("it", Ref(at)),)) for at in (0, 1)]
-    kept = [QuestionRecord("a", "Add 3 to 4.", answers[0]), QuestionRecord("b", "Add 3 to 5.", answers[1])]
+    kept = [AuditedRecord("a", answers[0], "Add 3 to 4."), AuditedRecord("b", answers[1], "Add 3 to 5.")]
     assert "answer with other results" in twins(kept)["a"][0].message
 
 
 def test_values_and_tools_make_no_twins_differ() -> None:
     assert not twins(items(*FOUR[:3]))
     plan = parse("add(x=8, y=7)")
-    assert not twins(
-        [QuestionRecord("a", "Add 1.", parse(SUM), ("add",)), QuestionRecord("b", "Add 2.", plan, ("sum",))]
-    )
+    tools = [Catalog((Tool(name),)) for name in ("add", "sum")]
+    records = [AuditedRecord("a", parse(SUM), "Add 1."), AuditedRecord("b", plan, "Add 2.")]
+    assert twins(records)
+    assert not twins([one._replace(catalog=tools[at]) for at, one in enumerate(records)])
 
 
 @given(st.permutations(FOUR))
@@ -107,22 +110,15 @@ def test_the_text_of_a_number_is_the_number_and_lists_lie_in_lists() -> None:
     assert two.entries in ((0,), (1,))
 
 
-def test_answers_given_beside_the_plan_are_looked_at() -> None:
-    plan = Plan((Call("a", "search"), Call("b", "book", (("hotel", "h-2200"),))))
-    assert not [*find_ambiguous_picks(plan)]
-    assert [one.code for one in find_ambiguous_picks(plan, {0: HOTELS})] == ["gold.candidate"]
-    assert not [
-        *find_ambiguous_picks(plan, {1: HOTELS})
-    ]  # what a call answers is no source of its own values
-
-
 def said(*plans: str | None, models: str = "") -> list[Answer]:
     names = models.split() or [f"m{at}" for at in range(len(plans))]
     return [Answer(f"run{at}", parse(one) if one else None, names[at]) for at, one in enumerate(plans)]
 
 
 def votes(gold: str, answers: list[Answer], policy: Policy | None = None) -> list[GoldFinding]:
-    return [*find_outvoted_gold(parse(gold), answers, policy or Policy())]
+    counted = count_votes(parse(gold), answers, policy or Policy())
+    finding = counted and counted.finding(dict.fromkeys(counted.votes, 1.0))
+    return [finding] if finding else []
 
 
 @tabled("plans, models, confidence")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from planner_eval.base.codes import code_meanings
@@ -233,32 +232,6 @@ def _find_open_value_faults(subject: AuditedRecord) -> Iterable[GoldFinding]:
     return open_values.find_open_value_faults(subject.plan, subject.open_values, subject.catalog)
 
 
-class _TwinAuditor:
-    """Records with a question beside each other."""
-
-    def __init__(self) -> None:
-        self._twins = surplus.TwinFinder()
-        self._last: tuple[Catalog | None, bytes] = (None, b"")
-
-    def add(self, number: int, subject: AuditedRecord) -> None:
-        if subject.query is not None:
-            tools = self._tools(subject.catalog)
-            self._twins.add(
-                number, surplus.QuestionRecord(subject.record, subject.query, subject.plan, tools)
-            )
-
-    def found(self) -> Iterable[tuple[int, GoldFinding]]:
-        return self._twins.found()
-
-    def _tools(self, catalog: Catalog | None) -> bytes:
-        """What tells the tools on offer apart; records of one catalog mostly follow one another."""
-        if catalog is not self._last[0]:
-            tools = catalog.tools if catalog is not None else ()
-            names = repr(sorted((tool.app or "", tool.name) for tool in tools))
-            self._last = (catalog, blake2b(names.encode("utf-8", "surrogatepass"), digest_size=8).digest())
-        return self._last[1]
-
-
 AUDITS: tuple[Audit, ...] = (
     Audit(CATALOG_CODES, _find_contradictions),
     Audit(open_values.CODES, _find_open_value_faults),
@@ -271,7 +244,7 @@ AUDITS: tuple[Audit, ...] = (
 
 
 SET_AUDITS: tuple[SetAudit, ...] = (
-    SetAudit(surplus.TWIN_CODES, _TwinAuditor),
+    SetAudit(surplus.TWIN_CODES, surplus.TwinFinder),
     SetAudit(disagreements.CODES, disagreements.DisagreementFinder),
     SetAudit(votes.CODES, votes.OutvotedFinder),
 )

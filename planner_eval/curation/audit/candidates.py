@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from planner_eval.base.named_tuple import NamedTuple
@@ -48,14 +48,11 @@ class PickedLiteral(NamedTuple):
     among: int
 
 
-def find_picked_literals(
-    plan: Plan, observations: Mapping[int, Value] | None = None
-) -> Iterator[PickedLiteral]:
+def find_picked_literals(plan: Plan) -> Iterator[PickedLiteral]:
     """The literals of a plan that entries of an earlier answer's list hold, each where it is rarest.
 
     Args:
-        plan: A plan with recorded results, or any with `observations`.
-        observations: What the tools answered, by the position of the call; the plan's own when left out.
+        plan: A plan with recorded results.
 
     >>> from planner_eval.plan.model import Call
     >>> hotels = [{"id": "h-17", "price": 120}, {"id": "h-23", "price": 90}]
@@ -63,16 +60,16 @@ def find_picked_literals(
     >>> [(pick.value, pick.entries, pick.among) for pick in find_picked_literals(Plan(asked))]
     [('h-23', (1,), 2)]
     """
-    if observations is None:
-        observations = {position: call.result for position, call in enumerate(plan.calls) if call.has_result}
     literal_keys = {_lookup_key(value) for _, _, value in _distinctive_literals(plan)}
     places_by_source = {
-        position: _find_entries(answer, literal_keys) for position, answer in observations.items()
+        position: _find_entries(call.result, literal_keys)
+        for position, call in enumerate(plan.calls)
+        if call.has_result
     }
     for position, name, value in _distinctive_literals(plan):
         candidates = [
             (source, path, entries, among)
-            for source in sorted(places_by_source)
+            for source in places_by_source
             if source < position
             for path, (entries, among) in places_by_source[source].get(_lookup_key(value), {}).items()
         ]
@@ -84,9 +81,7 @@ def find_picked_literals(
             yield PickedLiteral(position, name, value, source, path, tuple(entries), among)
 
 
-def find_ambiguous_picks(
-    plan: Plan, observations: Mapping[int, Value] | None = None, query: str | None = None
-) -> Iterator[GoldFinding]:
+def find_ambiguous_picks(plan: Plan, query: str | None = None) -> Iterator[GoldFinding]:
     """Literals of a recorded conversation that were picked where another pick would have been as right.
 
     - ``gold.candidate``: an entry that is not the first of the list it was taken from: ``medium`` where the
@@ -97,8 +92,7 @@ def find_ambiguous_picks(
     A value that the query says is no pick, nor is one that every entry holds.
 
     Args:
-        plan: The gold plan, with recorded results, or any with `observations`.
-        observations: What the tools answered, by the position of the call; the plan's own when left out.
+        plan: The gold plan, with recorded results.
         query: What is asked.
 
     >>> from planner_eval.plan.model import Call
@@ -109,7 +103,7 @@ def find_ambiguous_picks(
     medium hotel is 'h-23', the 2nd of 2 that search returned (at *.id); the question does not say which
     """
     question = Question(query) if query else None
-    for pick in find_picked_literals(plan, observations):
+    for pick in find_picked_literals(plan):
         if pick.among < 2 or len(pick.entries) == pick.among:
             continue
         if question is not None and question.grounds(pick.value, pick.argument) is not None:

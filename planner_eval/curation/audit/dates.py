@@ -162,7 +162,7 @@ _HOUR_WORDS: dict[str, int] = {**TABLES["numbers"], **TABLES["hours"]}
 
 
 def moments(text: str, *, written: bool = False) -> Moments:
-    """What a text says of days and times of day.
+    """What a text says of days and times of day, of each kind no more than :data:`MAX_MENTIONS`.
 
     Args:
         text: The text.
@@ -173,10 +173,13 @@ def moments(text: str, *, written: bool = False) -> Moments:
     ([(5, 3, 2024), (8, 3, 2024)], (330, 1050), 4)
     """
     relative, lasting = _RELATIVE_TIME.search(text), _PERIOD_WORDS.search(text)
-    clocks = tuple(_find_clock_times(text, written))
+    weekdays = (
+        (WEEKDAYS[match["name"].casefold()], match.span()) for match in _WEEKDAY_PATTERN.finditer(text)
+    )
+    clocks = tuple(islice(_find_clock_times(text, written), MAX_MENTIONS))
     return Moments(
-        tuple(_days(text)),
-        tuple((_weekday_number(match["name"]), match.span()) for match in _WEEKDAY_PATTERN.finditer(text)),
+        tuple(islice(_days(text), MAX_MENTIONS)),
+        tuple(islice(weekdays, MAX_MENTIONS)),
         clocks,
         relative.span() if relative else None,
         lasting.span() if lasting else None,
@@ -200,10 +203,6 @@ def _find_vague_words(text: str, clocks: Sequence[ClockTime]) -> Iterator[tuple[
             index += 1
         if index == len(covered_spans) or match.start() < covered_spans[index][0]:
             yield match[0].casefold(), match.span()
-
-
-def _weekday_number(name: str) -> int:
-    return WEEKDAYS[name.casefold()]
 
 
 def _days(text: str) -> Iterator[Day]:
@@ -397,20 +396,18 @@ def _is_bound_of_day(value: Moments, question_moments: Moments) -> bool:
 def day_ground(value: Moments, question_moments: Moments, amounts: Sequence[Amount]) -> Ground | None:
     """What grounds the day of a value alone; the arguments are those of :func:`moment_ground`."""
     days = value.days[:4]
-    named = {weekday for weekday, _ in value.weekdays[:MAX_MENTIONS]}
+    named = {weekday for weekday, _ in value.weekdays}
     if (
         named
         and question_moments.weekdays
-        and not named & {weekday for weekday, _ in question_moments.weekdays[:MAX_MENTIONS]}
+        and not named & {weekday for weekday, _ in question_moments.weekdays}
     ):
         return None
-    fitting = [
-        other for day in days for other in question_moments.days[:MAX_MENTIONS] if _is_same_day(day, other)
-    ]
+    fitting = [other for day in days for other in question_moments.days if _is_same_day(day, other)]
     if fitting:
         return Ground("day", next((day for day in fitting if day.day is not None), fitting[0]).span)
     dates = [when for day in days if (when := date_of(day)) is not None]
-    for weekday, span in question_moments.weekdays[:MAX_MENTIONS]:
+    for weekday, span in question_moments.weekdays:
         if any(
             when.weekday() == weekday and not _is_beside_own_date(span, question_moments, when)
             for when in dates
@@ -483,10 +480,10 @@ def is_adjacent_day(value: Moments, question_moments: Moments, shifts: Sequence[
 
 def _clock_ground(value: Moments, question_moments: Moments) -> Ground | None:
     times = {time % 1440 for clock in value.clocks[:4] for time in clock.times}
-    for clock in question_moments.clocks[:MAX_MENTIONS]:
+    for clock in question_moments.clocks:
         if any(time % 1440 in times for time in clock.times):
             return Ground("time", clock.span)
-    exact = {clock.times[0] for clock in question_moments.clocks[:MAX_MENTIONS] if len(clock.times) == 1}
+    exact = {clock.times[0] for clock in question_moments.clocks if len(clock.times) == 1}
     if any((time + 720) % 1440 in exact for time in times):
         return None
     for word, span in question_moments.vague:

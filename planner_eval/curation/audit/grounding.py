@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Any
 
 from planner_eval.base.limits import Span
@@ -457,30 +458,20 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
     question = Question(query) if isinstance(query, str) else query
     if not question.words:
         return
-    by_call: dict[int, list[Literal]] = {}
-    for literal in literals(plan, question, catalog):
-        by_call.setdefault(literal.call, []).append(literal)
-    grounded = [
-        literal.ground
-        for call_literals in by_call.values()
-        for literal in call_literals
-        if literal.ground is not None
-    ]
-    claimed = [ground.span for ground in grounded if ground.span is not None]
-    all_values = {literal.value for call_literals in by_call.values() for literal in call_literals}
+    plan_literals = list(literals(plan, question, catalog))
+    claimed = [literal.ground.span for literal in plan_literals if literal.ground and literal.ground.span]
+    all_values = {literal.value for literal in plan_literals}
     values_by_argument: dict[tuple[str, str], list[Value]] = {}
-    for position, call_literals in by_call.items():
-        for literal in call_literals:
-            values_by_argument.setdefault((plan.calls[position].tool, literal.argument), []).append(
-                literal.value
-            )
+    for literal in plan_literals:
+        key = plan.calls[literal.call].tool, literal.argument
+        values_by_argument.setdefault(key, []).append(literal.value)
     texts = [
         text
         for tool in (catalog.tools if catalog is not None else ())
         for text in (tool.description, *(parameter.description for parameter in tool.parameters))
     ]
-    for position, call_literals in by_call.items():
-        call = plan.calls[position]
+    for position, group in groupby(plan_literals, key=attrgetter("call")):
+        call, call_literals = plan.calls[position], list(group)
         if (call_finding := find_unasked_call(call, position, call_literals, question, claimed)) is not None:
             yield call_finding
             continue

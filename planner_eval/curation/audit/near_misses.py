@@ -240,7 +240,7 @@ def stated_today(question: Question) -> date | None:
     match = _TODAY.search(question.text)
     if match is None:
         return None
-    for day in question.moments.days[:MAX_MENTIONS]:
+    for day in question.moments.days:
         if 0 <= day.span[0] - match.end() <= 2 and (when := date_of(day)) is not None:
             return when
     return None
@@ -263,7 +263,7 @@ def find_other_day(value: Value, question: Question) -> NearMiss | None:
     if today is None or _UNDECIDED.search(question.text):
         return None
     meant = [*_decided_days(question.text, question.moments, today)]
-    stated = [when for day in question.moments.days[:MAX_MENTIONS] for when in _possible_dates(day, today)]
+    stated = [when for day in question.moments.days for when in _possible_dates(day, today)]
     if not meant or any(when in stated or any(when == other for other, _ in meant) for when in dates):
         return None
     quoted = meant[0][1]

@@ -102,7 +102,7 @@ class Question:
         )
         first_amounts = tuple(islice(outside_codes, MAX_MENTIONS + 1))
         self._cut = self._cut or len(first_amounts) > MAX_MENTIONS
-        return first_amounts
+        return first_amounts[:MAX_MENTIONS]
 
     @cached_property
     def moments(self) -> Moments:
@@ -197,8 +197,7 @@ class Question:
     def _timed(self, span: Span) -> bool:
         """Whether a time of day is said there, of which "pm" may be a part that the value lacks."""
         return any(
-            clock.span[0] < span[1] and span[0] < clock.span[1] < span[1] + 6
-            for clock in self.moments.clocks[:MAX_MENTIONS]
+            clock.span[0] < span[1] and span[0] < clock.span[1] < span[1] + 6 for clock in self.moments.clocks
         )
 
     # ------------------------------------------------------------ words
@@ -298,7 +297,7 @@ class Question:
             return span
         if word.form.isdecimal() and len(word.form) < 15:
             return next(
-                (amount.span for amount in self.amounts[:MAX_MENTIONS] if amount.value == int(word.form)),
+                (amount.span for amount in self.amounts if amount.value == int(word.form)),
                 None,
             )
         relative = next(
@@ -338,8 +337,8 @@ class Question:
 
     def _stated_times(self, text: str) -> dict[int, Span]:
         """Where the question says the times of day of a text in another form, by the text's offset: "3pm"."""
-        stated = {t: clock.span for clock in self.moments.clocks[:MAX_MENTIONS] for t in clock.times}
-        clocks = moments(text, written=True).clocks[:MAX_MENTIONS] if stated else ()
+        stated = {t: clock.span for clock in self.moments.clocks for t in clock.times}
+        clocks = moments(text, written=True).clocks if stated else ()
         return {
             offset: stated[time]
             for clock in clocks
@@ -439,7 +438,7 @@ class Question:
         for clock in self.moments.clocks[:20]:
             if number in [time / 60 for time in clock.times]:
                 return Ground("time", clock.span)
-        for amount, other in pairwise(self.amounts[:MAX_MENTIONS]):
+        for amount, other in pairwise(self.amounts):
             span = (amount.span[0], other.span[1])
             between = self.text[amount.span[1] : other.span[0]]
             if between in ("", " ", "*", " * ") and abs(amount.value * other.value - number) <= 1e-5 * abs(

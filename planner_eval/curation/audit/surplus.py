@@ -7,11 +7,11 @@ without the call, the plan comes to the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_count, shorten
@@ -24,6 +24,9 @@ from planner_eval.plan.graph import blocked_positions, circles
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved
 from planner_eval.reading.files.context import question_template
 from planner_eval.results.findings import Confidence, GoldFinding
+
+if TYPE_CHECKING:
+    from planner_eval.catalogs.catalog import Catalog
 
 # ----------------------------------------------------------------------
 # Calls that gold makes for nothing: results that nobody gets, equal calls, values that are there already.
@@ -200,22 +203,6 @@ MAX_NAMED_RECORDS = 4
 """So many records are named in a message and in `related`, the first ones."""
 
 
-class QuestionRecord(NamedTuple):
-    """One record.
-
-    Args:
-        record: Its name.
-        question: What is asked.
-        plan: Its gold plan.
-        tools: What tells the tools on offer apart, e.g. their names: only records with the same are twins.
-    """
-
-    record: str
-    question: str
-    plan: Plan
-    tools: Hashable = None
-
-
 class ShapeSummary(NamedTuple):
     """What is told of plans of one shape.
 
@@ -237,10 +224,10 @@ class _QuestionGroup:
         self.items: list[tuple[int, str, str]] = []
         self.english = True
 
-    def add(self, number: int, item: QuestionRecord, shape: str) -> None:
+    def add(self, number: int, record: str, question: str, shape: str) -> None:
         if self.english and self.items and self.items[0][2] != shape:
-            self.english = is_readable([*words(item.question)])
-        self.items.append((number, item.record, shape))
+            self.english = is_readable([*words(question)])
+        self.items.append((number, record, shape))
 
 
 class TwinFinder:
@@ -257,7 +244,7 @@ class TwinFinder:
     >>> from planner_eval.reading.dialects.read import parse
     >>> twins = TwinFinder()
     >>> for place, plan in enumerate(["f(x=3)", "f(x=5)", "g(x=7)"]):
-    ...     twins.add(place, QuestionRecord(f"q{place}", f"Take {place} off.", parse(plan)))
+    ...     twins.add(place, AuditedRecord(f"q{place}", parse(plan), f"Take {place} off."))
     >>> [(place, found.related) for place, found in twins.found()]
     [(2, ('q0', 'q1'))]
     """
@@ -265,37 +252,45 @@ class TwinFinder:
     def __init__(self) -> None:
         self._shapes = EquivalenceClasses(values=False)
         self._sketches: dict[str, ShapeSummary] = {}
-        self._groups: dict[tuple[bytes, Hashable], _QuestionGroup] = {}
+        self._groups: dict[tuple[bytes, bytes], _QuestionGroup] = {}
+        self._last_tools: tuple[Catalog | None, bytes] = (None, b"")
 
-    def add(self, number: int, item: QuestionRecord) -> None:
-        """Look at one more record.
-
-        Args:
-            number: Its number.
-            item: The record.
-        """
-        shape = self._shapes.of(item.plan)
+    def add(self, number: int, subject: AuditedRecord) -> None:
+        """Look at one more record, if it asks something; `number` is its position."""
+        if subject.query is None:
+            return
+        shape = self._shapes.of(subject.plan)
         if shape not in self._sketches:
-            self._sketches[shape] = self._sketch(item.plan, shape)
-        template = question_template(item.question).encode("utf-8", "surrogatepass")
-        key = blake2b(template, digest_size=16).digest(), item.tools
-        self._groups.setdefault(key, _QuestionGroup()).add(number, item, shape)
+            self._sketches[shape] = self._sketch(subject.plan, shape)
+        key = _digest(question_template(subject.query)), self._tools(subject.catalog)
+        group = self._groups.setdefault(key, _QuestionGroup())
+        group.add(number, subject.record, subject.query, shape)
 
     def found(self) -> Iterator[tuple[int, GoldFinding]]:
         """The findings, each with the number of its record."""
         for group in self._groups.values():
             yield from _find_odd_plans(group, self._sketches)
 
+    def _tools(self, catalog: Catalog | None) -> bytes:
+        """What tells the tools on offer apart; records of one catalog mostly follow one another."""
+        if catalog is not self._last_tools[0]:
+            tools = catalog.tools if catalog is not None else ()
+            names = repr(sorted((tool.app or "", tool.name) for tool in tools))
+            self._last_tools = catalog, _digest(names)
+        return self._last_tools[1]
+
     def _sketch(self, plan: Plan, shape: str) -> ShapeSummary:
         tools = tuple(call.tool for call in plan.calls)
         argument_names = tuple(sorted((call.tool, name) for call in plan.calls for name, _ in call.arguments))
         return ShapeSummary(
-            tools, argument_names, shape if plan.answer is None else self._shapes.of(_drop_answer(plan))
+            tools,
+            argument_names,
+            shape if plan.answer is None else self._shapes.of(replace(plan, answer=None)),
         )
 
 
-def _drop_answer(plan: Plan) -> Plan:
-    return replace(plan, answer=None)
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _find_odd_plans(

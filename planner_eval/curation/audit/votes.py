@@ -125,37 +125,6 @@ class OutvotedGold(NamedTuple):
         return GoldFinding(self.code, self.message, sure, share=round(share, 3), operations=self.operations)
 
 
-def find_outvoted_gold(
-    gold: Plan,
-    answers: Sequence[Answer],
-    policy: Policy = DEFAULT_POLICY,
-    right: Sequence[tuple[Plan, Terms]] = (),
-    catalog: Catalog | None = None,
-) -> Iterator[GoldFinding]:
-    """Whether models agree with one another on a plan that is not gold's; each has the same weight.
-
-    Told where two runs or more gave one plan that is not gold's, more models than gave gold's. ``medium``
-    where it is the plan of three different models or more, and of half of all that answered; else ``low``.
-    Never ``high``: models may share a mistake, and runs of one model do.
-
-    Args:
-        gold: The gold plan.
-        answers: What the runs said.
-        policy: How values compare.
-        right: What the record says is as right: its plans with what they leave open.
-        catalog: The tools, by whose names those are read that a model wrote with other signs.
-
-    >>> from planner_eval.reading.dialects.read import parse
-    >>> said = [Answer(name, parse("g(x=1)"), name) for name in ("a-7b", "b-9b", "c-70b")]
-    >>> for found in find_outvoted_gold(parse("f(x=1)"), said): print(found.confidence, found.message)
-    medium 3 of 3 models agree on a plan that differs from gold: g instead of f (a-7b, b-9b, c-70b)
-    """
-    outvoted = count_votes(gold, answers, policy, right, catalog)
-    finding = outvoted.finding(dict.fromkeys(outvoted.votes, 1.0)) if outvoted is not None else None
-    if finding is not None:
-        yield finding
-
-
 def count_votes(
     gold: Plan,
     answers: Sequence[Answer],
@@ -163,7 +132,18 @@ def count_votes(
     right: Sequence[tuple[Plan, Terms]] = (),
     catalog: Catalog | None = None,
 ) -> OutvotedGold | None:
-    """The votes on a record; None where fewer than two runs gave a plan. Arguments are as above.
+    """The votes on a record; None where fewer than two runs gave a plan.
+
+    Gold is outvoted where two runs or more gave one plan that is not gold's, more models than gave gold's:
+    ``medium`` where it is the plan of three different models or more, and of half of all that answered; else
+    ``low``. Never ``high``: models may share a mistake, and runs of one model do.
+
+    Args:
+        gold: The gold plan.
+        answers: What the runs said.
+        policy: How values compare.
+        right: What the record says is as right: its plans with what they leave open.
+        catalog: The tools, by whose names those are read that a model wrote with other signs.
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> answers = [Answer(name, parse("math_add(x=1)"), name) for name in "ab"]
