@@ -11,8 +11,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.dates import MONTHS, WEEKDAYS
 from planner_eval.curation.audit.literals import Amount
-from planner_eval.curation.audit.vocabulary import TABLES
-from planner_eval.curation.audit.words import MAX_MENTIONS, Ground
+from planner_eval.curation.audit.words import MAX_MENTIONS, TABLES, Ground
 from planner_eval.reading.files.context import DAY, MONTH, WEEKDAY
 
 

@@ -28,9 +28,11 @@ from planner_eval.curation.audit.audits import (
 from planner_eval.curation.audit.doubts import (
     GoldDoubt,
     KeptDoubt,
+    are_identifiers_kept_elsewhere,
     find_schema_fault,
     fold_schema_faults,
     tool_uses,
+    weigh_without_references,
 )
 from planner_eval.curation.audit.near_misses import is_program_name
 from planner_eval.curation.audit.open_values import (
@@ -41,7 +43,6 @@ from planner_eval.curation.audit.open_values import (
 )
 from planner_eval.curation.audit.outcome import describe_unusable_options, lacks_tools, read_expected_answer
 from planner_eval.curation.audit.subject import AuditedRecord
-from planner_eval.curation.audit.value_sources import are_identifiers_kept_elsewhere, weigh_without_references
 from planner_eval.curation.audit.words import is_readable, words
 from planner_eval.curation.sets import Questions, SetItem
 from planner_eval.execution.program import Options, PlanWithState

@@ -31,14 +31,14 @@ from planner_eval.curation.audit.literals import (
 )
 from planner_eval.curation.audit.near_misses import (
     find_described_choice,
+    find_misspelt_name,
     find_near_text,
     find_other_day,
+    find_other_place_name,
     is_described,
 )
-from planner_eval.curation.audit.other_names import find_misspelt_name, find_other_place_name
 from planner_eval.curation.audit.question import Question
-from planner_eval.curation.audit.vocabulary import word_set
-from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, words
+from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, word_set, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 

@@ -11,8 +11,7 @@ from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.policy.values import normalise_number
 from planner_eval.curation.audit.quantities import scientific_numbers
-from planner_eval.curation.audit.vocabulary import TABLES
-from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground
+from planner_eval.curation.audit.words import FUNCTION_WORDS, TABLES, Ground
 from planner_eval.plan.model import Call, Ref, Unresolved, Value, leaves
 from planner_eval.reading.files.context import NUMBER_WORD
 

@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
-from planner_eval.curation.audit.vocabulary import TABLES
-from planner_eval.curation.audit.words import Ground
+from planner_eval.curation.audit.words import TABLES, Ground
 
 # ----------------------------------------------------------------------
 # Units, by what they measure: how many of the smallest one of the row each is.

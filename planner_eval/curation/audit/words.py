@@ -1,4 +1,7 @@
-"""Words of a text with their places, in a form in which inflected ones meet; flags and their denials."""
+"""Words of a text with their places, in a form in which inflected ones meet; flags and their denials.
+
+The words and units that questions are read by stand in ``data/english.toml``.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,29 @@ import re
 import tomllib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 from unicodedata import combining, normalize
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.resources import read
 from planner_eval.base.text import count_shared_letters, differing_letters, is_swap
-from planner_eval.curation.audit.vocabulary import word_set
+
+TABLES: dict[str, Any] = tomllib.loads(read("data/english.toml"))
+"""Numbers by word, and other tables, by the names that they have there."""
+
+
+def word_set(name: str) -> frozenset[str]:
+    """The words of a list.
+
+    Args:
+        name: The list's name.
+
+    >>> "without" in word_set("denial_words")
+    True
+    """
+    return frozenset(TABLES[name].split())
+
 
 # ----------------------------------------------------------------------
 # Words of a text with their places, in a form in which inflected ones meet, and other names of things.

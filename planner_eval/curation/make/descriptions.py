@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from planner_eval.base.text import format_ordinal, name_words, one_line
 from planner_eval.catalogs.catalog import Catalog, Tool
-from planner_eval.curation.audit.vocabulary import TABLES
+from planner_eval.curation.audit.words import TABLES
 from planner_eval.curation.make.record import Made
 from planner_eval.plan.model import (
     WHOLE_RESULT_NAMES,

@@ -12,7 +12,7 @@ from planner_eval.base.text import differing_letters, edit_distance, is_swap, na
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
-from planner_eval.curation.audit.vocabulary import TABLES
+from planner_eval.curation.audit.words import TABLES
 from planner_eval.curation.suggest.faults import has_declared_output
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, references
 
@@ -334,25 +334,14 @@ class Producers:
         self.plan = plan
         self.texts = catalog.text_values
         self.tools: list[Tool | None] = [find_tool(call, catalog) for call in plan.calls]
-        self._used: Counter[tuple[int, Path]] = Counter()
-        self._taken: Counter[int] = Counter()
-        self._paths: list[dict[Path, None]] = [{} for _ in plan.calls]
-        named = [
-            (position, name, value)
-            for position, call in enumerate(plan.calls)
-            for name, value in call.arguments
-        ]
-        for position, _, value in [
-            *named,
-            *((len(plan.calls), name, value) for name, value in plan.answer or ()),
-        ]:
-            for _, ref in references(value):
-                if isinstance(ref, Ref) and ref.call < position:
-                    self._used[ref.call, ref.path] += 1
-                    self._taken[ref.call] += 1
-                    self._paths[ref.call][ref.path] = None
+        self._used: list[dict[Path, None]] = [{} for _ in plan.calls]
+        for position, arguments in enumerate([*(call.arguments for call in plan.calls), plan.answer or ()]):
+            for _, value in arguments:
+                for _, ref in references(value):
+                    if isinstance(ref, Ref) and ref.call < position:
+                        self._used[ref.call][ref.path] = None
         whole_paths = Counter(
-            ref for call, ref in self._used if len(ref) == 1 and ref[0] in WHOLE_RESULT_NAMES
+            path for paths in self._used for path in paths if len(path) == 1 and path[0] in WHOLE_RESULT_NAMES
         )
         self._whole: Path = whole_paths.most_common(1)[0][0] if whole_paths else ()
 
@@ -366,7 +355,7 @@ class Producers:
             paths |= dict.fromkeys((name,) for name in call.returns[:_MAX_OUTPUTS])
             if tool is None or tool.only_output == "" or not paths:
                 paths[self._whole] = None
-        paths |= self._paths[position]
+        paths |= self._used[position]
         yield from paths
 
     def candidates(self, target: ExpectedOutput) -> list[OutputCandidate]:
@@ -412,24 +401,20 @@ class Producers:
         last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
         generic = not last or last in WHOLE_RESULT_NAMES
         reasons: list[tuple[float, str]] = []
-        named = 0.0 if generic else name_similarity(target.argument, last)
-        if named > 0.6:
-            reasons.append((named, f"{last} has a name like the argument's"))
-        meaning = max(
-            0.0 if generic else 0.5 * named,
-            0.6 * name_similarity(target.argument, call.name) if generic else 0.0,
-        )
-        score = 0.22 + (0.25 * named if not generic else 0.08 + 0.12 * meaning)
+        likeness = name_similarity(target.argument, call.name if generic else last)
+        if likeness > 0.6 and not generic:
+            reasons.append((likeness, f"{last} has a name like the argument's"))
+        score = 0.22 + (0.08 + 0.12 * (0.6 * likeness) if generic else 0.25 * likeness)
         score += 0.08 if _has_same_kind(output, target.type) else 0.0
-        score += 0.2 if named > 0.99 and not generic else 0.0
-        free = not self._taken[ref.call]
+        score += 0.2 if likeness > 0.99 and not generic else 0.0
+        free = not self._used[ref.call]
         if free:
             score += 0.22
-        elif not self._used[ref.call, ref.path]:
+        elif ref.path not in self._used[ref.call]:
             score += 0.03
         score += 0.1 / (target.call - ref.call) if target.call > ref.call else 0.0
         score += self._as_written(ref, target, last, reasons)
-        if generic and name_similarity(target.argument, call.name) > 0.6:
+        if likeness > 0.6 and generic:
             reasons.append((0.65, f"{call.name} has a name like the argument's"))
         has_evidence = bool(reasons)
         if not self._known(ref):

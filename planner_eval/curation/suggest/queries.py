@@ -11,8 +11,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
-from planner_eval.curation.audit.vocabulary import word_set
-from planner_eval.curation.audit.words import QUOTED
+from planner_eval.curation.audit.words import QUOTED, word_set
 from planner_eval.curation.suggest.candidates import words
 from planner_eval.curation.suggest.values import (
     CURRENCIES,

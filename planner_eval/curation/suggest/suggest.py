@@ -428,44 +428,36 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
     """A model's answer as a mend; None where it does not belong to the fault."""
     if fault.call is None:
         return None
-    call, why = plan.calls[fault.call], fault.code
+    call, name = plan.calls[fault.call], fault.argument
+
+    def fix(says: str, *operations: Mapping[str, Any]) -> Fix:
+        full = tuple(
+            {"op": operation["op"], "id": call.id, **operation, "why": fault.code} for operation in operations
+        )
+        return Fix(full, says, "the model suggests this", _MODEL_SCORE, "model")
+
     if key == "tool":
-        app, _, name = value.rpartition(".")
-        matches = tools.catalog.find(value) or tools.catalog.find(name, app or None)
-        if not matches:
+        app, _, bare = value.rpartition(".")
+        tool = next(iter(tools.catalog.find(value) or tools.catalog.find(bare, app or None)), None)
+        if tool is None:
             return None
-        tool = matches[0]
-        operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": why}
-        return Fix((operation,), f"call {tool.full_name}", "the model suggests this", _MODEL_SCORE, "model")
-    name = fault.argument
+        return fix(f"call {tool.full_name}", {"op": "rename", "app": tool.app, "name": tool.name})
     if name is None or len(dict(call.arguments)) < len(call.arguments):
         return None
     old: dict[str, Any] = {key: value_data(argument, plan) for key, argument in call.arguments}
     if key == "argument":
         if name not in old or value in old:
             return None  # what is given under the other name would be lost
-        operations = (
-            {"op": "unset", "id": call.id, "argument": name, "why": why},
-            {"op": "set", "id": call.id, "argument": value, "value": old[name], "why": why},
-        )
-        return Fix(
-            operations,
+        return fix(
             f"rename {shorten(name, 40)} to {shorten(value, 40)}",
-            "the model suggests this",
-            _MODEL_SCORE,
-            "model",
+            {"op": "unset", "argument": name},
+            {"op": "set", "argument": value, "value": old[name]},
         )
     if name in old and fault.code == "check.missing_argument":
         return None
-    set_ = {"op": "set", "id": call.id, "argument": name, "value": value, "why": why}
     value_text = shorten(json.dumps(value, ensure_ascii=False), 60)
-    return Fix(
-        (set_,),
-        f"{'set' if name in old else 'give'} {shorten(name, 40)} = {value_text}",
-        "the model suggests this",
-        _MODEL_SCORE,
-        "model",
-    )
+    says = f"{'set' if name in old else 'give'} {shorten(name, 40)} = {value_text}"
+    return fix(says, {"op": "set", "argument": name, "value": value})
 
 
 # ----------------------------------------------------------------------

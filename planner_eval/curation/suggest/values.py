@@ -12,7 +12,7 @@ from planner_eval.base.limits import DEFAULT_LIMITS
 from planner_eval.catalogs.catalog import ANY, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.dates import normalise_date, possible_dates
-from planner_eval.curation.audit.vocabulary import TABLES, word_set
+from planner_eval.curation.audit.words import TABLES, word_set
 from planner_eval.curation.suggest.candidates import (
     are_opposites,
     find_stray_words,
