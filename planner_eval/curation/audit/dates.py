@@ -443,16 +443,22 @@ def _find_shifted_day(when: date, question_moments: Moments, amounts: Sequence[A
     """A day that the question names, so many days, nights or weeks before or after another."""
     lengths = {1.0, 7.0} | {amount.value * unit for amount in amounts[:_MAX_TRIED] for unit in (1, 7)}
     for length in sorted(lengths):
-        for shift in (-length, length) if 0 < length < 1000 and length == int(length) else ():
-            try:
-                other = when + timedelta(days=shift)
-            except OverflowError:
-                continue
-            moved = Day(other.day, other.month, other.year, (0, 0))
-            for day in question_moments.days[:_MAX_TRIED]:
-                if day.day is not None and _is_same_day(moved, day):
-                    return day.span
+        if 0 < length < 1000 and length == int(length):
+            for shift in (-length, length):
+                if (span := _find_day_beside(when, shift, question_moments)) is not None:
+                    return span
     return None
+
+
+def _find_day_beside(when: date, shift: float, question_moments: Moments) -> Span | None:
+    """A day that the question names so many days after a date."""
+    try:
+        other = when + timedelta(days=shift)
+    except OverflowError:
+        return None
+    moved = Day(other.day, other.month, other.year, (0, 0))
+    named_days = (day for day in question_moments.days[:_MAX_TRIED] if day.day is not None)
+    return next((day.span for day in named_days if _is_same_day(moved, day)), None)
 
 
 def is_adjacent_day(value: Moments, question_moments: Moments, shifts: Sequence[int] = (-1, 1)) -> bool:
@@ -463,18 +469,11 @@ def is_adjacent_day(value: Moments, question_moments: Moments, shifts: Sequence[
         question_moments: What the question says of days and times.
         shifts: How many days the value may lie from it.
     """
-    for when in filter(None, map(date_of, value.days[:4])):
-        for shift in shifts:
-            try:
-                other = when - timedelta(days=shift)
-            except OverflowError:
-                continue
-            moved = Day(other.day, other.month, other.year, (0, 0))
-            if any(
-                day.day is not None and _is_same_day(moved, day) for day in question_moments.days[:_MAX_TRIED]
-            ):
-                return True
-    return False
+    return any(
+        _find_day_beside(when, -shift, question_moments) is not None
+        for when in filter(None, map(date_of, value.days[:4]))
+        for shift in shifts
+    )
 
 
 def _clock_ground(value: Moments, question_moments: Moments) -> Ground | None:

@@ -429,14 +429,11 @@ def ask_for(  # noqa: PLR0913 - the options of a public function
         ]
 
 
-def template_for(
-    made: Iterable[Made], *, wanted: QuestionSettings = _DEFAULT_SETTINGS
-) -> list[Made | NoQuestion]:
+def template_for(made: Iterable[Made]) -> list[Made | NoQuestion]:
     """Tell plans in plain English without a model; what is told passes the same checks but the judge's.
 
     Args:
         made: The plans with their tools.
-        wanted: What questions have to be; only what needs no model is looked at.
 
     Returns:
         One a plan, in their order: the record with its ``query``, marked in its ``notes`` as told by a
@@ -451,7 +448,7 @@ def template_for(
     results: list[Made | NoQuestion] = []
     for made_plan in made:
         text = phrase_request(made_plan, partial(is_plain, made=made_plan)) if made_plan.plan.calls else ""
-        lacking = wanted.lacks(text, made_plan)
+        lacking = _DEFAULT_SETTINGS.lacks(text, made_plan)
         if lacking:
             message = "; ".join(flaw.message for flaw in lacking)
             tried = {"text": one_line(text, 1000), "lacks": [flaw._asdict() for flaw in lacking]}

@@ -158,7 +158,9 @@ class PlanMaker:
     def _drawn(self, wish: Wish | None, random: Random) -> tuple[Node, ...] | Refusal:
         """A skeleton and its tools."""
         order = self.order
-        wishes = _set_pattern(order.wishes, wish.shape) if wish is not None and wish.shape else order.wishes
+        wishes = (
+            replace(order.wishes, pattern=wish.shape) if wish is not None and wish.shape else order.wishes
+        )
         draw = draw_skeleton if wishes.pattern is None else draw_patterned_skeleton
         needs = draw(wishes, order.graph.most_in, random)
         if needs is None:
@@ -319,11 +321,6 @@ class PlanMaker:
 
 def _add_result(call: Call, value: Any) -> Call:
     return call if value is NO_VALUE else replace(call, result=value, has_result=True)
-
-
-def _set_pattern(wishes: Wishes, pattern: str) -> Wishes:
-    fields = {name: getattr(wishes, name) for name in wishes.__dataclass_fields__}
-    return Wishes(**{**fields, "pattern": pattern})
 
 
 def _plan_without_values(nodes: Sequence[Node], graph: ToolGraph) -> Plan:

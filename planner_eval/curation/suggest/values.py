@@ -92,6 +92,10 @@ class Interpretation(NamedTuple):
     reason: str
     score: float
 
+    def within(self, what: str, factor: float) -> Interpretation:
+        """The same of what holds it: less sure by a factor."""
+        return self._replace(reason=f"{what}; {self.reason}", score=factor * self.score)
+
 
 def find_interpretations(
     value: Value, kind: Type, validator: ValueChecker, about: str = ""
@@ -113,7 +117,8 @@ def find_interpretations(
     ['Economy']
     """
     meanings_by_text: dict[str, Interpretation] = {}
-    for reading in sorted(_readings(value, kind, validator, 0, about), key=lambda reading: -reading.score):
+    readings = _ValueReader(validator, about).readings(value, kind)
+    for reading in sorted(readings, key=lambda reading: -reading.score):
         if not validator.wrong(reading.value, kind):
             reading = reading._replace(value=format_for_catalog(reading.value, validator))
             meanings_by_text.setdefault(repr(reading.value), reading)
@@ -127,33 +132,111 @@ def format_for_catalog(value: Value, validator: ValueChecker) -> Value:
     return value
 
 
-def _readings(
-    value: Value, kind: Type, validator: ValueChecker, depth: int, about: str
-) -> Iterator[Interpretation]:
-    kind = kind.unfolded
-    if depth > _MAX_DEPTH or isinstance(value, (Ref, Unresolved, Template)):
-        return
-    for member in kind.any_of:
-        yield from _readings(value, member, validator, depth + 1, about)
-    if kind.enum is not None:
-        yield from _match_allowed_values(value, kind, about)
-    if isinstance(value, str):
-        yield from _interpret_text(value, kind, about)
-    elif isinstance(value, (int, float)):
-        yield from _interpret_number(value, kind.kinds)
-    elif isinstance(value, list):
-        yield from _interpret_list(value, kind, validator, depth, about)
-    elif isinstance(value, dict):
-        yield from _interpret_object(value, kind, validator, depth, about)
-        yield from _unwrap_object(value, kind, validator, depth, about)
-    if "array" in kind.kinds and not isinstance(value, list):
-        has_divider = isinstance(value, str) and _ITEM_SEPARATOR.search(value) is not None
-        if not isinstance(value, str) or value.strip():
-            yield Interpretation([value], "a list of this one value", _UNSURE_SCORE if has_divider else 0.85)
-        yield from (
-            Interpretation([reading.value], f"a list of one value; {reading.reason}", 0.9 * reading.score)
-            for reading in _readings(value, kind.items or ANY, validator, depth + 1, about)
-        )
+class _ValueReader(NamedTuple):
+    """Reads the values of one argument, and what they hold.
+
+    Args:
+        validator: Checks values against types.
+        about: The argument's name and, in the lines below it, its description.
+        depth: How deep in the argument's value what is read lies.
+    """
+
+    validator: ValueChecker
+    about: str
+    depth: int = 0
+
+    def readings(self, value: Value, kind: Type) -> Iterator[Interpretation]:
+        """What a value may mean, whether it is of the type then or not."""
+        kind = kind.unfolded
+        if self.depth > _MAX_DEPTH or isinstance(value, (Ref, Unresolved, Template)):
+            return
+        deeper = self._replace(depth=self.depth + 1)
+        for member in kind.any_of:
+            yield from deeper.readings(value, member)
+        if kind.enum is not None:
+            yield from _match_allowed_values(value, kind, self.about)
+        if isinstance(value, str):
+            yield from _interpret_text(value, kind, self.about)
+        elif isinstance(value, (int, float)):
+            yield from _interpret_number(value, kind.kinds)
+        elif isinstance(value, list):
+            yield from deeper._list(value, kind)
+        elif isinstance(value, dict):
+            yield from deeper._object(value, kind)
+            yield from deeper._unwrap_object(value, kind)
+        if "array" in kind.kinds and not isinstance(value, list):
+            has_divider = isinstance(value, str) and _ITEM_SEPARATOR.search(value) is not None
+            if not isinstance(value, str) or value.strip():
+                score = _UNSURE_SCORE if has_divider else 0.85
+                yield Interpretation([value], "a list of this one value", score)
+            for reading in deeper.readings(value, kind.items or ANY):
+                yield reading.within("a list of one value", 0.9)._replace(value=[reading.value])
+
+    def _list(self, value: list[Value], kind: Type) -> Iterator[Interpretation]:
+        if len(value) == 1 and "array" not in kind.kinds:
+            yield from self._inner(value[0], kind, "the only item of the list", 0.85, 0.9)
+        elif "array" in kind.kinds and len(value) <= _MAX_ITEMS:
+            items, least, reasons = [], 1.0, []
+            for step, item in enumerate(value):
+                best = self._best(item, kind.at((step,)) or ANY)
+                if best is None:
+                    return
+                items.append(best.value)
+                least = min(least, best.score)
+                reasons += [f"item {step + 1}: {best.reason}"] if best.reason else []
+            if reasons:
+                yield Interpretation(items, "; ".join(reasons[:3]), least)
+        if "string" in kind.kinds and value and all(isinstance(item, str) for item in value):
+            yield Interpretation(", ".join(value), "the items as one text", 0.5)
+
+    def _inner(
+        self, value: Value, kind: Type, what: str, score: float, factor: float
+    ) -> Iterator[Interpretation]:
+        """What a list or an object holds, in its place: as it is, and as what it may mean."""
+        yield Interpretation(value, what, score)
+        for reading in self.readings(value, kind):
+            yield reading.within(what, factor)
+
+    def _unwrap_object(self, value: dict[str, Value], kind: Type) -> Iterator[Interpretation]:
+        """What an object holds: its only field, or the one called value."""
+        key = next(iter(value), None) if len(value) == 1 else "value"
+        if key in value and "object" not in kind.kinds:
+            sure = 1.0 if key in _WRAPPER_FIELDS else 0.6
+            yield from self._inner(value[key], kind, f"the object's {key[:40]!r}", 0.88 * sure, 0.9 * sure)
+
+    def _best(self, value: Value, kind: Type) -> Interpretation | None:
+        """A value as it is where it is of a type, else the likeliest that it may mean."""
+        if not self.validator.wrong(value, kind):
+            return Interpretation(value, "", 1.0)
+        fitting = [
+            reading for reading in self.readings(value, kind) if not self.validator.wrong(reading.value, kind)
+        ]
+        return max(fitting, key=lambda reading: reading.score, default=None)
+
+    def _object(self, value: dict[str, Value], kind: Type) -> Iterator[Interpretation]:
+        """An object with its fields renamed to the nearest that there are, and their values read."""
+        if "object" not in kind.kinds or len(value) > _MAX_ITEMS or type(value) is not dict:
+            return
+        free = [field.name for field in kind.fields if field.name not in value]
+        fields: dict[str, Value] = {}
+        least, reasons = 1.0, []
+        for key, item in value.items():
+            inner, name = kind.at((key,)), key
+            if inner is None:
+                nearest = max(free, key=lambda name: name_similarity(key, name), default=None)
+                if nearest is None or name_similarity(key, nearest) < 0.5:
+                    return
+                free.remove(nearest)
+                name, inner = nearest, kind.at((nearest,)) or ANY
+                least = min(least, 0.95 * name_similarity(key, nearest))
+                reasons.append(f"the field {key[:40]!r} is called {nearest!r}")
+            best = self._best(item, inner)
+            if best is None:
+                return
+            fields[name], least = best.value, min(least, best.score)
+            reasons += [f"{name}: {best.reason}"] if best.reason else []
+        if reasons:
+            yield Interpretation(fields, "; ".join(reasons[:3]), least)
 
 
 def _interpret_number(value: float, kinds: tuple[str, ...]) -> Iterator[Interpretation]:
@@ -381,90 +464,3 @@ def _read_clock_time(text: str) -> str | None:
     if match[3]:
         hour = hour % 12 + (12 if match[3] in "pP" else 0)
     return f"{hour:02}:{minute:02}" if hour < 24 and minute < 60 else None
-
-
-def _interpret_list(
-    value: list[Value], kind: Type, validator: ValueChecker, depth: int, about: str
-) -> Iterator[Interpretation]:
-    if len(value) == 1 and "array" not in kind.kinds:
-        yield Interpretation(value[0], "the only item of the list", 0.85)
-        yield from (
-            Interpretation(reading.value, f"the only item of the list; {reading.reason}", 0.9 * reading.score)
-            for reading in _readings(value[0], kind, validator, depth + 1, about)
-        )
-    elif "array" in kind.kinds and len(value) <= _MAX_ITEMS:
-        items, least, reasons = [], 1.0, []
-        for step, item in enumerate(value):
-            inner = kind.at((step,)) or ANY
-            best = (
-                _best_interpretation(item, inner, validator, depth, about)
-                if validator.wrong(item, inner)
-                else Interpretation(item, "", 1.0)
-            )
-            if best is None:
-                return
-            items.append(best.value)
-            least = min(least, best.score)
-            reasons += [f"item {step + 1}: {best.reason}"] if best.reason else []
-        if reasons:
-            yield Interpretation(items, "; ".join(reasons[:3]), least)
-    if "string" in kind.kinds and value and all(isinstance(item, str) for item in value):
-        yield Interpretation(", ".join(value), "the items as one text", 0.5)
-
-
-def _unwrap_object(
-    value: dict[str, Value], kind: Type, validator: ValueChecker, depth: int, about: str
-) -> Iterator[Interpretation]:
-    """What an object holds: its only field, or the one called value."""
-    key = next(iter(value), None) if len(value) == 1 else "value"
-    if key in value and "object" not in kind.kinds:
-        sure = 1.0 if key in _WRAPPER_FIELDS else 0.6
-        yield Interpretation(value[key], f"the object's {key[:40]!r}", 0.88 * sure)
-        for reading in _readings(value[key], kind, validator, depth + 1, about):
-            yield Interpretation(
-                reading.value,
-                f"the object's {key[:40]!r}; {reading.reason}",
-                0.9 * sure * reading.score,
-            )
-
-
-def _best_interpretation(
-    value: Value, kind: Type, validator: ValueChecker, depth: int, about: str
-) -> Interpretation | None:
-    fitting = [
-        reading
-        for reading in _readings(value, kind, validator, depth + 1, about)
-        if not validator.wrong(reading.value, kind)
-    ]
-    return max(fitting, key=lambda reading: reading.score, default=None)
-
-
-def _interpret_object(
-    value: dict[str, Value], kind: Type, validator: ValueChecker, depth: int, about: str
-) -> Iterator[Interpretation]:
-    """An object with its fields renamed to the nearest that there are, and their values read."""
-    if "object" not in kind.kinds or len(value) > _MAX_ITEMS or type(value) is not dict:
-        return
-    field_names = [field.name for field in kind.fields]
-    free = [name for name in field_names if name not in value]
-    fields: dict[str, Value] = {}
-    least, reasons = 1.0, []
-    for key, item in value.items():
-        inner, name = kind.at((key,)), key
-        if inner is None:
-            nearest = max(free, key=lambda name: name_similarity(key, name), default=None)
-            if nearest is None or name_similarity(key, nearest) < 0.5:
-                return
-            free.remove(nearest)
-            name, inner = nearest, kind.at((nearest,)) or ANY
-            least = min(least, 0.95 * name_similarity(key, nearest))
-            reasons.append(f"the field {key[:40]!r} is called {nearest!r}")
-        if validator.wrong(item, inner):
-            best = _best_interpretation(item, inner, validator, depth, about)
-            if best is None:
-                return
-            item, least = best.value, min(least, best.score)
-            reasons.append(f"{name}: {best.reason}")
-        fields[name] = item
-    if reasons:
-        yield Interpretation(fields, "; ".join(reasons[:3]), least)
