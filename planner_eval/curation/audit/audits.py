@@ -56,19 +56,21 @@ often as one of gold, and what tools return is told worst of all.
 CATALOG_CODES = (*(code.replace("check.", "gold.") for code in CONFIDENCE_BY_CODE), *TOOL_CODES)
 
 
-def contradictions(plan: Plan, catalog: Catalog) -> Iterator[GoldFinding]:
+def contradictions(subject: AuditedRecord) -> Iterator[GoldFinding]:
     """Where a gold plan contradicts the tools that were on offer, and where these contradict themselves.
 
     Args:
-        plan: The plan.
-        catalog: The tools.
+        subject: The record.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> from planner_eval.reading.dialects.read import parse
     >>> tools = as_catalog([{"name": "pay", "parameters": {}}])
-    >>> [found.code for found in contradictions(parse("pay(#to='Ann')"), tools)]
+    >>> [found.code for found in contradictions(AuditedRecord("q", parse("pay(#to='Ann')"), catalog=tools))]
     ['gold.unknown_argument']
     """
+    plan, catalog = subject.plan, subject.catalog
+    if catalog is None:
+        return
     computed = {(d.call, d.argument) for d in plan.diagnostics if d.code == "value.computed"}
     for finding in check_plan(plan, catalog):
         if finding.code not in CONFIDENCE_BY_CODE:
@@ -213,10 +215,6 @@ class SetAudit(NamedTuple):
     begin: Callable[[], SetAuditor]
 
 
-def _find_contradictions(subject: AuditedRecord) -> Iterable[GoldFinding]:
-    return () if subject.catalog is None else contradictions(subject.plan, subject.catalog)
-
-
 def _find_ungrounded(subject: AuditedRecord) -> Iterable[GoldFinding]:
     question_text = subject.said
     return () if question_text is None else grounding.ungrounded(subject.plan, question_text, subject.catalog)
@@ -226,15 +224,9 @@ def _find_ambiguous(subject: AuditedRecord) -> Iterable[GoldFinding]:
     return candidates.find_ambiguous_picks(subject.plan, query=subject.said)
 
 
-def _find_open_value_faults(subject: AuditedRecord) -> Iterable[GoldFinding]:
-    if subject.catalog is None or subject.open_values is None:
-        return ()
-    return open_values.find_open_value_faults(subject.plan, subject.open_values, subject.catalog)
-
-
 AUDITS: tuple[Audit, ...] = (
-    Audit(CATALOG_CODES, _find_contradictions),
-    Audit(open_values.CODES, _find_open_value_faults),
+    Audit(CATALOG_CODES, contradictions),
+    Audit(open_values.CODES, open_values.find_open_value_faults),
     Audit(surplus.CODES, surplus.find_surplus),
     Audit(grounding.CODES, _find_ungrounded),
     Audit(candidates.CODES, _find_ambiguous),

@@ -377,10 +377,10 @@ class GoldAudit:
             plan = drop_blank_arguments(item.plan, open_values)
             if tools is not None:
                 plan = audits.name_positional_arguments(plan, tools)
-            subject = AuditedRecord(str(item.name), plan, query, tools, how.basic, expected)
-            subject = subject._replace(open_values=open_values)
-            if how.questions is not None:
-                subject = subject._replace(heard=how.questions.heard(item.record))
+            heard = how.questions.heard(item.record) if how.questions is not None else None
+            subject = AuditedRecord(
+                str(item.name), plan, query, tools, how.basic, expected, heard=heard, open_values=open_values
+            )
             yield item, subject if how.votes is None else self._voted(how.votes, item.record, subject)
 
     def _voted(self, votes: Votes, record: Record, subject: AuditedRecord) -> AuditedRecord:

@@ -12,6 +12,7 @@ from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan, find_tool
 from planner_eval.curation.audit.question import Question
+from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.plan.model import Call, Plan, Value, leaves
 from planner_eval.reading.files.field_choice import calls_by_tool, expand_calls
 from planner_eval.reading.files.record import Record
@@ -167,15 +168,13 @@ _CONFIDENCE_BY_CODE: dict[str, Confidence] = {
 }
 
 
-def find_open_value_faults(plan: Plan, open_values: OpenValues, catalog: Catalog) -> Iterator[GoldFinding]:
+def find_open_value_faults(subject: AuditedRecord) -> Iterator[GoldFinding]:
     """Accepted values that the tools do not allow, and arguments they need that gold lets be left out.
 
     A fault that the plan's own value has as well is told of that one alone.
 
     Args:
-        plan: The plan.
-        open_values: What its record leaves open.
-        catalog: The tools.
+        subject: The record.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> from planner_eval.reading.dialects.read import parse
@@ -183,9 +182,13 @@ def find_open_value_faults(plan: Plan, open_values: OpenValues, catalog: Catalog
     >>> schema = {"type": "object", "properties": {"unit": unit}, "required": ["unit"]}
     >>> tools, plan = as_catalog([{"name": "f", "parameters": schema}]), parse("f(unit='C')")
     >>> open_values = OpenValues({"c1": {"unit": ["celsius"]}}, {"c1": ["unit"]})
-    >>> [finding.code for finding in find_open_value_faults(plan, open_values, tools)]
+    >>> record = AuditedRecord("q", plan, catalog=tools, open_values=open_values)
+    >>> [finding.code for finding in find_open_value_faults(record)]
     ['gold.omittable', 'gold.accepted']
     """
+    plan, open_values, catalog = subject.plan, subject.open_values, subject.catalog
+    if catalog is None or open_values is None:
+        return
     own = None
     for position, call in enumerate(plan.calls):
         tool = find_tool(call, catalog)
@@ -207,11 +210,8 @@ def _find_excluded_values(
     call = plan.calls[position]
     for value in values:
         arguments = tuple((key, value if key == name else other) for key, other in call.arguments)
-        calls = (
-            *plan.calls[:position],
-            replace(call, arguments=arguments, spans=()),
-            *plan.calls[position + 1 :],
-        )
+        changed = replace(call, arguments=arguments, spans=())
+        calls = tuple(changed if index == position else other for index, other in enumerate(plan.calls))
         for finding in check_plan(replace(plan, calls=calls), catalog, hints=False):
             sure = _CONFIDENCE_BY_CODE.get(finding.code)
             if (

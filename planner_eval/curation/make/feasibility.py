@@ -265,19 +265,12 @@ class Wish(NamedTuple):
         return shape == self.shape if self.kind == "shapes" else depth == self.depth
 
 
-class ParsedWishes(NamedTuple):
-    """The wishes of a file, and how many of it name tools that there are not."""
-
-    wishes: list[Wish]
-    strangers: int
-
-
-def parse_wishes(data: Mapping[str, Any], graph: ToolGraph) -> ParsedWishes:
-    """The wishes of a file that ``planeval data coverage --to-make`` wrote.
+def parse_wishes(data: Mapping[str, Any], graph: ToolGraph) -> tuple[list[Wish], int]:
+    """The wishes of a file that ``planeval data coverage --to-make`` wrote, and how many name no such tools.
 
     >>> from planner_eval.catalogs.formats import as_catalog
     >>> graph = ToolGraph(as_catalog([{"name": "f", "parameters": {}}], "callnavi"))
-    >>> [wish.kind for wish in parse_wishes({"tools": ["f", "g"], "depths": [2]}, graph).wishes]
+    >>> [wish.kind for wish in parse_wishes({"tools": ["f", "g"], "depths": [2]}, graph)[0]]
     ['tools', 'depths']
     """
     positions = {tool.full_name: position for position, tool in enumerate(graph.tools)}
@@ -294,7 +287,7 @@ def parse_wishes(data: Mapping[str, Any], graph: ToolGraph) -> ParsedWishes:
             wishes.append(Wish(kind, tools, str(fields.get("output", "")), str(fields.get("parameter", ""))))
     wishes += [Wish("shapes", shape=str(text)) for text in data.get("shapes", ())]
     wishes += [Wish("depths", depth=int(depth)) for depth in data.get("depths", ())]
-    return ParsedWishes(wishes, strangers)
+    return wishes, strangers
 
 
 def is_reachable(wish: Wish, graph: ToolGraph) -> bool:

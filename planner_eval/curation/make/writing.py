@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import ParseError, WriteError
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.writers import function_definition, write_tools
 from planner_eval.curation.make.batch import MakeStep
-from planner_eval.curation.make.record import Made, function_records
+from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.run_calls import Refusal
+from planner_eval.curation.make.tools import Offer, choose_distractors
 from planner_eval.execution.core import follow_path
 from planner_eval.execution.program import sink_calls
 from planner_eval.plan.canonical import same
@@ -76,7 +78,7 @@ def records(form: str, tasks: Sequence[Made], catalog: Catalog, seed: int = 0) -
         seed: What chance comes from, where lists of tools are drawn.
     """
     if form == "functionchat":
-        return function_records(tasks, catalog, seed)
+        return _function_records(tasks, catalog, seed)
     if form == "planeval":
         return [_own_record(task, catalog) for task in tasks]
     return [_LAYOUTS[form].record(task) for task in tasks]
@@ -314,6 +316,70 @@ def _fit_functionchat(task: Made) -> Made | Refusal:
 def _functionchat_record(task: Made) -> Record:
     call = task.plan.calls[0]
     return {"name": call.name, "arguments": json.dumps(dict(call.arguments), ensure_ascii=False)}
+
+
+# ----------------------------------------------------------------------
+# FunctionChat-Bench's records of single calls: a function, its queries, and lists of tools.
+OFFER_LISTS = (("exact", Offer()), ("4_random", Offer(3, "random")), ("4_close", Offer(3)),
+         ("8_random", Offer(7, "random")), ("8_close", Offer(7)))  # fmt: skip
+"""The lists that a query is asked with, and which other tools stand in each (the paper, section 3)."""
+
+
+def _function_records(tasks: Sequence[Made], catalog: Catalog, seed: int) -> list[Record]:
+    """A record for each function that is called, in order of first appearance, with all of its queries.
+
+    Args:
+        tasks: Plans of one call.
+        catalog: All tools.
+        seed: What the random lists, and the wanted function's place in each, come from.
+    """
+    serial = 0
+    by_tool: dict[str, list[Made]] = {}
+    for task in tasks:
+        by_tool.setdefault(task.plan.calls[0].tool, []).append(task)
+    records = []
+    for number, (name, tool_tasks) in enumerate(by_tool.items(), 1):
+        numbered = list(enumerate(tool_tasks, serial + 1))
+        serial += len(tool_tasks)
+        call = tool_tasks[0].plan.calls[0]
+        tool = catalog.find(call.name, call.app)[0]
+        records.append(
+            {
+                "function_num": number,
+                "function_name": name,
+                "function_info": _chat_function(tool)["function"],
+                "query": [
+                    {"serial_num": serial_number, "content": task.query} for serial_number, task in numbered
+                ],
+                "ground_truth": [
+                    {"serial_num": serial_number, "content": _format_gold_call(task)}
+                    for serial_number, task in numbered
+                ],
+                "acceptable_arguments": [
+                    {"serial_num": serial_number, "content": None} for serial_number, _ in numbered
+                ],
+                "tools": list(_draw_tool_lists(tool, catalog, Random(f"{seed}/{name}"))),
+            }
+        )
+    return records
+
+
+def _format_gold_call(task: Made) -> str:
+    call = task.plan.calls[0]
+    arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+    return json.dumps({"name": call.name, "arguments": arguments}, ensure_ascii=False)
+
+
+def _draw_tool_lists(tool: Tool, catalog: Catalog, random: Random) -> Iterator[Record]:
+    for kind, offer in OFFER_LISTS:
+        distractors = choose_distractors([tool], catalog.tools, offer, random)
+        tools = [tool, *distractors]
+        random.shuffle(tools)
+        yield {"type": kind, "content": [_chat_function(t) for t in tools]}
+
+
+def _chat_function(tool: Tool) -> Record:
+    return {"type": "function", "function": {**function_definition(tool), "name": tool.name}}
 
 
 class _Layout(NamedTuple):

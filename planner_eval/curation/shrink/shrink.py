@@ -41,6 +41,7 @@ from planner_eval.curation.shrink.pairs import (
     PairSelection,
     Side,
     Size,
+    pair_size,
     read_side,
     select_pair,
     size_of,
@@ -239,7 +240,7 @@ def search(
 
 
 def _format_size(pair: Pair) -> str:
-    size = size_of(pair.pred).plus(size_of(pair.gold))
+    size = pair_size(pair)
     return (
         f"{size.calls:,} calls, {size.arguments:,} arguments" if size.calls else f"{size.weight:,} characters"
     )
