@@ -252,9 +252,7 @@ def _change_plan(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, 
         new = (
             (
                 name,
-                _rebuild_value(value, (), new_values[call, number])
-                if (call, number) in new_values
-                else value,
+                replace_values(value, new_values[call, number]) if (call, number) in new_values else value,
             )
             for number, (name, value) in enumerate(arguments)
         )
@@ -263,15 +261,20 @@ def _change_plan(plan: Plan, new_values: Mapping[tuple[int, int], Mapping[Path, 
     return build_plan(calls, new_arguments.get(ANSWER_POSITION))
 
 
-def _rebuild_value(value: Value, path: Path, new_values: Mapping[Path, Any]) -> Any:
+def replace_values(value: Value, new_values: Mapping[Path, Any], path: Path = ()) -> Any:
+    """The value with other values in some places, or without what is dropped there.
+
+    >>> replace_values({"a": [1, 2], "b": 3}, {("a", 0): 7, ("b",): DROPPED})
+    {'a': [7, 2]}
+    """
     if path in new_values:
         return new_values[path]
     if isinstance(value, dict):
-        fields = ((key, _rebuild_value(item, (*path, key), new_values)) for key, item in value.items())
+        fields = ((key, replace_values(item, new_values, (*path, key))) for key, item in value.items())
         return {key: item for key, item in fields if item is not DROPPED}
     if isinstance(value, (list, Template)):
         old_items = value if isinstance(value, list) else value.parts
-        items = [_rebuild_value(item, (*path, number), new_values) for number, item in enumerate(old_items)]
+        items = [replace_values(item, new_values, (*path, number)) for number, item in enumerate(old_items)]
         items = [item for item in items if item is not DROPPED]
         return items if isinstance(value, list) else collapse_templates(Template(tuple(items)))
     return value

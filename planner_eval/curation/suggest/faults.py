@@ -9,7 +9,16 @@ from typing import NamedTuple
 
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool
 from planner_eval.catalogs.check import check_plan, find_tool
-from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan, Ref, Unresolved, Value, references
+from planner_eval.plan.model import (
+    WHOLE_RESULT_NAMES,
+    Path,
+    Plan,
+    Ref,
+    Template,
+    Unresolved,
+    Value,
+    references,
+)
 
 AS_TEXT = "suggest.as_text"
 NO_APP = "suggest.no_app"
@@ -233,3 +242,17 @@ def text_reference(
     Ref(call=0, path=('x',))
     """
     return _CallNames(plan, catalog or Catalog(())).named(text, before, bare=bare)
+
+
+def read_text_reference(text: str) -> tuple[str, Path | None]:
+    """A text as a reference that its words may name."""
+    first, _, dotted_path = text.strip("${}<># ").partition(".")
+    path: Path = tuple(step for step in dotted_path.strip("$").split(".") if step)
+    return first[:80], path[:5] or None
+
+
+def value_at_path(value: Value, path: Path) -> Value:
+    """A part of a value, by the way to it."""
+    for step in path:
+        value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
+    return value

@@ -11,13 +11,21 @@ from typing import Any, NamedTuple
 from planner_eval.base.text import one_line_json
 from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker, format_path, is_compatible
+from planner_eval.curation.shrink.steps import replace_values
 from planner_eval.curation.suggest.candidates import (
     ExpectedOutput,
     Producers,
     are_opposites,
     name_similarity,
 )
-from planner_eval.curation.suggest.faults import AS_TEXT, NO_APP, Fault, text_reference
+from planner_eval.curation.suggest.faults import (
+    AS_TEXT,
+    NO_APP,
+    Fault,
+    read_text_reference,
+    text_reference,
+    value_at_path,
+)
 from planner_eval.curation.suggest.queries import find_named_values, plan_literals
 from planner_eval.curation.suggest.tool_names import (
     MAX_NAME_CHARACTERS,
@@ -35,7 +43,7 @@ from planner_eval.curation.suggest.tool_names import (
 )
 from planner_eval.curation.suggest.values import Interpretation, find_interpretations
 from planner_eval.plan.graph import blocked_positions, generations
-from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, references
+from planner_eval.plan.model import Arguments, Call, Path, Plan, Ref, Template, Unresolved, Value, references
 from planner_eval.reading.dialects.notations.plan import value_data
 
 _MIN_NAME_SIMILARITY = 0.5
@@ -83,8 +91,19 @@ class FixFinder:
         return Producers(self.plan, self.catalog)
 
     @cached_property
-    def _said(self) -> frozenset[str]:
+    def said(self) -> frozenset[str]:
+        """The literals of the plan."""
         return plan_literals(self.plan)
+
+    @cached_property
+    def order(self) -> list[int] | None:
+        """The calls in the order in which they need one another; None where they do so in a circle."""
+        needs: list[list[int]] = [[] for _ in self.plan.calls]
+        for edge in self.plan.edges:
+            needs[edge.consumer].append(edge.producer)
+        if blocked_positions(needs):
+            return None
+        return [position for generation in generations(needs, singly=True) for position in generation]
 
     def of(self, fault: Fault) -> list[Fix]:
         """What may mend a fault, the likeliest first.
@@ -94,18 +113,62 @@ class FixFinder:
         """
         kinds = _FIX_METHODS.get(fault.code, ())
         if fault.call is not None:
-            names = [name for name, _ in self._call(fault).arguments]
+            names = [name for name, _ in self.plan.calls[fault.call].arguments]
             if names.count(fault.argument or "") > 1:  # which of the two is at fault nobody knows
                 return []
         if fault.call is None and fault.code.startswith(("reference.", "check.unknown_output")):
-            kinds = (FixFinder._other_output,)
-        mends = [mend for kind in kinds for mend in kind(self, fault)]
+            kinds = (_FaultFixes._other_output,)
+        mends = [mend for kind in kinds for mend in kind(_FaultFixes(self, fault))]
         return sorted(mends, key=lambda mend: -mend.score)
 
+
+class _FaultFixes:
+    """What may mend one fault.
+
+    Args:
+        finder: What is known of its plan.
+        fault: The fault.
+    """
+
+    def __init__(self, finder: FixFinder, fault: Fault) -> None:
+        self.finder, self.fault, self.name = finder, fault, fault.argument or ""
+        self.plan, self.tools, self.query = finder.plan, finder.tools, finder.query
+        self.catalog, self.parts = finder.catalog, finder.parts
+        self.position = len(self.plan.calls) if fault.call is None else fault.call
+
+    @property
+    def producers(self) -> Producers:
+        """The outputs of the plan's calls."""
+        return self.finder.producers
+
+    @property
+    def call(self) -> Call:
+        """The call concerned; only references of the answer stand in none."""
+        return self.plan.calls[self.position]
+
+    @property
+    def tool(self) -> Tool | None:
+        """The tool that the call means."""
+        return None if self.fault.call is None else self.producers.tools[self.position]
+
+    @property
+    def parameter(self) -> Parameter | None:
+        """What the tool declares for the argument concerned."""
+        return _parameter(self.tool, self.name)
+
+    def _arguments(self) -> Arguments:
+        return self.plan.answer or () if self.fault.call is None else self.call.arguments
+
+    def _value(self) -> Value:
+        return dict(self._arguments())[self.name]
+
+    def _type(self, path: Path) -> Type:
+        return ANY if self.parameter is None else self.parameter.type.at(path) or ANY
+
     # ------------------------------------------------------------ tools
-    def _other_tool(self, fault: Fault) -> Iterator[Fix]:
-        call = self._call(fault)
-        used_paths = [edge.path for edge in self.plan.edges if edge.producer == fault.call][:MAX_TOOLS]
+    def _other_tool(self) -> Iterator[Fix]:
+        call = self.call
+        used_paths = [edge.path for edge in self.plan.edges if edge.producer == self.position][:MAX_TOOLS]
         for tool in self.tools.near(call):
             name = max(name_similarity(call.name, tool.name), name_similarity(call.tool, tool.full_name))
             fit = argument_fit(call, tool)
@@ -128,10 +191,10 @@ class FixFinder:
                 reasons += [difference]
             reasons += ["it has these arguments"] if fit == 1 and call.arguments else []
             reasons += ["it returns the outputs that are used"] if paths and gives == 1 else []
-            yield self._renamed(fault, tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
+            yield self._renamed(tool, f"call {tool.full_name}", ", ".join(reasons), min(score, 0.97))
 
-    def _other_app(self, fault: Fault) -> Iterator[Fix]:
-        call = self._call(fault)
+    def _other_app(self) -> Iterator[Fix]:
+        call = self.call
         bare = call.name.rpartition(".")[2]
         offers = [
             tool for name in dict.fromkeys((call.name, bare)) for tool in self.catalog.named(name) if tool.app
@@ -147,35 +210,39 @@ class FixFinder:
             )
             only = "the only app that offers it" if len(offers) == 1 else "it offers the tool"
             score = max(score, 0.93) if len(offers) == 1 else min(score, 0.92)
-            yield self._renamed(fault, tool, f"call the tool of {tool.app}", only, score)
+            yield self._renamed(tool, f"call the tool of {tool.app}", only, score)
 
-    def _same_name(self, fault: Fault) -> Iterator[Fix]:
+    def _same_name(self) -> Iterator[Fix]:
         """The tool of that name which another app offers, where the arguments are its."""
-        call, tool = self._call(fault), self._tool(fault)
+        call, tool = self.call, self.tool
         if tool is None or tool.app is None or argument_fit(call, tool) == 1:
             return
         # An app that takes all that is given may be the right one, and a value be left out
         score = 0.57 if all(_has_parameter(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
             if other.app not in (None, tool.app) and argument_fit(call, other) == 1:
-                yield self._renamed(
-                    fault, other, f"call the tool of {other.app}", "it has these arguments", score
-                )
+                yield self._renamed(other, f"call the tool of {other.app}", "it has these arguments", score)
 
-    def _renamed(self, fault: Fault, tool: Tool, says: str, reason: str, score: float) -> Fix:
-        call = self._call(fault)
-        operation = {"op": "rename", "id": call.id, "app": tool.app, "name": tool.name, "why": fault.code}
+    def _renamed(self, tool: Tool, says: str, reason: str, score: float) -> Fix:
+        call = self.call
+        operation = {
+            "op": "rename",
+            "id": call.id,
+            "app": tool.app,
+            "name": tool.name,
+            "why": self.fault.code,
+        }
         return Fix((operation,), says, reason, score)
 
     # ------------------------------------------------------------ arguments
-    def _other_name(self, fault: Fault) -> Iterator[Fix]:
+    def _other_name(self) -> Iterator[Fix]:
         """An argument that the tool does not take, under the name of one that it takes."""
-        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
+        call, tool, name = self.call, self.tool, self.name
         given_names = [key for key, _ in call.arguments]
         if tool is None or name not in given_names:
             return
         if name in {p.name for p in tool.parameters}:
-            yield from self._other_value(fault)
+            yield from self._other_value()
             return
         value = dict(call.arguments)[name]
         needed = [p for p in tool.parameters if p.required and p.name not in given_names]
@@ -221,27 +288,24 @@ class FixFinder:
             if (
                 parameter.required
                 and not are_opposites(name, parameter.name)
-                and self._is_elsewhere(fault, parameter, value)
+                and self._is_elsewhere(parameter, value)
             ):
                 score, reason = score + 0.25, f"{reason}, and other calls pass {parameter.name} this way"
-            renames += self._moved(fault, name, parameter, value, reason, score)
+            renames += self._moved(parameter, value, reason, score)
         yield from renames
         rank = 0.5 if not needed else 0.25
         rank = min([rank, *(0.9 * mend.score for mend in renames)])  # what was chosen is kept where it can be
         if len(set(given_names)) == len(given_names):
-            yield self._removed(fault, f"{tool.full_name} has no argument with this name", rank)
+            yield self._removed(f"{tool.full_name} has no argument with this name", rank)
 
-    def _removed(self, fault: Fault, reason: str, score: float) -> Fix:
+    def _removed(self, reason: str, score: float) -> Fix:
         """A call without an argument."""
-        name = fault.argument or ""
-        unset = {"op": "unset", "id": self._call(fault).id, "argument": name, "why": fault.code}
-        return Fix((unset,), f"remove {name[:MAX_NAME_CHARACTERS]}", reason, score)
+        unset = {"op": "unset", "id": self.call.id, "argument": self.name, "why": self.fault.code}
+        return Fix((unset,), f"remove {self.name[:MAX_NAME_CHARACTERS]}", reason, score)
 
-    def _moved(
-        self, fault: Fault, name: str, to: Parameter, value: Value, reason: str, score: float
-    ) -> Iterator[Fix]:
+    def _moved(self, to: Parameter, value: Value, reason: str, score: float) -> Iterator[Fix]:
         """A value under another name, as it is, or as what it may mean where that does not fit."""
-        call = self._call(fault)
+        name = self.name
         read = [Interpretation(value, "", 1.0)]
         if isinstance(value, (Ref, Unresolved, Template)):
             score += 0.05
@@ -250,7 +314,7 @@ class FixFinder:
         for reading in read:
             sure = score + (0.0 if isinstance(value, (Ref, Unresolved, Template)) else 0.1 * reading.score)
             pairs = tuple(
-                (to.name, reading.value) if key == name else (key, old) for key, old in call.arguments
+                (to.name, reading.value) if key == name else (key, old) for key, old in self.call.arguments
             )
             says, why = f"rename {name[:MAX_NAME_CHARACTERS]} to {to.name}", reason
             if reading.reason:
@@ -258,73 +322,72 @@ class FixFinder:
                     f"{says}, set {to.name} = {self._told(reading.value)}",
                     f"{reason}; {reading.reason}",
                 )
-            yield Fix(self._given(fault, pairs, (name, to.name)), says, why, min(sure, 0.97, reading.score))
+            yield Fix(self._given(pairs, (name, to.name)), says, why, min(sure, 0.97, reading.score))
 
-    def _filled(self, fault: Fault) -> Iterator[Fix]:
+    def _filled(self) -> Iterator[Fix]:
         """A value for an argument that is needed and not given."""
-        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
-        parameter = _parameter(tool, name)
-        if parameter is None or name in dict(call.arguments):
-            yield from self._other_value(fault)
+        call, tool, parameter = self.call, self.tool, self.parameter
+        if parameter is None or self.name in dict(call.arguments):
+            yield from self._other_value()
             return
         misnamed = [key for key, _ in call.arguments if tool is not None and not _has_parameter(tool, key)]
         for other in misnamed:  # a misnamed argument is what is missing
             yield from (
                 mend
-                for mend in self._other_name(fault._replace(argument=other))
-                if any(operation.get("argument") == name for operation in mend.operations)
+                for mend in _FaultFixes(self.finder, self.fault._replace(argument=other))._other_name()
+                if any(operation.get("argument") == self.name for operation in mend.operations)
             )
         less = _DOUBT_FACTOR if misnamed else 1.0  # it leaves what is misnamed as a fault
-        yield from (
-            mend._replace(score=less * mend.score) for mend in self._given_anew(fault, name, parameter)
-        )
+        yield from (mend._replace(score=less * mend.score) for mend in self._given_anew(parameter))
 
-    def _given_anew(self, fault: Fault, name: str, parameter: Parameter) -> Iterator[Fix]:
+    def _given_anew(self, parameter: Parameter) -> Iterator[Fix]:
         """A value for an argument that no other argument holds."""
         kind = parameter.type
-        for candidate in self.producers.candidates(ExpectedOutput(fault.call or 0, name, kind))[:8]:
+        for candidate in self.producers.candidates(ExpectedOutput(self.position, self.name, kind))[:8]:
             producer = candidate.unasked
-            yield self._set(fault, producer.ref, producer.reason, producer.score, "plan")
-        yield from self._same_elsewhere(fault, name, kind)
-        for meaning in self._asked(fault, parameter) if self.query else ():
-            yield self._set(fault, meaning.value, meaning.reason, meaning.score, "query")
+            yield self._set(producer.ref, producer.reason, producer.score, "plan")
+        yield from self._same_elsewhere(kind)
+        for meaning in self._asked(parameter) if self.query else ():
+            yield self._set(meaning.value, meaning.reason, meaning.score, "query")
         for hole in self.catalog.holes:
-            yield self._set(fault, hole, "what plans of this catalog write for an unknown value", 0.5)
+            yield self._set(hole, "what plans of this catalog write for an unknown value", 0.5)
         if parameter.has_default:
-            yield self._set(fault, parameter.default, "the tool uses it by default", 0.55)
+            yield self._set(parameter.default, "the tool uses it by default", 0.55)
         if kind.enum is not None and len(kind.enum) == 1:
-            yield self._set(fault, kind.enum[0], "it is the only value allowed", 0.95)
+            yield self._set(kind.enum[0], "it is the only value allowed", 0.95)
 
-    def _asked(self, fault: Fault, parameter: Parameter) -> list[Interpretation]:
+    def _asked(self, parameter: Parameter) -> list[Interpretation]:
         """What the question says of a parameter."""
-        tool, arguments = self._tool(fault), dict(self._call(fault).arguments)
+        tool, arguments = self.tool, dict(self.call.arguments)
         parameter_names = [p.name for p in tool.parameters] if tool is not None else []
         free = [name for name in parameter_names if name != parameter.name and name not in arguments]
         kind, about = parameter.type, parameter.description
-        return find_named_values(self.query, kind, parameter.name, self._said, self.parts, about, free)
+        return find_named_values(self.query, kind, parameter.name, self.finder.said, self.parts, about, free)
 
-    def _same_elsewhere(self, fault: Fault, name: str, kind: Type) -> Iterator[Fix]:
+    def _same_elsewhere(self, kind: Type) -> Iterator[Fix]:
         """What other calls give under this name."""
-        seen = self._elsewhere(fault, name, kind)
+        seen = self._elsewhere(self.name, kind)
         for value in [*seen.values()][:5]:
             score = 0.86 if len(seen) == 1 else 0.6
-            reason = f"other calls pass {name[:MAX_NAME_CHARACTERS]} this way"
-            yield self._set(fault, value, reason, score, "plan")
+            reason = f"other calls pass {self.name[:MAX_NAME_CHARACTERS]} this way"
+            yield self._set(value, reason, score, "plan")
 
-    def _is_elsewhere(self, fault: Fault, parameter: Parameter, value: Value) -> bool:
+    def _is_elsewhere(self, parameter: Parameter, value: Value) -> bool:
         """Whether other calls give a literal under the name of another argument, and no other one."""
-        seen = self._elsewhere(fault, parameter.name, parameter.type)
+        seen = self._elsewhere(parameter.name, parameter.type)
         return isinstance(value, (str, int, float)) and [*seen] == [repr(value)]
 
-    def _elsewhere(self, fault: Fault, name: str, kind: Type) -> dict[str, Value]:
-        call = self._call(fault)
+    def _elsewhere(self, name: str, kind: Type) -> dict[str, Value]:
+        call = self.call
         seen: dict[str, Value] = {}
         if is_meaningless_name(name):
             return seen
         for position, other in enumerate(self.plan.calls[:500]):
-            for key, value in other.arguments if position != fault.call and other.name != call.name else ():
+            for key, value in (
+                other.arguments if position != self.position and other.name != call.name else ()
+            ):
                 refs = [ref for _, ref in references(value)]
-                late = any(not isinstance(ref, Ref) or ref.call >= (fault.call or 0) for ref in refs)
+                late = any(not isinstance(ref, Ref) or ref.call >= (self.position) for ref in refs)
                 if (
                     key == name
                     and not late
@@ -334,80 +397,79 @@ class FixFinder:
                     seen[repr(value)] = value
         return seen
 
-    def _other_value(self, fault: Fault) -> Iterator[Fix]:
+    def _other_value(self) -> Iterator[Fix]:
         """A value that the tool takes, in place of one that it does not."""
-        call, tool, name = self._call(fault), self._tool(fault), fault.argument or ""
-        parameter = _parameter(tool, name)
-        if parameter is None or name not in dict(call.arguments):
+        call, parameter = self.call, self.parameter
+        if parameter is None or self.name not in dict(call.arguments):
             return
-        value = dict(call.arguments)[name]
+        value = self._value()
         for reading in find_interpretations(value, parameter.type, self.parts, _parameter_text(parameter))[
             :6
         ]:
-            yield self._set(fault, reading.value, reading.reason, reading.score)
+            yield self._set(reading.value, reading.reason, reading.score)
         if isinstance(value, str):
-            ref = text_reference(self.plan, value, fault.call or 0, self.catalog, bare=True)
+            ref = text_reference(self.plan, value, self.position, self.catalog, bare=True)
             if ref is not None:
-                yield self._set(fault, ref, "the text names an earlier call's output", 0.96, "plan")
-            expected = ExpectedOutput(fault.call or 0, name, parameter.type, *_read_text_reference(value))
+                yield self._set(ref, "the text names an earlier call's output", 0.96, "plan")
+            expected = ExpectedOutput(self.position, self.name, parameter.type, *read_text_reference(value))
             for candidate in self.producers.candidates(expected)[:4]:
                 reason = f"a reference instead of the text: {candidate.reason}"
-                yield self._set(fault, candidate.ref, reason, 0.75 * candidate.unasked.score, "plan")
+                yield self._set(candidate.ref, reason, 0.75 * candidate.unasked.score, "plan")
         if self.query and not isinstance(value, (list, dict)):
-            for meaning in self._asked(fault, parameter)[:4]:
-                yield self._set(fault, meaning.value, meaning.reason, 0.55 * meaning.score, "query")
+            for meaning in self._asked(parameter)[:4]:
+                yield self._set(meaning.value, meaning.reason, 0.55 * meaning.score, "query")
         if not parameter.required and len(set(dict(call.arguments))) == len(call.arguments):
             empty = value is None or (isinstance(value, str) and not value.strip())
             reason = "the tool does not require it" + (", and it is empty" if empty else "")
-            yield self._removed(fault, reason, 0.9 if empty else 0.2)
+            yield self._removed(reason, 0.9 if empty else 0.2)
 
     # ------------------------------------------------------------ references
-    def _referred(self, fault: Fault) -> Iterator[Fix]:
+    def _referred(self) -> Iterator[Fix]:
         """A reference in place of a text that names an output."""
-        value = dict(self._call(fault).arguments)[fault.argument or ""]
-        ref = text_reference(self.plan, _value_at_path(value, fault.at), fault.call or 0, self.catalog)
+        value = self._value()
+        ref = text_reference(self.plan, value_at_path(value, self.fault.at), self.position, self.catalog)
         if ref is not None:
             outputs = [] if self._there(ref) else list(self.producers.outputs(ref.call))
             reason = "the whole text is the name of this output"
             for number, path in enumerate([ref.path, *outputs]):
                 if self._there(output := replace(ref, path=path)):
-                    referring = _replace_value(value, fault.at, output)
-                    yield self._set(fault, referring, reason, 0.93 - 0.1 * min(number, 3), "plan")
+                    referring = replace_values(value, {self.fault.at: output})
+                    yield self._set(referring, reason, 0.93 - 0.1 * min(number, 3), "plan")
 
     def _there(self, ref: Ref) -> bool:
         tool = self.producers.tools[ref.call]
         return tool is None or tool.output(ref.path) is not None
 
-    def _other_output(self, fault: Fault) -> Iterator[Fix]:
+    def _other_output(self) -> Iterator[Fix]:
         """Another output in place of one that is not there, or does not fit."""
-        name, value = fault.argument or "", self._value(fault)
-        position = len(self.plan.calls) if fault.call is None else fault.call
-        parameter = None if fault.call is None else _parameter(self._tool(fault), name)
+        value = self._value()
         for path, ref in references(value):
-            if path != fault.at if fault.code.startswith("reference.") else not isinstance(ref, Ref):
+            if (
+                path != self.fault.at
+                if self.fault.code.startswith("reference.")
+                else not isinstance(ref, Ref)
+            ):
                 continue
-            inside = isinstance(_value_at_path(value, path[:-1]), Template) if path else False
-            kind = ANY if parameter is None or inside else parameter.type.at(path) or ANY
+            inside = isinstance(value_at_path(value, path[:-1]), Template) if path else False
+            kind = ANY if inside else self._type(path)
             target = ExpectedOutput(
-                position,
-                name,
+                self.position,
+                self.name,
                 kind,
                 ref.name if isinstance(ref, Unresolved) else None,
                 ref.path,
                 ref.call if isinstance(ref, Ref) else None,
             )
             last = next((step for step in reversed(ref.path) if isinstance(step, str)), "")
-            named = fault.code == "check.output_type" and name_similarity(name, last) > 0.9
+            named = self.fault.code == "check.output_type" and name_similarity(self.name, last) > 0.9
             if isinstance(ref, Ref) and "array" in kind.unfolded.kinds and not inside:
                 output = self.producers.type_of(ref)
                 if output not in (None, ANY) and is_compatible(
                     output, kind.items or ANY, texts=self.producers.texts
                 ):
-                    yield self._set(
-                        fault, _replace_value(value, path, [ref]), "a list of this one output", 0.85
-                    )
+                    yield self._set(replace_values(value, {path: [ref]}), "a list of this one output", 0.85)
             for candidate in self.producers.candidates(target)[:10]:
-                if fault.code == "reference.forward" and self._in_order(fault) is not None:
+                if self.fault.code == "reference.forward" and self._in_order() is not None:
                     # it is named, and need only be written before
                     candidate = candidate._replace(score=0.6 * candidate.score)
                 if named:  # it is the output that is meant, and what the catalog says of its type is doubtful
@@ -417,76 +479,51 @@ class FixFinder:
                     ref.path,
                 ):
                     yield self._set(
-                        fault,
-                        _replace_value(value, path, candidate.ref),
+                        replace_values(value, {path: candidate.ref}),
                         candidate.reason,
                         candidate.score,
                         "plan",
                     )
 
-    def _in_order(self, fault: Fault) -> float | None:
+    def _in_order(self) -> float | None:
         """How likely it is that the calls only need another order.
 
         None where there is no such order, or where the call that is named has no such output.
         """
-        if self._order is None:
+        if self.finder.order is None:
             return None
-        ref = dict(references(self._value(fault))).get(fault.at)
+        ref = dict(references(self._value())).get(self.fault.at)
         if not isinstance(ref, Ref):
             return None
         output = self.producers.type_of(ref)
-        good = output is not None and is_compatible(output, self._type(fault), texts=self.producers.texts)
+        good = output is not None and is_compatible(
+            output, self._type(self.fault.at), texts=self.producers.texts
+        )
         return 0.9 if good else None
 
-    @cached_property
-    def _order(self) -> list[int] | None:
-        """The calls in the order in which they need one another; None where they do so in a circle."""
-        needs: list[list[int]] = [[] for _ in self.plan.calls]
-        for edge in self.plan.edges:
-            needs[edge.consumer].append(edge.producer)
-        if blocked_positions(needs):
-            return None
-        return [position for generation in generations(needs, singly=True) for position in generation]
-
-    def _other_order(self, fault: Fault) -> Iterator[Fix]:
+    def _other_order(self) -> Iterator[Fix]:
         """The calls in an order in which what is referred to comes first."""
-        if self._order is None:
+        if self.finder.order is None:
             return
         operation = {
             "op": "order",
-            "ids": [self.plan.calls[index].id for index in self._order],
-            "why": fault.code,
+            "ids": [self.plan.calls[index].id for index in self.finder.order],
+            "why": self.fault.code,
         }
         says = "write the calls in the order of their dependencies"
         reason = "then every reference is to an earlier call"
-        yield Fix((operation,), says, reason, self._in_order(fault) or 0.5, "plan")
+        yield Fix((operation,), says, reason, self._in_order() or 0.5, "plan")
 
-    # ------------------------------------------------------------ helpers
-    def _call(self, fault: Fault) -> Call:
-        assert fault.call is not None, "only references of the answer stand in no call"
-        return self.plan.calls[fault.call]
-
-    def _tool(self, fault: Fault) -> Tool | None:
-        return None if fault.call is None else self.producers.tools[fault.call]
-
-    def _type(self, fault: Fault) -> Type:
-        parameter = _parameter(self._tool(fault), fault.argument or "")
-        return ANY if parameter is None else parameter.type.at(fault.at) or ANY
-
-    def _value(self, fault: Fault) -> Value:
-        arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
-        return dict(arguments)[fault.argument or ""]
-
-    def _set(self, fault: Fault, value: Value, reason: str, score: float, source: str = "catalog") -> Fix:
-        name = fault.argument or ""
-        arguments = self.plan.answer or () if fault.call is None else self._call(fault).arguments
+    # ------------------------------------------------------------ operations
+    def _set(self, value: Value, reason: str, score: float, source: str = "catalog") -> Fix:
+        name, arguments = self.name, self._arguments()
         is_given = any(key == name for key, _ in arguments)
         pairs = [(key, value if key == name else old) for key, old in arguments]
         pairs += [] if is_given else [(name, value)]
         path, new_value = _find_difference(dict(arguments)[name], value) if is_given else ((), value)
         target = format_path(name[:MAX_NAME_CHARACTERS], path)[: 3 * MAX_NAME_CHARACTERS]
         says = f"{'set' if is_given else 'give'} {target} = {self._told(new_value)}"
-        return Fix(self._given(fault, tuple(pairs), (name,)), says, reason, score, source)
+        return Fix(self._given(tuple(pairs), (name,)), says, reason, score, source)
 
     def _told(self, value: Value) -> str:
         if isinstance(value, Ref):
@@ -495,26 +532,26 @@ class FixFinder:
         return one_line_json(value_data(value, self.plan), 60)
 
     def _given(
-        self, fault: Fault, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
+        self, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
     ) -> tuple[Mapping[str, Any], ...]:
         """The operations by which a call gets its arguments, of which some are other than they were."""
-        if fault.call is None:
+        if self.fault.call is None:
             data = {key: value_data(value, self.plan) for key, value in pairs}
-            return ({"op": "answer", "value": data, "why": fault.code},)
-        call, arguments = self._call(fault), dict(pairs)
+            return ({"op": "answer", "value": data, "why": self.fault.code},)
+        call, arguments = self.call, dict(pairs)
         if len({key for key, _ in call.arguments}) < len(call.arguments) or len(arguments) < len(pairs):
             listed = [[key, value_data(value, self.plan)] for key, value in pairs]
-            return ({"op": "arguments", "id": call.id, "arguments": listed, "why": fault.code},)
+            return ({"op": "arguments", "id": call.id, "arguments": listed, "why": self.fault.code},)
         return tuple(
             {
                 "op": "set",
                 "id": call.id,
                 "argument": name,
                 "value": value_data(arguments[name], self.plan),
-                "why": fault.code,
+                "why": self.fault.code,
             }
             if name in arguments
-            else {"op": "unset", "id": call.id, "argument": name, "why": fault.code}
+            else {"op": "unset", "id": call.id, "argument": name, "why": self.fault.code}
             for name in names
         )
 
@@ -548,52 +585,22 @@ def _has_parameter(tool: Tool, name: str) -> bool:
     return tool.open or _parameter(tool, name) is not None
 
 
-def _read_text_reference(text: str) -> tuple[str, Path | None]:
-    """A text as a reference that its words may name."""
-    first, _, dotted_path = text.strip("${}<># ").partition(".")
-    path: Path = tuple(step for step in dotted_path.strip("$").split(".") if step)
-    return first[:80], path[:5] or None
-
-
-def _value_at_path(value: Value, path: Path) -> Value:
-    for step in path:
-        value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
-    return value
-
-
-def _replace_value(value: Value, path: Path, new: Value) -> Value:
-    """A value with one part of it another."""
-    if not path:
-        return new
-    step, inner_path = path[0], path[1:]
-    if isinstance(value, Template):
-        return Template(tuple(new if index == step else segment for index, segment in enumerate(value.parts)))
-    if isinstance(value, list):
-        return [
-            _replace_value(item, inner_path, new) if index == step else item
-            for index, item in enumerate(value)
-        ]
-    return {
-        key: _replace_value(item, inner_path, new) if key == step else item for key, item in value.items()
-    }
-
-
-_FixMethod = Callable[[FixFinder, Fault], Iterator[Fix]]
+_FixMethod = Callable[[_FaultFixes], Iterator[Fix]]
 _FIX_METHODS: dict[str, tuple[_FixMethod, ...]] = {
-    "check.unknown_tool": (FixFinder._other_tool, FixFinder._other_app),
-    "check.permission": (FixFinder._other_app, FixFinder._other_tool),
-    "check.ambiguous_tool": (FixFinder._other_app,),
-    NO_APP: (FixFinder._other_app,),
-    "check.unknown_argument": (FixFinder._other_name, FixFinder._same_name),
-    "check.missing_argument": (FixFinder._filled, FixFinder._same_name),
+    "check.unknown_tool": (_FaultFixes._other_tool, _FaultFixes._other_app),
+    "check.permission": (_FaultFixes._other_app, _FaultFixes._other_tool),
+    "check.ambiguous_tool": (_FaultFixes._other_app,),
+    NO_APP: (_FaultFixes._other_app,),
+    "check.unknown_argument": (_FaultFixes._other_name, _FaultFixes._same_name),
+    "check.missing_argument": (_FaultFixes._filled, _FaultFixes._same_name),
     **{
-        f"check.{fault}": (FixFinder._other_value,)
+        f"check.{fault}": (_FaultFixes._other_value,)
         for fault in ("wrong_type", "format", "enum", "out_of_range", "pattern", "not_allowed")
     },
     **dict.fromkeys(
         ("check.unknown_output", "check.output_type", "reference.unresolved", "reference.self"),
-        (FixFinder._other_output,),
+        (_FaultFixes._other_output,),
     ),
-    "reference.forward": (FixFinder._other_order, FixFinder._other_output),
-    AS_TEXT: (FixFinder._referred,),
+    "reference.forward": (_FaultFixes._other_order, _FaultFixes._other_output),
+    AS_TEXT: (_FaultFixes._referred,),
 }
