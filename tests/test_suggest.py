@@ -19,7 +19,7 @@ from planner_eval.benchmarks.datasets.published import gold_plan
 from planner_eval.benchmarks.judging import ScriptedJudge
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.curation.suggest.candidates import name_similarity
-from planner_eval.curation.suggest.faults import count_faults, faults
+from planner_eval.curation.suggest.faults import Fault, FaultKey, fault_key, find_faults
 from planner_eval.curation.suggest.suggest import (
     MAX_FAULTS,
     PlanSuggestions,
@@ -40,6 +40,10 @@ TABLES = tables(__file__)
 
 RATES = str(ROOT / "data" / "catalogs" / "rates.json")
 NUMBER, TEXT, WHOLE = Type(("number",)), Type(("string",)), Type(("integer",))
+
+
+def count_faults(plan: Plan, faults: tuple[Fault, ...]) -> Counter[FaultKey]:
+    return Counter(fault_key(plan, fault) for fault in faults)
 
 
 def tool(name: str, *parameters: Parameter, returns: tuple[Parameter, ...] = (), **more: Any) -> Tool:
@@ -296,7 +300,7 @@ def test_empty_lone_and_long_values() -> None:
 def test_a_model_overwrites_nothing_that_is_right(answer: str, says: str | None) -> None:
     catalog = Catalog((tool("f", Parameter("a", NUMBER), Parameter("b", TEXT, required=False)),))
     broken = plan(Call("x", "f", (("a", 1), ("q", "zz"))))
-    fault = faults(broken, catalog)[0]
+    fault = find_faults(broken, catalog)[0]
     asked = make_asker(ScriptedJudge(lambda request: answer), ToolIndex(catalog))
     told = [one.says for one in asked(broken, fault)]
     assert [one for one in told if one.startswith("rename")] == [says] * (says is not None)
@@ -359,11 +363,11 @@ def test_no_suggestion_makes_a_plan_worse(drawn: Plan, query: str) -> None:
     def after(patch: dict[str, Any]) -> Counter[Any]:
         made = pe.apply(patch, drawn)
         assert isinstance(made, Plan)
-        return count_faults(made, faults(made, TOOLS))
+        return count_faults(made, find_faults(made, TOOLS))
 
-    before = count_faults(drawn, faults(drawn, TOOLS))
+    before = count_faults(drawn, find_faults(drawn, TOOLS))
     found = first(drawn, query=query, least=0)
-    assert Counter(count_faults(drawn, tuple(one.fault for one in found.faults))) == before
+    assert count_faults(drawn, tuple(one.fault for one in found.faults)) == before
     if not before:
         assert found.operations == ()
     for one in (one for each in found.faults for one in each.suggestions):
@@ -408,7 +412,7 @@ def rates(samples: Any, every: float = 1.0) -> tuple[Counter[str], Counter[str]]
         if gold is None or not gold.calls or sample.tools is None:
             continue
         tools = ToolIndex(read_tools(sample.tools))
-        if faults(gold, tools.catalog):
+        if find_faults(gold, tools.catalog):
             continue
         assert search_suggestions(gold, tools, sample.query).operations == ()
         for kind, broken in planted(gold, tools.catalog, random):

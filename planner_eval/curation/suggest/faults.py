@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -55,7 +54,7 @@ class Fault(NamedTuple):
     at: Path = ()
 
 
-def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
+def find_faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
     r"""What is wrong with a plan, by call.
 
     Unused results are left out: they are a hint and no fault, and whether they are told hangs on whether the
@@ -67,7 +66,8 @@ def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
 
     >>> from planner_eval.reading.dialects.read import parse
     >>> from planner_eval.catalogs.catalog import Tool
-    >>> [fault.code for fault in faults(parse("g()\nh(#x=y)"), Catalog((Tool("g"), Tool("h", open=True))))]
+    >>> tools = Catalog((Tool("g"), Tool("h", open=True)))
+    >>> [fault.code for fault in find_faults(parse("g()\nh(#x=y)"), tools)]
     ['reference.unresolved']
     """
     plan_faults = [
@@ -82,11 +82,6 @@ def faults(plan: Plan, catalog: Catalog) -> tuple[Fault, ...]:
 
 
 FaultKey = tuple[str, str | None, str | None]
-
-
-def count_faults(plan: Plan, plan_faults: tuple[Fault, ...]) -> Counter[FaultKey]:
-    """How often each fault is there, named so that a plan can be compared with what was made of it."""
-    return Counter(fault_key(plan, fault) for fault in plan_faults)
 
 
 def fault_key(plan: Plan, fault: Fault) -> FaultKey:
@@ -256,3 +251,20 @@ def value_at_path(value: Value, path: Path) -> Value:
     for step in path:
         value = value.parts[step] if isinstance(value, Template) and isinstance(step, int) else value[step]
     return value
+
+
+def find_difference(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
+    """The one part of a value that is another, and the way to it; all of it where several are."""
+    old_items, new_items = _items(old), _items(new)
+    if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
+        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
+        if len(changed) == 1:
+            step = changed[0]
+            return find_difference(old_items[step], new_items[step], (*path, step))
+    return path, new
+
+
+def _items(value: Value) -> dict[str | int, Value]:
+    if isinstance(value, list):
+        return dict(enumerate(value))
+    return {**value} if isinstance(value, dict) else {}

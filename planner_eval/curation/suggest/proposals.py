@@ -22,6 +22,10 @@ from planner_eval.curation.suggest.faults import (
     AS_TEXT,
     NO_APP,
     Fault,
+    FaultKey,
+    fault_key,
+    find_difference,
+    find_faults,
     read_text_reference,
     text_reference,
     value_at_path,
@@ -35,6 +39,8 @@ from planner_eval.curation.suggest.tool_names import (
     are_names_alike,
     argument_fit,
     describe_stray_words,
+    find_parameter,
+    has_parameter,
     is_meaningless_name,
     is_numbered_otherwise,
     is_other_word,
@@ -84,6 +90,16 @@ class FixFinder:
         self.plan, self.tools, self.query = plan, tools, query
         self.catalog = tools.catalog
         self.parts = ValueChecker(self.catalog.text_values, self.catalog.holes)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """What is wrong with the plan."""
+        return find_faults(self.plan, self.catalog)
+
+    @cached_property
+    def counts(self) -> Counter[FaultKey]:
+        """How often each fault is there."""
+        return Counter(fault_key(self.plan, fault) for fault in self.faults)
 
     @cached_property
     def producers(self) -> Producers:
@@ -154,7 +170,7 @@ class _FaultFixes:
     @property
     def parameter(self) -> Parameter | None:
         """What the tool declares for the argument concerned."""
-        return _parameter(self.tool, self.name)
+        return find_parameter(self.tool, self.name)
 
     def _arguments(self) -> Arguments:
         return self.plan.answer or () if self.fault.call is None else self.call.arguments
@@ -218,7 +234,7 @@ class _FaultFixes:
         if tool is None or tool.app is None or argument_fit(call, tool) == 1:
             return
         # An app that takes all that is given may be the right one, and a value be left out
-        score = 0.57 if all(_has_parameter(tool, name) for name, _ in call.arguments) else 0.9
+        score = 0.57 if all(has_parameter(tool, name) for name, _ in call.arguments) else 0.9
         for other in self.catalog.named(call.name):
             if other.app not in (None, tool.app) and argument_fit(call, other) == 1:
                 yield self._renamed(other, f"call the tool of {other.app}", "it has these arguments", score)
@@ -246,7 +262,7 @@ class _FaultFixes:
             return
         value = dict(call.arguments)[name]
         needed = [p for p in tool.parameters if p.required and p.name not in given_names]
-        misnamed = [key for key in given_names if not _has_parameter(tool, key)][:MAX_TOOLS]
+        misnamed = [key for key in given_names if not has_parameter(tool, key)][:MAX_TOOLS]
         other_misnamed = [key for key in misnamed if key != name]
         free = [p.name for p in tool.parameters if p.name not in given_names][:MAX_TOOLS]
         counted_apart = is_numbered_otherwise(misnamed, free)
@@ -330,7 +346,7 @@ class _FaultFixes:
         if parameter is None or self.name in dict(call.arguments):
             yield from self._other_value()
             return
-        misnamed = [key for key, _ in call.arguments if tool is not None and not _has_parameter(tool, key)]
+        misnamed = [key for key, _ in call.arguments if tool is not None and not has_parameter(tool, key)]
         for other in misnamed:  # a misnamed argument is what is missing
             yield from (
                 mend
@@ -520,7 +536,7 @@ class _FaultFixes:
         is_given = any(key == name for key, _ in arguments)
         pairs = [(key, value if key == name else old) for key, old in arguments]
         pairs += [] if is_given else [(name, value)]
-        path, new_value = _find_difference(dict(arguments)[name], value) if is_given else ((), value)
+        path, new_value = find_difference(dict(arguments)[name], value) if is_given else ((), value)
         target = format_path(name[:MAX_NAME_CHARACTERS], path)[: 3 * MAX_NAME_CHARACTERS]
         says = f"{'set' if is_given else 'give'} {target} = {self._told(new_value)}"
         return Fix(self._given(tuple(pairs), (name,)), says, reason, score, source)
@@ -556,33 +572,8 @@ class _FaultFixes:
         )
 
 
-def _find_difference(old: Value, new: Value, path: Path = ()) -> tuple[Path, Value]:
-    """The one part of a value that is another, and the way to it; all of it where several are."""
-    old_items, new_items = _items(old), _items(new)
-    if type(old) is type(new) and old_items.keys() == new_items.keys() and len(path) < 8:
-        changed = [step for step, item in old_items.items() if repr(item) != repr(new_items[step])]
-        if len(changed) == 1:
-            step = changed[0]
-            return _find_difference(old_items[step], new_items[step], (*path, step))
-    return path, new
-
-
-def _items(value: Value) -> dict[str | int, Value]:
-    if isinstance(value, list):
-        return dict(enumerate(value))
-    return {**value} if isinstance(value, dict) else {}
-
-
 def _parameter_text(parameter: Parameter) -> str:
     return f"{parameter.name}\n{parameter.description}"
-
-
-def _parameter(tool: Tool | None, name: str) -> Parameter | None:
-    return next((p for p in tool.parameters if p.name == name), None) if tool is not None else None
-
-
-def _has_parameter(tool: Tool, name: str) -> bool:
-    return tool.open or _parameter(tool, name) is not None
 
 
 _FixMethod = Callable[[_FaultFixes], Iterator[Fix]]

@@ -29,7 +29,7 @@ from planner_eval.benchmarks.judging import Judge, make_request
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.patch import SCHEMA, apply_operations
-from planner_eval.curation.suggest.faults import Fault, FaultKey, count_faults, fault_key, faults
+from planner_eval.curation.suggest.faults import Fault, FaultKey, fault_key
 from planner_eval.curation.suggest.proposals import Fix, FixFinder
 from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.plan.model import Plan
@@ -136,106 +136,85 @@ def search_suggestions(
     >>> [(one.says, one.reason) for one in found.faults[0].suggestions]
     [('call add', 'its name is 80% similar')]
     """
-    catalog = tools.catalog
-    plan_faults = faults(plan, catalog)
-    if not plan_faults:
+    finder = FixFinder(plan, tools, query)
+    if not finder.faults:
         return PlanSuggestions(plan, (), (), plan, ())
-    search = _Search(tools, query, most, ask, [MAX_WRITTEN_CALLS])
-    before = count_faults(plan, plan_faults)
-    mends = FixFinder(plan, tools, query)
+    search = _Search(most, ask, [MAX_WRITTEN_CALLS])
     faulty_items = [
         FaultSuggestions(
             fault,
-            tuple(search.of(mends, fault, before)) if index < MAX_FAULTS else (),
+            tuple(search.of(finder, fault)) if index < MAX_FAULTS else (),
             index < MAX_FAULTS and search.budget[0] > 0,
         )
-        for index, fault in enumerate(plan_faults)
+        for index, fault in enumerate(finder.faults)
     ]
-    return PlanSuggestions(
-        plan,
-        tuple(faulty_items),
-        *search._replace(budget=[MAX_WRITTEN_CALLS])._together(plan, faulty_items, before, least),
-    )
+    search = search._replace(budget=[MAX_WRITTEN_CALLS])
+    return PlanSuggestions(plan, tuple(faulty_items), *search.together(finder, faulty_items, least))
 
 
 class _Search(NamedTuple):
     """How mends are tried.
 
     Args:
-        tools: The tools that plans may call.
-        query: What the user asked.
         most: How many mends a fault are kept.
         ask: Who is asked for what is left.
         budget: How many calls may yet be written and checked again.
     """
 
-    tools: ToolIndex
-    query: str
     most: int
     ask: FixAsker | None
     budget: list[int]
 
-    def of(self, mends: FixFinder, fault: Fault, before: Counter[FaultKey], deep: int = 0) -> list[Fix]:
+    def of(self, finder: FixFinder, fault: Fault, deep: int = 0) -> list[Fix]:
         """The mends of a fault that remove it and bring no new one, the likeliest first."""
-        suggestions = self._tried(mends, mends.of(fault), fault, before, deep)
-        if not suggestions and self.ask is not None and deep == 0:
-            suggestions = self._tried(mends, self.ask(mends.plan, fault), fault, before, deep)
-        return suggestions
+        mends = self._tried(finder, finder.of(fault), fault, deep)
+        if not mends and self.ask is not None and deep == 0:
+            mends = self._tried(finder, self.ask(finder.plan, fault), fault, deep)
+        return mends
 
-    def _tried(
-        self, mends: FixFinder, candidates: Iterable[Fix], fault: Fault, before: Counter[FaultKey], deep: int
-    ) -> list[Fix]:
-        suggestions: list[Fix] = []
+    def _tried(self, finder: FixFinder, candidates: Iterable[Fix], fault: Fault, deep: int) -> list[Fix]:
+        mends: list[Fix] = []
         seen: set[str] = set()
         for tried_count, mend in enumerate(candidates):
             if tried_count == MAX_TRIES or (
-                len(suggestions) >= self.most
-                and mend.score <= sorted(s.score for s in suggestions)[-self.most]
+                len(mends) >= self.most and mend.score <= sorted(m.score for m in mends)[-self.most]
             ):
                 break
             if mend.score < _MIN_SCORE or repr(mend.operations) in seen:
                 continue
             seen.add(repr(mend.operations))
-            good = self._good(mends, mend, fault, before, deep)
+            good = self._good(finder, mend, fault, deep)
             if good is not None:
-                suggestions.append(good)
-        return sorted(suggestions, key=lambda s: -s.score)[: self.most]
+                mends.append(good)
+        return sorted(mends, key=lambda m: -m.score)[: self.most]
 
-    def _good(
-        self, mends: FixFinder, mend: Fix, fault: Fault, before: Counter[FaultKey], deep: int
-    ) -> Fix | None:
+    def _good(self, finder: FixFinder, mend: Fix, fault: Fault, deep: int) -> Fix | None:
         """A mend that removes its fault and brings none: by itself, or with mends of what it uncovers."""
-        patched_plan = self._made(mends.plan, mend.operations)
-        if patched_plan is None:
-            return None
-        after = count_faults(patched_plan, faults(patched_plan, self.tools.catalog))
-        key = fault_key(mends.plan, fault)
-        if after[key] >= before[key]:
+        after, key = self._apply(finder, mend), fault_key(finder.plan, fault)
+        if after is None or after.counts[key] >= finder.counts[key]:
             return None
         whole: Fix | None = mend
-        if after - before:
+        if after.counts - finder.counts:
             if mend.operations[0]["op"] != "rename" or deep == _MAX_DEPTH:
                 return None
-            whole = self._with_uncovered(patched_plan, mend, before, deep)
+            whole = self._with_uncovered(after, mend, finder.counts, deep)
         return whole and whole._replace(score=round(max(whole.score, 0.01), 2))
 
-    def _with_uncovered(self, plan: Plan, mend: Fix, before: Counter[FaultKey], deep: int) -> Fix | None:
+    def _with_uncovered(
+        self, finder: FixFinder, mend: Fix, before: Counter[FaultKey], deep: int
+    ) -> Fix | None:
         """A mend with those of all that came to light, and the score of all: none scores more than each."""
         least = mend.score
         for _ in range(_MAX_REVEALED_FAULTS):
-            plan_faults = faults(plan, self.tools.catalog)
-            current_counts = count_faults(plan, plan_faults)
-            new = current_counts - before
-            fault = next(
-                (candidate for candidate in plan_faults if new[fault_key(plan, candidate)] > 0), None
-            )
+            new = finder.counts - before
+            fault = next((f for f in finder.faults if new[fault_key(finder.plan, f)] > 0), None)
             if fault is None:
                 return mend._replace(score=min(mend.score, least))
-            inner = self.of(FixFinder(plan, self.tools, self.query), fault, current_counts, deep + 1)
-            patched_plan = self._made(plan, inner[0].operations) if inner else None
-            if patched_plan is None:
+            inner = self.of(finder, fault, deep + 1)
+            after = self._apply(finder, inner[0]) if inner else None
+            if after is None:
                 return None
-            plan, best = patched_plan, inner[0]
+            finder, best = after, inner[0]
             mend = mend._replace(
                 operations=(*mend.operations, *best.operations),
                 says=f"{mend.says}, {best.says}",
@@ -244,61 +223,37 @@ class _Search(NamedTuple):
             least = min(least, best.score)
         return None
 
-    def _made(self, plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
+    def _apply(self, finder: FixFinder, mend: Fix) -> FixFinder | None:
+        """What is known of the plan after a mend; None where it does not fit, or too many were tried."""
         if self.budget[0] <= 0:
             return None
-        self.budget[0] -= len(plan.calls)
-        return rewrite_plan(plan, operations)
+        self.budget[0] -= len(finder.plan.calls)
+        plan = rewrite_plan(finder.plan, mend.operations)
+        return None if plan is None else FixFinder(plan, finder.tools, finder.query)
 
-    def _together(
-        self, plan: Plan, faulty_items: list[FaultSuggestions], before: Counter[FaultKey], least: float
+    def together(
+        self, start: FixFinder, faulty_items: Iterable[FaultSuggestions], least: float
     ) -> tuple[tuple[Mapping[str, Any], ...], Plan, tuple[Fault, ...]]:
         """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
         operations: tuple[Mapping[str, Any], ...] = ()
-        start, current_counts = plan, before
-        plan_faults = tuple(item.fault for item in faulty_items)
+        finder = start
         for faulty in faulty_items:
-            best = self._now(
-                plan,
-                faulty,
-                fault_key(start, faulty.fault),
-                plan_faults,
-                current_counts,
-                anew=plan is not start,
-            )
-            patched_plan = (
-                self._made(plan, best.operations) if best is not None and best.score >= least else None
-            )
-            if best is None or patched_plan is None:
+            best = self._now(finder, faulty, start)
+            after = self._apply(finder, best) if best is not None and best.score >= least else None
+            if best is None or after is None or after.counts - finder.counts:
                 continue
-            left = faults(patched_plan, self.tools.catalog)
-            after = count_faults(patched_plan, left)
-            if after - current_counts or after.total() >= current_counts.total():
-                continue
-            operations, plan, current_counts, plan_faults = (
-                (*operations, *best.operations),
-                patched_plan,
-                after,
-                left,
-            )
-        return operations, plan, plan_faults
+            if after.counts.total() < finder.counts.total():
+                operations, finder = (*operations, *best.operations), after
+        return operations, finder.plan, finder.faults
 
-    def _now(
-        self,
-        plan: Plan,
-        faulty: FaultSuggestions,
-        key: FaultKey,
-        plan_faults: tuple[Fault, ...],
-        current_counts: Counter[FaultKey],
-        *,
-        anew: bool,
-    ) -> Fix | None:
+    def _now(self, finder: FixFinder, faulty: FaultSuggestions, start: FixFinder) -> Fix | None:
         """The likeliest mend of a fault in a plan of which other faults may be mended by now."""
-        if current_counts[key] == 0 or not faulty.looked or self.budget[0] <= 0:
+        key = fault_key(start.plan, faulty.fault)
+        if finder.counts[key] == 0 or not faulty.looked or self.budget[0] <= 0:
             return None
-        self.budget[0] -= len(plan.calls)
-        fault = next(candidate for candidate in plan_faults if fault_key(plan, candidate) == key)
-        fresh = self.of(FixFinder(plan, self.tools, self.query), fault, current_counts, 1) if anew else []
+        self.budget[0] -= len(finder.plan.calls)
+        fault = next(candidate for candidate in finder.faults if fault_key(finder.plan, candidate) == key)
+        fresh = self.of(finder, fault, 1) if finder is not start else []
         suggestions = fresh or faulty.suggestions
         return None if _are_tied(suggestions) else next(iter(suggestions), None)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
-from planner_eval.catalogs.catalog import Catalog, Tool
+from planner_eval.catalogs.catalog import Catalog, Parameter, Tool
 from planner_eval.curation.suggest.candidates import NameIndex, find_stray_words, name_similarity, words
 from planner_eval.plan.model import Call
 
@@ -141,3 +141,13 @@ def are_names_alike(names: Sequence[str], other_names: Sequence[str]) -> bool:
 def name_at_same_position(name: str, names: Sequence[str], other_names: Sequence[str]) -> str | None:
     """Which of others stands where a name stands, where there are several."""
     return other_names[names.index(name)] if 1 < len(names) <= len(other_names) else None
+
+
+def find_parameter(tool: Tool | None, name: str) -> Parameter | None:
+    """What a tool declares for an argument; None where it does not, or nobody knows the tool."""
+    return next((p for p in tool.parameters if p.name == name), None) if tool is not None else None
+
+
+def has_parameter(tool: Tool, name: str) -> bool:
+    """Whether a tool takes an argument of a name."""
+    return tool.open or find_parameter(tool, name) is not None
