@@ -446,24 +446,18 @@ def is_stated_sequence(value: Value, amounts: Sequence[Amount]) -> bool:
     )
 
 
-def find_inferred_number(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
-    """What a number may be inferred from: counts that make it together, or another unit.
+def find_sum_of_counts(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+    """A sum of counts that stand near one another, or of them and who asks.
 
     Args:
         number: The number.
         amounts: The numbers that the question says.
         text: The question.
 
-    >>> text = "for 2 adults and 3 children, half a year"
-    >>> said = [Amount(2.0, (4, 5)), Amount(3.0, (17, 18)), Amount(0.5, (29, 33))]
-    >>> find_inferred_number(5, said, text).how, find_inferred_number(6, said, text).how
-    ('sum', 'unit')
+    >>> said = [Amount(2.0, (4, 5)), Amount(3.0, (17, 18))]
+    >>> find_sum_of_counts(5, said, "for 2 adults and 3 children").span
+    (4, 18)
     """
-    return _find_sum_of_counts(number, amounts, text) or _find_conversion(number, amounts, text)
-
-
-def _find_sum_of_counts(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
-    """A sum of counts that stand near one another, or of them and who asks."""
     if number != int(number) or not 2 <= number <= 50:
         return None
     for amount, next_amount in pairwise(amounts):
@@ -503,7 +497,12 @@ def _unit(text: str, amount: Amount) -> str | None:
     return match[0].casefold().rstrip("s") if match else None
 
 
-def _find_conversion(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+def find_conversion(number: float, amounts: Sequence[Amount], text: str) -> Ground | None:
+    """A number that is said in another unit; the arguments are as above.
+
+    >>> find_conversion(6, [Amount(0.5, (0, 4))], "half a year").span
+    (0, 4)
+    """
     if _UNIT_WORDS.search(text) is None:
         return None
     units = [unit for unit in _UNIT_FACTORS if unit != 1000 or _METRIC_UNITS.search(text)]

@@ -15,8 +15,9 @@ from planner_eval.curation.audit.literals import (
     MIN_DIGITS,
     Amount,
     amounts,
-    find_inferred_number,
+    find_conversion,
     find_stated_number,
+    find_sum_of_counts,
     find_whole_code,
     is_code,
     is_composed,
@@ -427,8 +428,12 @@ class Question:
             return Ground("unread", sure=False)
         if number in (0, 1):
             return Ground("one", sure=False)
-        ground = find_inferred_number(number, question_amounts, self.text)
-        ground = ground or find_quantity(number, self.text) or find_implied_number(number, self.text)
+        ground = (
+            find_sum_of_counts(number, question_amounts, self.text)
+            or find_conversion(number, question_amounts, self.text)
+            or find_quantity(number, self.text)
+            or find_implied_number(number, self.text)
+        )
         if ground is None and find_difference(number, *self._ordinals):
             return Ground("sum", sure=False)
         return ground or self._computed(number)

@@ -310,13 +310,11 @@ class Literal(NamedTuple):
     """A value that a plan gives.
 
     Args:
-        call: The call.
         argument: The argument's name.
         path: The way into the argument's value.
         value: The value.
     """
 
-    call: Call
     argument: str
     path: Path
     value: Value
@@ -405,7 +403,7 @@ def required_literals(task: Made) -> Iterator[Literal]:
                 continue
             for path, value in leaves(argument):
                 if value is not None and not isinstance(value, (Ref, Unresolved)):
-                    yield Literal(call, name, path, value)
+                    yield Literal(name, path, value)
 
 
 def _is_default(call: Call, name: str, value: Any, catalog: Catalog) -> bool:

@@ -243,16 +243,10 @@ def _try_call(
         return Refusal(why)
     for node in users:
         for link in node.links:
-            if link.producer == index:
-                if lacks := _describe_unusable_value(ground, node, link, last.value, call):
-                    return Refusal(lacks)
-                output = follow_path(last.value, list(link.output), list(call.returns))
-                if (
-                    link.output
-                    and not isinstance(output, bool)
-                    and str(output) in map(str, dict(seen).values())
-                ):
-                    return Refusal("an output only repeats an input")
+            if link.producer == index and (
+                why := _describe_unusable_value(ground, node, link, last.value, call, dict(seen))
+            ):
+                return Refusal(why)
     changed = {
         name: find_other_values(value, kinds.get(name, ANY), state.random)[:MAX_CHANGES]
         for name, value in seen
@@ -340,23 +334,17 @@ def _trial_plan(
 
 
 def _describe_unusable_value(
-    ground: MakingContext, user: Node, link: Link, value: Any, call: Call
+    ground: MakingContext, user: Node, link: Link, value: Any, call: Call, inputs: Mapping[str, Any]
 ) -> str | None:
-    """Why a value is none that another call can use; None where it can."""
+    """Why a value is none that another call can use, or need not be had from this one; None where it is."""
     try:
         output = follow_path(value, list(link.output), list(call.returns))
     except CallFailed:
         return "a required output is missing"
     if describe_worthless_value(output, ()) is not None:
         return "a required output is missing"
-    kind = next(
-        (
-            parameter.type
-            for parameter in ground.tools[user.tool].parameters
-            if parameter.name == link.parameter
-        ),
-        ANY,
-    )
-    return (
-        None if find_problem(output, kind, texts=True) is None else "a value is not accepted by the next call"
-    )
+    kinds = {parameter.name: parameter.type for parameter in ground.tools[user.tool].parameters}
+    if find_problem(output, kinds.get(link.parameter, ANY), texts=True) is not None:
+        return "a value is not accepted by the next call"
+    repeats = link.output and not isinstance(output, bool) and str(output) in map(str, inputs.values())
+    return "an output only repeats an input" if repeats else None

@@ -277,15 +277,10 @@ def templates(like: Any, graph: ToolGraph, form: str, notes: list[str]) -> tuple
     followed, why, first = [], Counter[str](), dict[str, str]()
     reader = source.reader(None, infer=True)
     for item in map(reader.read, source.records):
-        nodes: tuple[Node, ...] | UnusablePlan
-        if item.plan is None:
-            nodes = (
-                UnusablePlan("it cannot be read", item.error)
-                if item.error
-                else UnusablePlan("it has no plan")
-            )
-        else:
+        if item.plan is not None:
             nodes = nodes_of(item.plan, graph, positions)
+        else:
+            nodes = UnusablePlan("it cannot be read" if item.error else "it has no plan", item.error or "")
         if (
             not isinstance(nodes, UnusablePlan)
             and form in SINGLE_ANSWER_LAYOUTS

@@ -34,6 +34,10 @@ class Pair(NamedTuple):
     gold: Side
 
 
+Partners: TypeAlias = Sequence[tuple[int, int]]
+"""Which call of the prediction stands for which of gold."""
+
+
 class Size(NamedTuple):
     """How large a plan or a pair is; each step makes it less, as tuples are compared.
 

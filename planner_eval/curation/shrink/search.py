@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.comparison.matching.align import match
-from planner_eval.curation.shrink.pairs import Pair, pair_size, strip_source
+from planner_eval.curation.shrink.pairs import Pair, Partners, pair_size, strip_source
 from planner_eval.curation.shrink.steps import (
     Simplifier,
     apply_changes,
@@ -75,7 +75,7 @@ def find_bracket_groups(text: str) -> list[BracketGroup]:
     return closed
 
 
-def group_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[Cut]:
+def group_cuts(pair: Pair, _partners: Partners) -> list[Cut]:
     """The groups that can be cut out of texts, outer ones first."""
     return [
         (number, group.start, group.end)
@@ -93,7 +93,7 @@ class GroupWithCall(NamedTuple):
     call: int
 
 
-def group_and_call_cuts(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[GroupWithCall]:
+def group_and_call_cuts(pair: Pair, _partners: Partners) -> list[GroupWithCall]:
     """The groups side by side that are as many as gold has calls, each with its call; last ones first."""
     pred, gold = pair
     if not isinstance(pred, str) or isinstance(gold, str) or not gold.calls:
@@ -116,7 +116,7 @@ def cut_groups_and_calls(pair: Pair, units: Iterable[GroupWithCall]) -> Pair:
     return cut(pair, [(0, unit.start, unit.end) for unit in units])
 
 
-def find_cuts(pair: Pair, _partners: Sequence[tuple[int, int]], *, of: str) -> list[Cut]:
+def find_cuts(pair: Pair, _partners: Partners, *, of: str) -> list[Cut]:
     r"""What can be cut out of texts.
 
     Args:
@@ -163,8 +163,6 @@ ENDINGS = {
     "wavers": "the test does not always give the same result",
 }
 """Why a search ended, each in words."""
-
-Partners = Sequence[tuple[int, int]]
 
 
 class StepKind(NamedTuple):

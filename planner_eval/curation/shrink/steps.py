@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,6 +13,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.curation.shrink.pairs import (
     SIMPLE_TEXT,
     Pair,
+    Partners,
     Side,
     number_length,
     weight_of,
@@ -174,9 +175,7 @@ def _nested_values(value: Value, path: Path) -> Iterator[tuple[Path, Value]]:
 
 
 # ---------------------------------------------------------------- steps
-def paired_changes(
-    pair: Pair, partners: Sequence[tuple[int, int]], simpler: Simplifier, outer: bool
-) -> list[Changes]:
+def paired_changes(pair: Pair, partners: Partners, simpler: Simplifier, outer: bool) -> list[Changes]:
     """The same change in the same place of calls that stand for one another, where both have one value there.
 
     Of what is dropped the values may differ.
@@ -205,9 +204,7 @@ def paired_changes(
     return changes
 
 
-def single_changes(
-    pair: Pair, _partners: Sequence[tuple[int, int]], simpler: Simplifier, outer: bool
-) -> list[Changes]:
+def single_changes(pair: Pair, _partners: Partners, simpler: Simplifier, outer: bool) -> list[Changes]:
     """One change on one side."""
     return [
         (Change(number, *place, new),)
@@ -299,7 +296,7 @@ CallPair: TypeAlias = tuple[int | None, int | None]
 """A call of the prediction and the call of gold that it stands for; None where there is none."""
 
 
-def partnered_calls(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[CallPair]:
+def partnered_calls(pair: Pair, partners: Partners) -> list[CallPair]:
     """All calls, those of both sides that stand for one another together; last ones first.
 
     Consumers mostly stand behind what they need: so few others go with a call.
@@ -311,7 +308,7 @@ def partnered_calls(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[Cal
     return units[::-1]
 
 
-def single_calls(pair: Pair, partners: Sequence[tuple[int, int]]) -> list[CallPair]:
+def single_calls(pair: Pair, partners: Partners) -> list[CallPair]:
     """The calls of each side that stand for one of the other side, each for itself."""
     units: list[CallPair] = [(position, None) for position, _ in partners]
     return [*units, *((None, position) for _, position in partners)][::-1]
@@ -389,7 +386,7 @@ MAX_LABEL_CHARACTERS = 8
 """Labels of so many characters stay as they are."""
 
 
-def find_extras(pair: Pair, _partners: Sequence[tuple[int, int]]) -> list[PlanChange]:
+def find_extras(pair: Pair, _partners: Partners) -> list[PlanChange]:
     """What can be left out beside calls."""
     return [
         (side, change)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from planner_eval.base.text import one_line_json
 from planner_eval.catalogs.catalog import ANY, Parameter, Tool, Type
@@ -59,6 +59,10 @@ _DOUBT_FACTOR = 0.6
 """What a score is times where the names say another thing: it is then less than what a patch takes."""
 
 
+Operations: TypeAlias = tuple[Mapping[str, Any], ...]
+"""What is done, as :mod:`planner_eval.comparison.patch` has it."""
+
+
 class Fix(NamedTuple):
     """One way to mend a fault.
 
@@ -70,7 +74,7 @@ class Fix(NamedTuple):
         source: Whose it is: ``"catalog"``, ``"plan"``, ``"query"`` or ``"model"``.
     """
 
-    operations: tuple[Mapping[str, Any], ...]
+    operations: Operations
     says: str
     reason: str
     score: float
@@ -547,9 +551,7 @@ class _FaultFixes:
             return f"{format_path(call.id, value.path)} ({call.name})"
         return one_line_json(value_data(value, self.plan), 60)
 
-    def _given(
-        self, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]
-    ) -> tuple[Mapping[str, Any], ...]:
+    def _given(self, pairs: tuple[tuple[str, Value], ...], names: Iterable[str]) -> Operations:
         """The operations by which a call gets its arguments, of which some are other than they were."""
         if self.fault.call is None:
             data = {key: value_data(value, self.plan) for key, value in pairs}

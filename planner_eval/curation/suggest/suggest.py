@@ -30,7 +30,7 @@ from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.formats import read_catalog
 from planner_eval.comparison.patch import SCHEMA, apply_operations
 from planner_eval.curation.suggest.faults import Fault, FaultKey, fault_key
-from planner_eval.curation.suggest.proposals import Fix, FixFinder
+from planner_eval.curation.suggest.proposals import Fix, FixFinder, Operations
 from planner_eval.curation.suggest.tool_names import ToolIndex
 from planner_eval.plan.model import Plan
 from planner_eval.reading.dialects.notations.plan import to_data, value_data
@@ -97,7 +97,7 @@ class PlanSuggestions:
 
     plan: Plan
     faults: tuple[FaultSuggestions, ...]
-    operations: tuple[Mapping[str, Any], ...]
+    operations: Operations
     mended: Plan
     left: tuple[Fault, ...]
 
@@ -233,9 +233,9 @@ class _Search(NamedTuple):
 
     def together(
         self, start: FixFinder, faulty_items: Iterable[FaultSuggestions], least: float
-    ) -> tuple[tuple[Mapping[str, Any], ...], Plan, tuple[Fault, ...]]:
+    ) -> tuple[Operations, Plan, tuple[Fault, ...]]:
         """The likeliest mend of each fault that is likely enough, as long as each makes fewer faults."""
-        operations: tuple[Mapping[str, Any], ...] = ()
+        operations: Operations = ()
         finder = start
         for faulty in faulty_items:
             best = self._now(finder, faulty, start)
@@ -258,7 +258,7 @@ class _Search(NamedTuple):
         return None if _are_tied(suggestions) else next(iter(suggestions), None)
 
 
-def rewrite_plan(plan: Plan, operations: tuple[Mapping[str, Any], ...]) -> Plan | None:
+def rewrite_plan(plan: Plan, operations: Operations) -> Plan | None:
     """A plan after operations, in its own notation; None where they do not fit it."""
     try:
         return replace(apply_operations(plan, operations), dialect=plan.dialect)
