@@ -163,39 +163,33 @@ def find_named_values(
             else find_interpretations(candidate.value, kind, validator, about)
         )
         for reading in fitting[:1]:
-            around = _find_context(query, candidate)
+            around, text = _find_context(query, candidate), _text(reading.value)
             closeness = _context_score(around, argument_words)
             score = candidate.base * (0.6 + 0.4 * reading.score) + closeness
-            score -= 0.22 if _text(reading.value) in used else 0.0
+            score -= 0.22 if text in used else 0.0
             if any(_context_score(around, rival) > closeness for rival in rivals) or _is_meant_elsewhere(
                 query, candidate, around, argument_words
             ):
                 score = min(score, _MAX_DOUBTFUL_SCORE)
-            if (
-                _text(reading.value) not in meanings_by_text
-                or meanings_by_text[_text(reading.value)].score < score
-            ):
-                meaning = Interpretation(
+            if text not in meanings_by_text or meanings_by_text[text].score < score:
+                meanings_by_text[text] = Interpretation(
                     format_for_catalog(reading.value, validator),
                     f"the question mentions it: {candidate.what}",
                     min(score, candidate.most),
                 )
-                meanings_by_text[_text(reading.value)] = meaning
     return sorted(
         (meaning for meaning in meanings_by_text.values() if meaning.score > 0.2),
         key=lambda meaning: -meaning.score,
     )[:20]
 
 
+def _find_words_in(query: str, start: int, end: int) -> list[str]:
+    return _WORD.findall(query[max(0, start) : end].casefold())
+
+
 def _find_context(query: str, candidate: _Candidate) -> _Context:
-    before = [
-        word.casefold()
-        for word in _WORD.findall(query[max(0, candidate.start - _MAX_CHARACTERS_BEFORE) : candidate.start])
-    ]
-    after = [
-        word.casefold()
-        for word in _WORD.findall(query[candidate.end : candidate.end + _MAX_CHARACTERS_AFTER])
-    ]
+    before = _find_words_in(query, candidate.start - _MAX_CHARACTERS_BEFORE, candidate.start)
+    after = _find_words_in(query, candidate.end, candidate.end + _MAX_CHARACTERS_AFTER)
     nearby = frozenset(form for word in (*before, *after[:2]) for form in (word, word.rstrip("s")))
     return _Context(tuple(before), nearby)
 
@@ -319,15 +313,11 @@ def _is_word_character(char: str) -> bool:
 
 def _moments(query: str, format: str) -> Iterator[_Candidate]:
     if format != "time":
-        days: list[tuple[tuple[int, int], list[Value]]] = []
-        for match in _DATE.finditer(query):
-            days.append(
-                (match.span(), sorted(possible_dates(match[1]), key=str) or [normalise_date(match[1])])
-            )
-        unsure = any(len(possible_days) > 1 for _, possible_days in days)
-        for span, possible_days in days:
-            for day in possible_days:
-                yield _Candidate(day, *span, 0.8, "a date", _MAX_DOUBTFUL_SCORE if unsure else 0.95)
+        matches = [(match, sorted(possible_dates(match[1]), key=str)) for match in _DATE.finditer(query)]
+        most = _MAX_DOUBTFUL_SCORE if any(len(days) > 1 for _, days in matches) else 0.95
+        for match, days in matches:
+            for day in days or [normalise_date(match[1])]:
+                yield _Candidate(day, *match.span(), 0.8, "a date", most)
     if format != "date":
         for match in _TIME.finditer(query):
             yield _Candidate(match[1], *match.span(), 0.8, "a time")
