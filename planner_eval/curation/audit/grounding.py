@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeGuard
 
 from planner_eval.base.limits import Span
 from planner_eval.base.named_tuple import NamedTuple
@@ -139,20 +139,19 @@ def find_unasked_call(
 def _is_name_or_time(literal: Literal) -> bool:
     """Whether a literal is a name, a day or a time: what nobody can know unless it is said."""
     value = literal.value
-    if (
-        not isinstance(value, str)
-        or isinstance(normalise_boolean(value), int)
-        or not isinstance(normalise_number(value), str)
-    ):
+    if not _is_words(value) or isinstance(normalise_boolean(value), int):
         return False
     return literal.type.enum is None and (_day_or_time(value) is not None or _is_proper_name(value))
 
 
+def _is_words(value: Value) -> TypeGuard[str]:
+    """Whether a value is a text, and none of a number."""
+    return isinstance(value, str) and isinstance(normalise_number(value), str)
+
+
 def _day_or_time(value: Value) -> str | None:
     """``"day"`` or ``"time"``."""
-    moment = (
-        read_moment(value) if isinstance(value, str) and isinstance(normalise_number(value), str) else None
-    )
+    moment = read_moment(value) if _is_words(value) else None
     return None if moment is None else "day" if moment.days else "time"
 
 
@@ -352,12 +351,7 @@ def _takes_a_name(argument: str) -> bool:
 def _find_other_choice(literal: Literal, question: Question, beside: Sequence[Value]) -> Value:
     """Another of the values that may be chosen, which the query says and the plan has nowhere."""
     for other in (literal.type.enum or ())[:50]:
-        if (
-            other != literal.value
-            and other not in beside
-            and isinstance(other, str)
-            and isinstance(normalise_number(other), str)
-        ):
+        if other != literal.value and other not in beside and _is_words(other):
             ground = question.grounds(other)
             if ground is None or ground.how != "text" or other.casefold() in FUNCTION_WORDS:
                 continue

@@ -325,8 +325,7 @@ def find_described_choice(value: Value, parameter: Parameter, question: Question
     >>> find_described_choice("metric", parameter, Question("How warm is it, in Fahrenheit?")).text
     'Fahrenheit'
     """
-    choices = [choice for choice in (parameter.type.enum or ())[:50] if _is_word(choice)]
-    glosses = _read_glosses(parameter, choices) if value in choices else {}
+    glosses = _read_glosses(value, parameter)
     if len(glosses) < 2 or not glosses.get(str(value)) or question.grounds(value) is not None:
         return None
     said = {word.form: word.span for word in reversed(question.words)}
@@ -342,8 +341,7 @@ def find_described_choice(value: Value, parameter: Parameter, question: Question
 
 def is_described(value: Value, parameter: Parameter, question: Question) -> bool:
     """Whether a question means a listed value by its description; the arguments are as above."""
-    choices = [choice for choice in (parameter.type.enum or ())[:50] if _is_word(choice)]
-    gloss = _read_glosses(parameter, choices).get(str(value), ()) if value in choices else ()
+    gloss = _read_glosses(value, parameter).get(str(value), ())
     return any(word.form in gloss for word in question.words)
 
 
@@ -356,8 +354,11 @@ def _is_word(choice: Value) -> bool:
     )
 
 
-def _read_glosses(parameter: Parameter, choices: Sequence[Value]) -> dict[str, list[str]]:
-    """Of each listed value the words by which its description alone tells it."""
+def _read_glosses(value: Value, parameter: Parameter) -> dict[str, list[str]]:
+    """Of each listed value, where a value is one, the words by which its description alone tells it."""
+    choices = [choice for choice in (parameter.type.enum or ())[:50] if _is_word(choice)]
+    if value not in choices:
+        return {}
     description = parameter.description[:4000]
     glosses: dict[str, list[str]] = {}
     for choice in map(str, choices):

@@ -113,17 +113,11 @@ def read_offered_answer(text: str) -> OfferedAnswer | None:
         return None
     unit = " ".join((match["before"] + match["after"]).split())
     sign = -1.0 if match["minus"] else 1.0
-    if match["whole"]:
-        low = float(match["low"])
+    if match["number"] is None:
+        whole, over = _parse_float(match["whole"] or "0"), _parse_float(match["up"] or match["over"])
+        under = _parse_float(match["low"] or match["under"])
         return (
-            OfferedAnswer(sign * (float(match["whole"]) + float(match["up"]) / low), False, 2, unit)
-            if low
-            else None
-        )
-    if match["over"]:
-        under = _parse_float(match["under"])
-        return (
-            OfferedAnswer(sign * _parse_float(match["over"]) / under, False, 2, unit + match["sign"])
+            OfferedAnswer(sign * (whole + over / under), False, 2, unit + (match["sign"] or ""))
             if under
             else None
         )

@@ -167,18 +167,17 @@ def group_answers(answers: Iterable[Answer], policy: Policy = DEFAULT_POLICY) ->
     >>> [[one.run for one in camp.answers] for camp in group_answers(said)]
     [['one', 'three'], ['two']]
     """
-    groups: list[list[Answer]] = []
+    camps: list[AnswerGroup] = []
     for answer in answers:
         if answer.plan is None or not answer.plan.calls:
             continue
-        for camp in groups:
-            if _are_equal(answer.plan, camp[0].plan, policy):
-                camp.append(answer)
+        for index, camp in enumerate(camps):
+            if _are_equal(answer.plan, camp.plan, policy):
+                camps[index] = camp._replace(answers=(*camp.answers, answer))
                 break
         else:
-            groups.append([answer])
-    camp_list = [AnswerGroup(camp[0].plan, tuple(camp)) for camp in groups if camp[0].plan is not None]
-    return sorted(camp_list, key=lambda camp: (-camp.models, -len(camp.answers)))
+            camps.append(AnswerGroup(answer.plan, (answer,)))
+    return sorted(camps, key=lambda camp: (-camp.models, -len(camp.answers)))
 
 
 class OutvotedGold(NamedTuple):
@@ -301,8 +300,8 @@ def _plain_name(name: str) -> str:
     return name.replace(".", "").replace("_", "")
 
 
-def _rename_tools(plan: Plan | None, names: Mapping[str, str]) -> Plan | None:
-    if plan is None or all(call.name in names.values() for call in plan.calls):
+def _rename_tools(plan: Plan, names: Mapping[str, str]) -> Plan:
+    if all(call.name in names.values() for call in plan.calls):
         return plan
     return replace(
         plan, calls=tuple(replace(c, name=names.get(_plain_name(c.name)) or c.name) for c in plan.calls)
@@ -326,10 +325,8 @@ def _read_number(value: Value) -> Value:
     return float(number) if isinstance(number, (int, float)) and not isinstance(value, bool) else value
 
 
-def _are_equal(plan: Plan | None, other: Plan | None, policy: Policy) -> bool:
+def _are_equal(plan: Plan, other: Plan, policy: Policy) -> bool:
     """Whether two plans are one under a policy, whichever is taken for gold."""
-    if plan is None or other is None:
-        return False
     return diff(plan, other, policy).same and diff(other, plan, policy).same
 
 

@@ -356,12 +356,11 @@ def _select_answer(records: Any, selection: PairSelection, names: str) -> tuple[
         InputError: there are several, or none of this id or number.
     """
     id, number, _ = selection
-    answers = list(records)
+    answers: list[tuple[Sample, str]] = list(records)
     if id is not None:
         refuse_unknown_ids([id], dict.fromkeys(sample.id for sample, _ in answers), names)
         answers = [answer for answer in answers if answer[0].id == id]
-    sample, text = select_one(answers, number, names)
-    return sample, text
+    return select_one(answers, number, names)
 
 
 def _gold_side(bench: Benchmark, sample: Sample) -> InputSide:
