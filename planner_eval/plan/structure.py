@@ -8,7 +8,7 @@ in the first generation whose earlier producers are all done (:mod:`planner_eval
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import TypeAlias
@@ -30,7 +30,20 @@ from planner_eval.plan.model import Plan, Ref, Template, Unresolved, Value, cont
 # The structure of one plan: small pure functions over plain adjacency lists.
 def consumers(plan: Plan) -> list[list[int]]:
     """For each call the other calls that use its output, each once, in ascending order."""
-    return _consumers(producers(plan))
+    return consumers_of(producers(plan))
+
+
+def consumers_of(needs: Sequence[Collection[int]]) -> list[list[int]]:
+    """For each call those that need it, in ascending order; from those that each needs.
+
+    >>> consumers_of([[], [0], [0, 1]])
+    [[1, 2], [2], []]
+    """
+    users: list[list[int]] = [[] for _ in needs]
+    for consumer, needed in enumerate(needs):
+        for producer in needed:
+            users[producer].append(consumer)
+    return users
 
 
 def components(plan: Plan) -> list[list[int]]:
@@ -304,15 +317,7 @@ def _canonical_text(needs: ProducerTuples) -> str:
     tried as the first of them, unless one that was tried before gave the same graph: then the piece looks the
     same from either. Of the graphs that are left, calls numbered in their order, the least counts.
     """
-    return _write_piece(min(_find_numberings(needs, _consumers(needs), [0] * len(needs))))
-
-
-def _consumers(needs: ProducerLists) -> list[list[int]]:
-    users: list[list[int]] = [[] for _ in needs]
-    for call, needed in enumerate(needs):
-        for producer in needed:
-            users[producer].append(call)
-    return users
+    return _write_piece(min(_find_numberings(needs, consumers_of(needs), [0] * len(needs))))
 
 
 def _find_numberings(
@@ -375,7 +380,7 @@ def _refine_colors(needs: ProducerTuples, users: Sequence[Sequence[int]], colors
 
 def _write_piece(needs: ProducerTuples) -> str:
     """The text of a piece: it says the whole graph."""
-    users = _consumers(needs)
+    users = consumers_of(needs)
     letters: dict[int, str] = {}
 
     def of(call: int) -> str:

@@ -25,7 +25,7 @@ from planner_eval.plan.model import (
     Value,
     leaves,
 )
-from planner_eval.plan.structure import consumers
+from planner_eval.plan.structure import sinks
 
 # ----------------------------------------------------------------------
 # A plan in words: what its calls do, and with what, for whoever writes the question to it.
@@ -109,12 +109,7 @@ def _describe_answer(plan: Plan) -> list[str]:
     if plan.answer is not None:
         answers = [format_value(value, _format_reference) for _, value in plan.answer]
         return answers or ["that this is done"]
-    return [f"what {position + 1} gives" for position in final_calls(plan)]
-
-
-def final_calls(plan: Plan) -> list[int]:
-    """The calls whose results the user gets: those that no other call uses."""
-    return [position for position, users in enumerate(consumers(plan)) if not users]
+    return [f"what {position + 1} gives" for position in sinks(plan)]
 
 
 def format_value(value: Value, refer: Callable[[Ref], str]) -> str:
@@ -243,7 +238,7 @@ def phrase_request(task: Made, plain: Callable[[str], bool] = lambda text: True)
 def _phrase_answer(plan: Plan) -> str:
     if plan.answer:
         return format_list([_phrase_value(value) for _, value in plan.answer])
-    return format_list([f"what the {_ordinal(position)} gives" for position in final_calls(plan)])
+    return format_list([f"what the {_ordinal(position)} gives" for position in sinks(plan)])
 
 
 def _clause(step: DescribedCall, plain: Callable[[str], bool]) -> str:

@@ -13,10 +13,11 @@ from planner_eval.base.text import one_line, printable, shorten
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import Ground
-from planner_eval.curation.make.descriptions import describe_plan, final_calls, format_name, literals, tool_of
+from planner_eval.curation.make.descriptions import describe_plan, format_name, literals, tool_of
 from planner_eval.curation.make.record import Made
 from planner_eval.curation.make.values import scalars
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
+from planner_eval.plan.structure import sinks
 
 Grounding = Callable[[Made, str], Iterable[str]]
 """Says of a plan's literals, in words, which a question does not say."""
@@ -168,7 +169,7 @@ def _find_shape_faults(question: str, stripped: str, task: Made) -> Iterator[Que
 
 def max_questions(plan: Plan) -> int:
     """How many questions a plan answers: one for each result that the user gets."""
-    return max(1, len(plan.answer) if plan.answer is not None else len(final_calls(plan)))
+    return max(1, len(plan.answer) if plan.answer is not None else len(sinks(plan)))
 
 
 def _has_hidden_characters(text: str) -> bool:

@@ -122,7 +122,7 @@ class Card:
 
 def skeleton(plan: Plan) -> Skeleton:
     """Which call of a plan needs which."""
-    return tuple(tuple(sorted(positions)) for positions in producers(plan))
+    return tuple(map(tuple, producers(plan)))
 
 
 def figures_of(tasks: Sequence[Made], wishes: Wishes, *, given: bool = False) -> tuple[Figure, ...]:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 from planner_eval.base.text import name_words
 from planner_eval.catalogs.catalog import ANY, Parameter, Tool
 from planner_eval.catalogs.value_errors import find_problem
-from planner_eval.curation.make.skeletons import consumers_of
 from planner_eval.curation.make.tools import Link, Node
 from planner_eval.curation.make.values import (
     NO_VALUE,
@@ -30,6 +29,7 @@ from planner_eval.execution.trace import TIMEOUT, Trace
 from planner_eval.execution.worlds.world import World
 from planner_eval.plan.linking import build_plan
 from planner_eval.plan.model import Call, Plan, Ref, Value
+from planner_eval.plan.structure import consumers_of
 
 MAX_TRIES = 10
 """How often the values of one call are drawn."""

@@ -11,6 +11,7 @@ from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import did_you_mean
 from planner_eval.plan.graph import component_leaders, levels
+from planner_eval.plan.structure import consumers_of
 
 if TYPE_CHECKING:
     from random import Random
@@ -245,15 +246,6 @@ def figures(needs: Skeleton) -> dict[str, int]:
         "components": len(set(component_leaders([list(producers) for producers in needs]))),
         "reuse": sum(max(0, len(users) - 1) for users in consumers_of(needs)),
     }
-
-
-def consumers_of(needs: Sequence[Collection[int]]) -> list[list[int]]:
-    """For each call the calls that take its output."""
-    users: list[list[int]] = [[] for _ in needs]
-    for call, needed in enumerate(needs):
-        for producer in needed:
-            users[producer].append(call)
-    return users
 
 
 def meets_wishes(needs: Skeleton, wishes: Wishes) -> bool:

@@ -15,9 +15,10 @@ from planner_eval.base.text import name_words
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.coverage import MAX_LINKS, find_possible_links
-from planner_eval.curation.make.skeletons import Skeleton, consumers_of, ranks
+from planner_eval.curation.make.skeletons import Skeleton, ranks
 from planner_eval.plan.graph import blocked_positions
 from planner_eval.plan.model import WHOLE_RESULT_NAMES, Path, Plan
+from planner_eval.plan.structure import consumers_of
 
 # ----------------------------------------------------------------------
 # The graph of a catalog's tools: which output may go into which parameter, by name and type.
