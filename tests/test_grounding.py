@@ -16,7 +16,7 @@ from planner_eval.base.codes import code_meanings
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.curation.audit.grounding import CODES as FOUND
-from planner_eval.curation.audit.grounding import find_ground, literals, ungrounded
+from planner_eval.curation.audit.grounding import literals, ungrounded
 from planner_eval.curation.audit.question import Question
 from planner_eval.curation.audit.words import MAX_MENTIONS
 from planner_eval.curation.sets import sample_conversation_text
@@ -35,7 +35,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def found(query: str, value: Any, name: str) -> dict[str, Any]:
     """A case as it is kept: how the value is grounded, how surely, and by which words."""
-    ground, told = find_ground(value, query, name=name), {"query": query, "value": value, "name": name}
+    ground, told = Question(query).grounds(value, name), {"query": query, "value": value, "name": name}
     if ground is None:
         return told | {"how": None}
     said = None if ground.span is None else query[slice(*ground.span)]
@@ -71,11 +71,11 @@ VALUES = st.one_of(
 def test_a_place_lies_in_the_question_and_more_words_take_no_ground_away(said: list[str], value: Any) -> None:
     """More words may ground more values of a text or number; they never unground one word for word."""
     query = " ".join(said)
-    ground = find_ground(value, query, name="has_wifi")
+    ground = Question(query).grounds(value, "has_wifi")
     if ground is not None and ground.span is not None:
         start, end = ground.span
         assert 0 <= start < end <= len(query)
-    plain, more = find_ground(value, query), find_ground(value, f"Hello there. {query} . Thanks")
+    plain, more = Question(query).grounds(value), Question(f"Hello there. {query} . Thanks").grounds(value)
     if said and plain is not None and plain.how in ("text", "number"):
         assert more is not None
         assert more.how in ("text", "number")
@@ -90,7 +90,7 @@ def test_no_text_makes_it_fail(query: str, value: str) -> None:
 @given(st.text(min_size=1, max_size=40))
 @example("TRUE")
 def test_what_is_said_word_for_word_is_grounded(value: str) -> None:
-    assert find_ground(value, f"I say {value} now") is not None
+    assert Question(f"I say {value} now").grounds(value) is not None
 
 
 @examples(50)
@@ -138,6 +138,6 @@ def test_all_turns_are_heard() -> None:
 
 
 def test_of_a_question_that_is_too_long_nothing_is_said_to_lack() -> None:
-    assert find_ground("Oslo", "the word " * 50_000).how == "unread"  # type: ignore[union-attr]
-    assert find_ground(77, "5 " * (MAX_MENTIONS + 1)).how == "unread"  # type: ignore[union-attr]
-    assert find_ground("Oslo", "the word " * 1_000) is None
+    assert Question("the word " * 50_000).grounds("Oslo").how == "unread"  # type: ignore[union-attr]
+    assert Question("5 " * (MAX_MENTIONS + 1)).grounds(77).how == "unread"  # type: ignore[union-attr]
+    assert Question("the word " * 1_000).grounds("Oslo") is None

@@ -238,8 +238,12 @@ class GoldAudit:
         if self._how.choice.has(finding.code):
             self._keep(position, item, finding, None)
         elif not self._how.choice.ignores(finding.code):
-            reported = finding_of_gold(finding, item.record, None, str(item.name), many=self._source.many)
-            self._unread.append(GoldDoubt(item.name, finding, reported))
+            self._unread.append(self._doubt(item, finding))
+
+    def _doubt(self, item: SetItem, finding: GoldFinding, query: str | None = None) -> GoldDoubt:
+        many = self._source.many
+        reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
+        return GoldDoubt(item.name, finding, reported, query)
 
     def _add_beside(self, gatherings: Iterable[SetAuditor]) -> None:
         """Keep what was found in records beside each other; only these are looked up again."""
@@ -344,17 +348,14 @@ class GoldAudit:
         subject: AuditedRecord | None = None,
     ) -> None:
         if self._how.choice.has(finding.code):
-            many = self._source.many
             if self._how.fixes and subject is not None and finding.code in _SUGGESTED_CODES:
                 finding = finding._replace(operations=_suggest_operations(subject, finding))
-            reported = finding_of_gold(finding, item.record, item.plan, str(item.name), many=many)
-            doubt = GoldDoubt(item.name, finding, reported, query)
             unreferenced = finding.confidence
             fault = None
             if subject is not None:
                 unreferenced = weigh_without_references(subject.plan, finding, subject.catalog).confidence
                 fault = find_schema_fault(subject, finding)
-            self._found.append(KeptDoubt(position, doubt, unreferenced, fault))
+            self._found.append(KeptDoubt(position, self._doubt(item, finding, query), unreferenced, fault))
 
     def _subjects(self, items: Iterable[SetItem]) -> Iterator[tuple[SetItem, AuditedRecord | None]]:
         how = self._how

@@ -369,31 +369,6 @@ def _format_value(value: Value) -> str:
 CODES = ("gold.ungrounded", "gold.contradicted", "gold.unasked")
 
 
-def find_ground(value: Value, query: str | Question, *, name: str = "") -> Ground | None:
-    """What in a query says a value.
-
-    Args:
-        value: A text, a number, a flag or None.
-        query: What is asked; a :class:`Question` where many values are.
-        name: The argument's name, whose words ground a flag.
-
-    Returns:
-        The kind of ground and its place, see :class:`Ground`; None where the query does not say the value.
-
-    >>> said = "A room with Wi-Fi in NYC for two, Mar 5 at 6pm"
-    >>> for value in ("New York", "2", "2024-03-05", "18:00"):
-    ...     found = find_ground(value, said)
-    ...     print(found.how, said[slice(*found.span)])
-    words NYC
-    number two
-    day Mar 5
-    time 6pm
-    >>> find_ground(True, "A room with internet", name="has_wifi") is not None, find_ground("Boston", said)
-    (True, None)
-    """
-    return (Question(query) if isinstance(query, str) else query).grounds(value, name)
-
-
 def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) -> Iterator[Literal]:
     """The literals of a plan in written order, each with what grounds it.
 
