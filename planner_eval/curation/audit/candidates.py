@@ -9,7 +9,7 @@ from typing import Any
 from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import format_ordinal, shorten
 from planner_eval.comparison.policy.values import normalise_number
-from planner_eval.curation.audit.question import Question
+from planner_eval.curation.audit.question import read_question
 from planner_eval.plan.model import Path, Plan, Ref, Template, Unresolved, Value, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
 
@@ -102,7 +102,7 @@ def find_ambiguous_picks(plan: Plan, query: str | None = None) -> Iterator[GoldF
     ...     found.message)
     medium hotel is 'h-23', the 2nd of 2 that search returned (at *.id); the question does not say which
     """
-    question = Question(query) if query else None
+    question = read_question(query) if query else None
     for pick in find_picked_literals(plan):
         if pick.among < 2 or len(pick.entries) == pick.among:
             continue

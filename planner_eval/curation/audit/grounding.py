@@ -37,7 +37,7 @@ from planner_eval.curation.audit.near_misses import (
     find_other_place_name,
     is_described,
 )
-from planner_eval.curation.audit.question import Question
+from planner_eval.curation.audit.question import Question, read_question
 from planner_eval.curation.audit.words import FUNCTION_WORDS, Ground, is_denied, word_set, words
 from planner_eval.plan.model import Call, Path, Plan, Ref, Template, Unresolved, Value, contains_kind, leaves
 from planner_eval.results.findings import Confidence, GoldFinding
@@ -369,7 +369,7 @@ def _format_value(value: Value) -> str:
 CODES = ("gold.ungrounded", "gold.contradicted", "gold.unasked")
 
 
-def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) -> Iterator[Literal]:
+def literals(plan: Plan, query: str, catalog: Catalog | None = None) -> Iterator[Literal]:
     """The literals of a plan in written order, each with what grounds it.
 
     A value is also grounded where an earlier call's recorded result holds it, and where the tool takes it
@@ -385,7 +385,7 @@ def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) 
     >>> [(one.value, one.ground is not None) for one in literals(plan, "Three nights in Oslo")]
     [('Rome', False), (3, True)]
     """
-    question = Question(query) if isinstance(query, str) else query
+    question = read_question(query)
     seen: set[Any] = set()
     for position, call in enumerate(plan.calls):
         declared = _declared_parameters(call, catalog)
@@ -404,7 +404,7 @@ def literals(plan: Plan, query: str | Question, catalog: Catalog | None = None) 
             )
 
 
-def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None) -> Iterator[GoldFinding]:
+def ungrounded(plan: Plan, query: str, catalog: Catalog | None = None) -> Iterator[GoldFinding]:
     """What a gold plan says that its query does not.
 
     - ``gold.unasked``: nothing to the point that a call is given stands in the query.
@@ -424,10 +424,10 @@ def ungrounded(plan: Plan, query: str | Question, catalog: Catalog | None = None
     >>> for found in ungrounded(gold, "A room in Rome for March 5th."): print(found.confidence, found.message)
     high day is '2024-03-06', but the question mentions another day ("March 5th")
     """
-    question = Question(query) if isinstance(query, str) else query
+    question = read_question(query)
     if not question.words:
         return
-    plan_literals = list(literals(plan, question, catalog))
+    plan_literals = list(literals(plan, query, catalog))
     claimed = [literal.ground.span for literal in plan_literals if literal.ground and literal.ground.span]
     all_values = {literal.value for literal in plan_literals}
     values_by_argument: dict[tuple[str, str], list[Value]] = {}

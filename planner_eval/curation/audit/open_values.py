@@ -11,7 +11,7 @@ from planner_eval.base.named_tuple import NamedTuple
 from planner_eval.base.text import shorten
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan, find_tool
-from planner_eval.curation.audit.question import Question
+from planner_eval.curation.audit.question import read_question
 from planner_eval.curation.audit.subject import AuditedRecord
 from planner_eval.plan.model import Call, Plan, Value, leaves
 from planner_eval.reading.files.field_choice import calls_by_tool, expand_calls
@@ -149,7 +149,7 @@ def is_finding_allowed(open_values: OpenValues, plan: Plan, finding: GoldFinding
     call = plan.calls[finding.call].id
     if finding.code == "gold.ungrounded" and open_values.is_omittable(call, finding.argument):
         return True
-    question = Question(query)
+    question = read_question(query)
     return any(
         all(question.grounds(leaf, finding.argument) is not None for leaf in stated)
         for value in open_values.values(call, finding.argument)

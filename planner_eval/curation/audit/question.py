@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 
 from planner_eval.base.limits import Span
@@ -478,6 +478,12 @@ class Question:
         if code and not all(run in self.text for run in digits):
             return None
         return Ground("unread", sure=False)
+
+
+@lru_cache(maxsize=2)
+def read_question(text: str) -> Question:
+    """A question, read once for all that ask what it says."""
+    return Question(text)
 
 
 def _is_abbreviation(short: str, name: str) -> bool:
