@@ -114,13 +114,13 @@ def read_offered_answer(text: str) -> OfferedAnswer | None:
     unit = " ".join((match["before"] + match["after"]).split())
     sign = -1.0 if match["minus"] else 1.0
     if match["number"] is None:
-        whole, over = _parse_float(match["whole"] or "0"), _parse_float(match["up"] or match["over"])
-        under = _parse_float(match["low"] or match["under"])
-        return (
-            OfferedAnswer(sign * (whole + over / under), False, 2, unit + (match["sign"] or ""))
-            if under
-            else None
-        )
+        integer = _parse_float(match["whole"] or "0")
+        numerator = _parse_float(match["up"] or match["over"])
+        denominator = _parse_float(match["low"] or match["under"])
+        if not denominator:
+            return None
+        value = sign * (integer + numerator / denominator)
+        return OfferedAnswer(value, False, 2, unit + (match["sign"] or ""))
     number = match["number"]
     decimals = len(number.rpartition(".")[2]) if "." in number else 0
     return OfferedAnswer(sign * _parse_float(number), "%" not in unit, decimals, unit)

@@ -324,7 +324,7 @@ def drop_calls(pair: Pair, units: Collection[CallPair], *, cut: bool) -> Pair:
             as well, and whatever needs them.
     """
     drop = _cut_references if cut else _drop_with_consumers
-    removed = [{position for unit in units if (position := unit[side]) is not None} for side in (0, 1)]
+    removed = [{position for unit in units if (position := unit[index]) is not None} for index in (0, 1)]
     reduced = [
         drop(plan, positions) if positions and not isinstance(plan, str) else plan
         for plan, positions in zip(pair, removed, strict=True)
@@ -389,8 +389,8 @@ MAX_LABEL_CHARACTERS = 8
 def find_extras(pair: Pair, _partners: Partners) -> list[PlanChange]:
     """What can be left out beside calls."""
     return [
-        (side, change)
-        for side, plan in enumerate(pair)
+        (number, change)
+        for number, plan in enumerate(pair)
         if not isinstance(plan, str)
         for change in _plan_extras(plan)
     ]
@@ -410,9 +410,9 @@ def _plan_extras(plan: Plan) -> Iterator[Callable[[Plan], Plan]]:
 def drop_extras(pair: Pair, units: Iterable[PlanChange]) -> Pair:
     """The pair without some of it."""
     plans = list(pair)
-    for side, change in units:
-        plan = plans[side]
-        plans[side] = plan if isinstance(plan, str) else change(plan)
+    for number, change in units:
+        plan = plans[number]
+        plans[number] = plan if isinstance(plan, str) else change(plan)
     return Pair(*plans)
 
 

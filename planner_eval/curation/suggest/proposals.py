@@ -67,18 +67,18 @@ class Fix(NamedTuple):
     """One way to mend a fault.
 
     Args:
-        operations: What is done, as :mod:`planner_eval.comparison.patch` has it.
-        says: What that is, in words.
+        says: What is done, in words.
         reason: Why it is likely.
         score: How likely it is, from 0 to 1: for ranking; no probability.
         source: Whose it is: ``"catalog"``, ``"plan"``, ``"query"`` or ``"model"``.
+        operations: What is done, as a patch has it.
     """
 
-    operations: Operations
     says: str
     reason: str
     score: float
-    source: str = "catalog"
+    source: str
+    operations: Operations
 
 
 class FixFinder:
@@ -252,7 +252,7 @@ class _FaultFixes:
             "name": tool.name,
             "why": self.fault.code,
         }
-        return Fix((operation,), says, reason, score)
+        return Fix(says, reason, score, "catalog", (operation,))
 
     # ------------------------------------------------------------ arguments
     def _other_name(self) -> Iterator[Fix]:
@@ -321,7 +321,7 @@ class _FaultFixes:
     def _removed(self, reason: str, score: float) -> Fix:
         """A call without an argument."""
         unset = {"op": "unset", "id": self.call.id, "argument": self.name, "why": self.fault.code}
-        return Fix((unset,), f"remove {self.name[:MAX_NAME_CHARACTERS]}", reason, score)
+        return Fix(f"remove {self.name[:MAX_NAME_CHARACTERS]}", reason, score, "catalog", (unset,))
 
     def _moved(self, to: Parameter, value: Value, reason: str, score: float) -> Iterator[Fix]:
         """A value under another name, as it is, or as what it may mean where that does not fit."""
@@ -342,7 +342,8 @@ class _FaultFixes:
                     f"{says}, set {to.name} = {self._told(reading.value)}",
                     f"{reason}; {reading.reason}",
                 )
-            yield Fix(self._given(pairs, (name, to.name)), says, why, min(sure, 0.97, reading.score))
+            least = min(sure, 0.97, reading.score)
+            yield Fix(says, why, least, "catalog", self._given(pairs, (name, to.name)))
 
     def _filled(self) -> Iterator[Fix]:
         """A value for an argument that is needed and not given."""
@@ -532,7 +533,7 @@ class _FaultFixes:
         }
         says = "write the calls in the order of their dependencies"
         reason = "then every reference is to an earlier call"
-        yield Fix((operation,), says, reason, self._in_order() or 0.5, "plan")
+        yield Fix(says, reason, self._in_order() or 0.5, "plan", (operation,))
 
     # ------------------------------------------------------------ operations
     def _set(self, value: Value, reason: str, score: float, source: str = "catalog") -> Fix:
@@ -543,7 +544,7 @@ class _FaultFixes:
         path, new_value = find_difference(dict(arguments)[name], value) if is_given else ((), value)
         target = format_path(name[:MAX_NAME_CHARACTERS], path)[: 3 * MAX_NAME_CHARACTERS]
         says = f"{'set' if is_given else 'give'} {target} = {self._told(new_value)}"
-        return Fix(self._given(tuple(pairs), (name,)), says, reason, score, source)
+        return Fix(says, reason, score, source, self._given(tuple(pairs), (name,)))
 
     def _told(self, value: Value) -> str:
         if isinstance(value, Ref):

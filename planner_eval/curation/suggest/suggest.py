@@ -193,12 +193,12 @@ class _Search(NamedTuple):
         after, key = self._apply(finder, mend), fault_key(finder.plan, fault)
         if after is None or after.counts[key] >= finder.counts[key]:
             return None
-        whole: Fix | None = mend
+        complete: Fix | None = mend
         if after.counts - finder.counts:
             if mend.operations[0]["op"] != "rename" or deep == _MAX_DEPTH:
                 return None
-            whole = self._with_uncovered(after, mend, finder.counts, deep)
-        return whole and whole._replace(score=round(max(whole.score, 0.01), 2))
+            complete = self._with_uncovered(after, mend, finder.counts, deep)
+        return complete and complete._replace(score=round(max(complete.score, 0.01), 2))
 
     def _with_uncovered(
         self, finder: FixFinder, mend: Fix, before: Counter[FaultKey], deep: int
@@ -389,7 +389,7 @@ def _make_fix(plan: Plan, fault: Fault, tools: ToolIndex, key: str, value: Any) 
         full = tuple(
             {"op": operation["op"], "id": call.id, **operation, "why": fault.code} for operation in operations
         )
-        return Fix(full, says, "the model suggests this", _MODEL_SCORE, "model")
+        return Fix(says, "the model suggests this", _MODEL_SCORE, "model", full)
 
     if key == "tool":
         app, _, bare = value.rpartition(".")
