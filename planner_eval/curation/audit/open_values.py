@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from planner_eval.base.errors import ParseError
@@ -97,24 +98,14 @@ def drop_blank_arguments(plan: Plan, open_values: OpenValues) -> Plan:
 
 
 def _drop_blanks(call: Call, open_values: OpenValues) -> Call:
-    shortest = tuple(
-        (name, _drop_members(value, open_values, call.id, name)) for name, value in call.arguments
-    )
-    retained = [
-        not open_values.is_omittable(call.id, name) or value not in ("", None, [""])
-        for name, value in shortest
+    remaining = [
+        ((name, shortest), span)
+        for (name, value), span in zip_longest(call.arguments, call.spans)
+        if (shortest := _drop_members(value, open_values, call.id, name)) not in ("", None, [""])
+        or not open_values.is_omittable(call.id, name)
     ]
-    if all(retained):
-        return replace(call, arguments=shortest) if shortest != call.arguments else call
-    arguments = tuple(
-        argument for argument, is_retained in zip(shortest, retained, strict=True) if is_retained
-    )
-    spans = (
-        tuple(span for span, is_retained in zip(call.spans, retained, strict=True) if is_retained)
-        if call.spans
-        else ()
-    )
-    return replace(call, arguments=arguments, spans=spans)
+    spans = tuple(span for _, span in remaining) if call.spans else ()
+    return replace(call, arguments=tuple(argument for argument, _ in remaining), spans=spans)
 
 
 def _drop_members(value: Value, open_values: OpenValues, call: str, name: str) -> Value:

@@ -101,8 +101,12 @@ def describe_plan(task: Made) -> str:
 
 
 def _format_reference(reference: Ref) -> str:
-    suffix = f" ({format_path(reference.path)})" if format_path(reference.path) else ""
-    return f"what {reference.call + 1} gives{suffix}"
+    return f"what {reference.call + 1} gives{_path_suffix(reference.path)}"
+
+
+def _path_suffix(path: Path) -> str:
+    text = format_path(path)
+    return f" ({text})" if text else ""
 
 
 def _describe_answer(plan: Plan) -> list[str]:
@@ -278,10 +282,11 @@ def _phrase_argument(argument: DescribedArgument, plain: Callable[[str], bool]) 
     )
     role = f" as {meaning}" if meaning and plain(meaning) else ""
     if isinstance(argument.value, Ref):
-        suffix = f" ({format_path(argument.value.path)})" if format_path(argument.value.path) else ""
         name = f"{argument.name} as" if argument.name else "what"
         told_as = "gives it" if argument.name else "gives"
-        return f"{name} the {_ordinal(argument.value.call)} {told_as}{suffix}{role}"
+        return (
+            f"{name} the {_ordinal(argument.value.call)} {told_as}{_path_suffix(argument.value.path)}{role}"
+        )
     value_text = _phrase_value(argument.value)
     return f"{argument.name} {value_text}" if argument.name else f"{value_text}{role}"
 
@@ -304,8 +309,7 @@ def _phrase_value(value: Value) -> str:
 
 
 def _phrase_reference(reference: Ref) -> str:
-    suffix = f" ({format_path(reference.path)})" if format_path(reference.path) else ""
-    return f"what the {_ordinal(reference.call)} gives{suffix}"
+    return f"what the {_ordinal(reference.call)} gives{_path_suffix(reference.path)}"
 
 
 def _ordinal(position: int) -> str:
