@@ -60,10 +60,10 @@ def json_safe(text: str) -> str:
 _NAME_PART = r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+"
 
 
-def name_words(name: str) -> list[str]:
+def words_of_name(name: str) -> list[str]:
     """The words of a name, however it is spelled, in small letters.
 
-    >>> name_words("getATMList"), name_words("bill_id2"), name_words("名前")
+    >>> words_of_name("getATMList"), words_of_name("bill_id2"), words_of_name("名前")
     (['get', 'atm', 'list'], ['bill', 'id', '2'], ['名前'])
     """
     return [word.lower() for word in re.findall(_NAME_PART, name)]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from planner_eval.base.text import format_ordinal, name_words, one_line
+from planner_eval.base.text import format_ordinal, one_line, words_of_name
 from planner_eval.catalogs.catalog import Catalog, Tool
 from planner_eval.curation.audit.words import TABLES
 from planner_eval.curation.make.record import Made
@@ -160,7 +160,7 @@ def format_name(name: str) -> str:
     >>> format_name("check_inDate"), format_name("userID2"), format_name("名前")
     ('check in date', 'user id 2', '名前')
     """
-    return " ".join(name_words(name)) or name
+    return " ".join(words_of_name(name)) or name
 
 
 def literals(plan: Plan) -> Iterator[Value]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
-from planner_eval.base.text import name_words
+from planner_eval.base.text import words_of_name
 from planner_eval.catalogs.catalog import ANY, Parameter, Tool
 from planner_eval.catalogs.value_errors import find_problem
 from planner_eval.curation.make.tools import Link, Node
@@ -211,7 +211,7 @@ def _draw_literals(
 
 def _share_values(state: _FillState, node: Node, call: Call) -> None:
     """Let later calls take a value under its name: one trip is to one city."""
-    if any(len(name_words(name)) > 1 or len(name) > 3 for name, _ in call.arguments):
+    if any(len(words_of_name(name)) > 1 or len(name) > 3 for name, _ in call.arguments):
         for name, value in call.arguments:
             if isinstance(value, str) and not name[-1].isdigit():
                 state.shared.setdefault(name, value)

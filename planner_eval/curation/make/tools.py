@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.text import name_words
+from planner_eval.base.text import words_of_name
 from planner_eval.catalogs.catalog import Catalog, Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import is_compatible
 from planner_eval.curation.coverage import MAX_LINKS, find_possible_links
@@ -78,7 +78,7 @@ class ToolGraph:
     def topics(self) -> tuple[frozenset[str], ...]:
         """What each tool is about: the words of its name and its description that few others have."""
         words_by_tool = [
-            {word for word in name_words(f"{tool.name} {tool.description}") if len(word) > 2}
+            {word for word in words_of_name(f"{tool.name} {tool.description}") if len(word) > 2}
             for tool in self.tools
         ]
         counts = Counter(word for words in words_by_tool for word in words)
@@ -107,11 +107,13 @@ class ToolGraph:
     def _by_type(self, *, by_type_alone: bool) -> None:
         for u, tool in enumerate(self.tools):
             for output, kind in _joinable_outputs(tool, by_type_alone=by_type_alone):
-                words = name_words(tool.name)
+                words = words_of_name(tool.name)
                 for v, other in enumerate(self.tools):
                     for parameter in other.parameters:
                         same_name = (
-                            not by_type_alone and u != v and name_words(parameter.name) in (words, words[-1:])
+                            not by_type_alone
+                            and u != v
+                            and words_of_name(parameter.name) in (words, words[-1:])
                         )
                         if _can_join(kind, parameter.type, named=same_name, by_type_alone=by_type_alone):
                             self._add(u, v, ToolLink(output, parameter.name, named=same_name))
@@ -491,8 +493,8 @@ def choose_distractors(
 def _similarity(tool: Tool, other: Tool) -> float:
     """How like two tools are: by the words of names and descriptions, by parameters and by app."""
     return (
-        2 * _word_overlap(name_words(tool.name), name_words(other.name))
-        + _word_overlap(name_words(tool.description), name_words(other.description))
+        2 * _word_overlap(words_of_name(tool.name), words_of_name(other.name))
+        + _word_overlap(words_of_name(tool.description), words_of_name(other.description))
         + _word_overlap(_signature(tool), _signature(other))
         + 0.5 * (tool.app is not None and tool.app == other.app)
     )

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from planner_eval.base.resources import read
-from planner_eval.base.text import name_words, parse_day
+from planner_eval.base.text import parse_day, words_of_name
 from planner_eval.catalogs.catalog import Parameter, Tool, Type
 from planner_eval.catalogs.value_errors import ValueChecker
 from planner_eval.comparison.policy.values import normalise_number
@@ -323,7 +323,7 @@ def _draw_number(kind: Type, random: Random, *, integer: bool) -> Any:
 
 
 def _draw_text(name: str, kind: Type, random: Random) -> Any:
-    text = _draw_formatted_text(kind.format or "", random) or _draw_named_text(name_words(name), random)
+    text = _draw_formatted_text(kind.format or "", random) or _draw_named_text(words_of_name(name), random)
     low, high = kind.length
     if high is not None and len(text) > high:
         text = "".join(random.choice(string.ascii_uppercase) for _ in range(high))
@@ -388,7 +388,7 @@ def order_values(values: Mapping[str, Any]) -> dict[str, Any]:
     {'start_date': '2027-03-01', 'end_date': '2027-03-04', 'city': 'Oslo'}
     """
     sorted_values = dict(values)
-    names_by_words = {" ".join(name_words(name)): name for name in values}
+    names_by_words = {" ".join(words_of_name(name)): name for name in values}
     for first, last in _BEGIN_END_WORDS:
         for words, name in names_by_words.items():
             end = names_by_words.get(re.sub(rf"\b{first}\b", last, words, count=1), name)

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from planner_eval.base.text import differing_letters, edit_distance, is_swap, name_words
+from planner_eval.base.text import differing_letters, edit_distance, is_swap, words_of_name
 from planner_eval.catalogs.catalog import ANY, Catalog, Tool, Type
 from planner_eval.catalogs.check import find_tool
 from planner_eval.catalogs.value_errors import is_compatible
@@ -39,7 +39,7 @@ def words(name: str) -> tuple[str, ...]:
     >>> words("searchFlight_v2"), words("HTTPServer")
     (('search', 'flight', 'v', '2'), ('http', 'server'))
     """
-    return tuple(name_words(name[:MAX_NAME_CHARACTERS]))
+    return tuple(words_of_name(name[:MAX_NAME_CHARACTERS]))
 
 
 def normalize_name(name: str) -> str:
@@ -258,14 +258,14 @@ class NameIndex:
 
 def _name_features(name: str) -> frozenset[str]:
     """The pairs of letters of a name, its words with what they mean, and all of it."""
-    name_words = words(name)
-    text = f"^{''.join(name_words)}$"
+    words_of_name = words(name)
+    text = f"^{''.join(words_of_name)}$"
     pairs = {text[start : start + 2] for start in range(len(text) - 1)}
     return frozenset(
         {
             *pairs,
-            *name_words,
-            *(f"={_SYNONYM_GROUP[word]}" for word in name_words if word in _SYNONYM_GROUP),
+            *words_of_name,
+            *(f"={_SYNONYM_GROUP[word]}" for word in words_of_name if word in _SYNONYM_GROUP),
             text[1:-1],
         }
     )

@@ -89,15 +89,12 @@ def describe_stray_words(call: Call, tool: Tool) -> str | None:
     strays_by_pair = [find_stray_words(call_name, tool_name) for call_name, tool_name in dict.fromkeys(pairs)]
     if ((), ()) in strays_by_pair:
         return None
-    call_words, tool_words = (
-        strays_by_pair[1] if len(strays_by_pair) > 1 and bare != call.name else strays_by_pair[0]
-    )
     call_text, tool_text = (
-        " ".join(word_list)[:MAX_NAME_CHARACTERS] for word_list in (call_words, tool_words)
+        " ".join(stray_words)[:MAX_NAME_CHARACTERS] for stray_words in strays_by_pair[bare != call.name]
     )
-    if call_words and tool_words:
+    if call_text and tool_text:
         return f"but {call_text!r} is not {tool_text!r}"
-    return f"but nothing mentions {tool_text!r}" if tool_words else f"but it does not mention {call_text!r}"
+    return f"but nothing mentions {tool_text!r}" if tool_text else f"but it does not mention {call_text!r}"
 
 
 def is_meaningless_name(name: str) -> bool:
