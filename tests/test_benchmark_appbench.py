@@ -10,7 +10,7 @@ import pytest
 
 from planner_eval.base.errors import ParseError
 from planner_eval.benchmarks import appbench
-from planner_eval.benchmarks.appbench.corrected import outcomes
+from planner_eval.benchmarks.appbench.corrected import judge_answer
 from planner_eval.benchmarks.appbench.data import read_appbench
 from planner_eval.benchmarks.appbench.evaluation import (
     compared_prediction,
@@ -148,14 +148,15 @@ def test_the_error_analysis_counts_arguments_and_samples() -> None:
     assert [report.figure(f"analysis.{name}").numerator for name in names] == [1, 1]
     assert report.value("analysis.all_key_value_mismatch") == 1 / 4
     records = [(Sample("a", gold=gold_of(TWO)), wrong)]
-    cells = {c.column: c.value for c in table4(outcomes(records), "MM")}
+    cells = {c.column: c.value for c in table4([judge_answer(*record).counts for record in records], "MM")}
     columns = ("Keys I", "Keys D", "Values I", "Values D", "Values D, of arguments", "T", "S")
     assert [cells[name] for name in columns] == [100, 0, 0, 100, 25, 0, 0]
     records = [(Sample("a", gold=gold_of(TWO)), PERFECT), (Sample("b", gold=gold_of(TWICE)), "")]
-    assert [[*row.values()] for row in figure4(outcomes(records * 10))] == [
+    judged = [(sample, judge_answer(sample, text).counts) for sample, text in records]
+    assert [[*row.values()] for row in figure4(judged * 10)] == [
         [1, 2.0, 10, 1.0, "yes"], [2, 1.0, 10, 0.0, "yes"],
     ]  # fmt: skip
-    assert {row["in the figure"] for row in figure4(outcomes(records))} == {"no: fewer than ten"}
+    assert {row["in the figure"] for row in figure4(judged)} == {"no: fewer than ten"}
 
 
 RENAMED = PERFECT.replace("shop, town =", "s, place =").replace("=shop, #town=town", "=s, #town=place")

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from planner_eval.base.errors import DatasetError, InputError
 from planner_eval.benchmarks.answers import read_answers, replay
 from planner_eval.benchmarks.benchmark import BENCHMARKS
-from planner_eval.benchmarks.bfcl.corrected import correct_verdict, score_corrected
+from planner_eval.benchmarks.bfcl import score_corrected, score_official
+from planner_eval.benchmarks.bfcl.corrected import correct_verdict
 from planner_eval.benchmarks.bfcl.data import (
     CATEGORIES,
     category_sizes,
@@ -25,7 +26,7 @@ from planner_eval.benchmarks.bfcl.data import (
     read_bfcl,
     read_category,
 )
-from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers, score_official
+from planner_eval.benchmarks.bfcl.official import Settings, judge_answer, judge_answers
 from planner_eval.benchmarks.bfcl.page import explain_answer
 from planner_eval.benchmarks.bfcl.program_calls import read_java_call, read_javascript_call
 from planner_eval.benchmarks.bfcl.reading import (

@@ -231,7 +231,7 @@ def test_no_text_raises(text: str) -> None:
     ("null", Verdict(error="parse.shape")), ("", Verdict(error="parse.empty")),
 ])  # fmt: skip
 def test_verdicts(text: str, expected: Verdict) -> None:
-    assert scorer().one(sample(gold=GOLD), text).verdict == expected
+    assert scorer().judge(sample(gold=GOLD), text).verdict == expected
 
 
 def test_true_is_not_one_and_no_parameters_may_be_written_in_several_ways() -> None:

@@ -18,7 +18,6 @@ from planner_eval.benchmarks.functionchat import matching, rules, score_correcte
 from planner_eval.benchmarks.functionchat import official as tsv
 from planner_eval.benchmarks.functionchat.corrected import read_last_word, scorer
 from planner_eval.benchmarks.functionchat.data import FILES, model_request, read_functionchat
-from planner_eval.benchmarks.functionchat.official import judge_record
 from planner_eval.benchmarks.functionchat.reading import read_answer
 from planner_eval.benchmarks.functionchat.rules import error_class
 from planner_eval.benchmarks.functionchat.tables import table1, table2
@@ -191,7 +190,7 @@ def test_the_reader_says_what_is_wrong(tmp_path: Path) -> None:
 
 def settled(sample: Sample, answer: Any) -> tuple[str | None, str]:
     """The verdict without a judge, and its reason."""
-    found = scorer().one(sample, answer if isinstance(answer, str) else json.dumps(answer))
+    found = scorer().judge(sample, answer if isinstance(answer, str) else json.dumps(answer))
     return found.verdict, found.reason
 
 
@@ -251,9 +250,9 @@ def test_the_judge_is_asked_only_where_meaning_decides_and_until_it_has_a_verdic
     text = only.messages[1][1]
     assert (only.task, "Pusan" in text, '"id"' in text) == ("functionchat.call", True, False)
     patient = ScriptedJudge(lambda request: "fail" if request.attempt == 2 else "pass or fail")
-    assert scorer(patient).one(item("slot"), "어디로 할까요?")[3:5] == ("fail", "judge")
-    assert scorer(telling("no idea")[0]).one(item("slot"), "어디로 할까요?")[3:5] == (None, "nobody")
-    found = scorer(ScriptedJudge(failing)).one(item("slot"), "어디로 할까요?")
+    assert scorer(patient).judge(item("slot"), "어디로 할까요?")[3:5] == ("fail", "judge")
+    assert scorer(telling("no idea")[0]).judge(item("slot"), "어디로 할까요?")[3:5] == (None, "nobody")
+    found = scorer(ScriptedJudge(failing)).judge(item("slot"), "어디로 할까요?")
     assert (found.verdict, found.error) == (None, "JudgeError: gone")
 
 
@@ -313,10 +312,8 @@ def test_a_result_file_is_written_and_read_again(tmp_path: Path) -> None:
     file.unlink()
     assert scored(ANSWERS, gold, "-o", str(file)).returncode == 0  # the suffix says the format
     assert file.read_text(encoding="utf-8") == text
-    judged = [
-        judge_record(item(), RIGHT), judge_record(item("slot", at=2), "null"), judge_record(item(at=3), "x"),
-    ]  # fmt: skip
-    lines = [line.split("\t") for line in tsv.report("dialog", judged).splitlines()]
+    judged = [(item(), RIGHT), (item("slot", at=2), "null"), (item(at=3), "x")]
+    lines = [line.split("\t") for line in tsv.result_file(judged, None).splitlines()]
     assert lines[0][:4] == ["#serial_num", "is_pass", "type_of_output", "ground_truth"]
     assert [line[:3] for line in lines[1:3]] == [["1", "pass", "call"], ["2", "skip evaluation", "slot"]]
     assert json.loads(lines[1][6])["reasoning"].startswith("exact-eval")

@@ -12,9 +12,9 @@ import pytest
 from planner_eval.base.errors import InputError
 from planner_eval.benchmarks import nestful
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.nestful.corrected import UNWINNABLE_NOTE, outcomes
+from planner_eval.benchmarks.nestful.corrected import UNWINNABLE_NOTE, judge_answer
 from planner_eval.benchmarks.nestful.data import read_nestful
-from planner_eval.benchmarks.nestful.formats import READERS, read_answer
+from planner_eval.benchmarks.nestful.formats import READERS, find_reader
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL, is_win
 from planner_eval.benchmarks.nestful.official_metrics import (
     alternate_figure,
@@ -94,7 +94,7 @@ def test_published_oddities() -> None:
     "f(**{'a': lambda: 1})", "x-y(a=1)",
 ])  # fmt: skip
 def test_hostile_python_is_unreadable_and_never_run(text: str) -> None:
-    answer = read_answer(text, "ToolAce-8b")
+    answer = find_reader("ToolAce-8b")(text)
     assert (answer.failed, answer.calls) == (True, ())
 
 
@@ -105,7 +105,7 @@ def test_no_text_makes_a_reader_raise(model: str) -> None:
         assert (score(text).value("win_rate"), score(text).n) == (0, 1)
     value = "$var." + "var" * 1_000_000  # grounding cannot be made to fill the memory
     answer = [{"name": "n" * 1_000_000, "label": "var", "arguments": {"a": value}}]
-    assert model != PLAIN or read_answer(json.dumps(answer), PLAIN).failed
+    assert model != PLAIN or find_reader(PLAIN)(json.dumps(answer)).failed
 
 
 TWICE = [
@@ -174,8 +174,8 @@ def test_samples_that_gold_does_not_win_are_named_with_the_most_that_can_be_won(
     report = nestful.score_corrected([*records(GOLD), *records("[]", gold=[5])])
     assert report.rows[1].error is not None
     assert report.figure("percentage_times_full_score").denominator == 1
-    shares = figure6(outcomes(records(GOLD, ""), run=RUN))
-    assert [(share.panel, share.key, share.n, share.win_rate) for share in shares] == [
+    shares = figure6([(sample, judge_answer(sample, text, run=RUN)) for sample, text in records(GOLD, "")])
+    assert [(share.panel, share.key, share.n, share.won / share.n) for share in shares] == [
         ("depth", 1, 2, 0.5), ("dependencies", 1, 2, 0.5), ("pattern", "A→B", 2, 0.5),
     ]  # fmt: skip
 
@@ -254,7 +254,7 @@ def test_averages_over_files_are_weighted_by_their_samples() -> None:
 ])  # fmt: skip
 def test_each_challenge_is_counted(answer: Any, query: str, run: Any, wanted: dict[str, int]) -> None:
     asked = records(answer, query=query)
-    answers = [(*record, one) for record, one in zip(asked, outcomes(asked, run=run), strict=True)]
+    answers = [(*record, judge_answer(*record, run=run)) for record in asked]
     rows = challenges(answers, model=DEFAULT_MODEL)
     assert {row["challenge"]: row["times"] for row in rows if row["times"]} == wanted
 
@@ -263,7 +263,7 @@ def test_every_released_plan_is_perfect_against_itself_and_faces_no_challenge(re
     folder = reference / "datasets" / "nestful"
     collected = list(read_nestful(folder / "v2" / "nestful_v2_collected.jsonl"))
     asked = [(sample, json.dumps(sample.gold)) for sample in (*read_nestful(folder), *collected)]
-    answers = [(*record, one) for record, one in zip(asked, outcomes(asked), strict=True)]
+    answers = [(*record, judge_answer(*record)) for record in asked]
     assert challenges(answers, model=DEFAULT_MODEL) == []
     parts = sorted({sample.category for sample, _ in asked})
     reports = [nestful.score_corrected([one for one in asked if one[0].category == part]) for part in parts]

@@ -3,12 +3,12 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from planner_eval.benchmarks.answer_rows import NO_RESULT, AnswerSums, ResultStore, scorers_of
+from planner_eval.benchmarks.answer_rows import NO_RESULT, AnswerSums, ResultStore
 from planner_eval.benchmarks.benchmark import VARIANTS, benchmark
+from planner_eval.benchmarks.scoring import make_row
 from tests.conftest import ROOT, tables
 from tests.test_cli import planeval
 
@@ -98,11 +98,11 @@ def test_what_needs_all_answers_together_says_so(options: tuple[str, ...], tmp_p
 
 def test_a_sample_at_which_the_program_fails_is_said_and_in_no_figure() -> None:
     bench = benchmark("appbench")
-    scorers = scorers_of(bench, VARIANTS, {})
+    scorers = bench.scorers(VARIANTS, {})
     assert scorers is not None
     sums, sample = AnswerSums(scorers), next(iter(bench.read(SAMPLES / "appbench")))
     for name, each in sums.seen.items():
-        each.add(scorers[name].one(sample, str(bench.gold_text(sample))))
+        each.add(scorers[name].judge(sample, str(bench.gold_text(sample))))
         each.lose()
     again = AnswerSums(scorers, json.loads(json.dumps(sums.data())))
     again.extend(AnswerSums(scorers, sums.data()))
@@ -116,16 +116,16 @@ def test_a_sample_at_which_the_program_fails_is_said_and_in_no_figure() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_was_found_out_comes_back_from_json(name: str, variant: str) -> None:
     bench = benchmark(name)
-    scorer: Any = bench.apart(variant, {})
+    scorer = bench.scorer_of(variant)
     kept = ResultStore(scorer)
     found = []
     for at, sample in enumerate(bench.read(SAMPLES / name / ("v2" if name == "nestful" else ""))):
         text = (bench.gold_text(sample) or "words")[: None if at % 2 else 40]
-        found.append((sample.id, scorer.one(sample, text)))
+        found.append((sample.id, scorer.judge(sample, text)))
         kept.add(found[-1][1])
     back = ResultStore(scorer, json.loads(json.dumps(kept.data())))
     again = [(sample, back.known[code]) for (sample, _), code in zip(found, back.codes, strict=True)]
     assert tuple(scorer.figures(again)) == tuple(scorer.figures(found))
     for (sample, one), code in zip(found, back.codes, strict=True):
-        fresh, like = scorer.row(sample, one), back.row(code)
+        fresh, like = make_row(sample, one), back.row(code)
         assert repr((fresh.ok, fresh.figures, fresh.error)) == repr((like.ok, like.figures, like.error))

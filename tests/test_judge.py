@@ -198,11 +198,12 @@ def test_open_judge_gives_what_is_described(tmp_path: Path) -> None:
 
 
 REQUESTS = [
-    callnavi.rating_request({"API": ["pay"]}, "무"), callnavi.repair_request("pay(", [{"name": "pay"}]),
+    callnavi.RATING.request(gold={"API": ["pay"]}, predicted="무"),
+    callnavi.REPAIR.request(answer="pay(", tools=[{"name": "pay"}]),
     *(functionchat.verdict_request(kind, {"Answer": "무"}, {}) for kind in functionchat.CRITERIA_TYPES),
-    complexfuncbench.completeness_request("where?", "there"),
-    complexfuncbench.correctness_request([{"role": "user"}], "there"),
-    complexfuncbench.same_call_request({"name": "f"}, {"name": "f"}, {"name": "f"}),
+    complexfuncbench.COMPLETENESS.request(query="where?", response="there"),
+    complexfuncbench.CORRECTNESS.request(conversation=[{"role": "user"}], response="there"),
+    complexfuncbench.SAME_CALL.request(tool={"name": "f"}, predicted={"name": "f"}, gold={"name": "f"}),
 ]  # fmt: skip
 
 

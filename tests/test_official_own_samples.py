@@ -24,20 +24,20 @@ from planner_eval.benchmarks.benchmark import benchmark
 from planner_eval.benchmarks.callnavi.official import READERS
 from planner_eval.benchmarks.complexfuncbench import official as cfb
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
-from planner_eval.benchmarks.complexfuncbench.data import steps_of
+from planner_eval.benchmarks.complexfuncbench.data import domain_of, steps_of
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
 from planner_eval.benchmarks.complexfuncbench.turn import AnswerScores, Settings
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, read_functionchat
-from planner_eval.benchmarks.functionchat.official import judge_record, match_item, part_scores, read_verdict
+from planner_eval.benchmarks.functionchat.official import judge_answer, match_item, part_scores, read_verdict
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
-from planner_eval.benchmarks.nestful.formats import read_answer
+from planner_eval.benchmarks.nestful.formats import find_reader
 from planner_eval.benchmarks.report import Figure, Report
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from tests import complexfuncbench_turns as talks
 from tests.conftest import ROOT
 from tests.nestful_published import PublishedRunner
-from tests.vectors import HALF, printed_figures, stored_answer
+from tests.vectors import HALF, printed_figures, tallied
 
 Record = dict[str, Any]
 
@@ -163,7 +163,7 @@ def nestful() -> Iterator[Compared]:
 
 def parsed(cases: Cases, record: Record, model: str) -> tuple[Any, Any]:
     """What the readers made of an answer, calls as JSON texts: ours, theirs."""
-    answer, official = read_answer(record["prediction"], model), record["official"]["parser"]
+    answer, official = find_reader(model)(record["prediction"]), record["official"]["parser"]
     ours = [answer.failed, [json.dumps(call) for call in answer.calls], json.dumps(answer.raw)]
     calls, raw = official["grounded_calls"], official["raw_calls_json"]
     if "as predicted" in (calls, raw):
@@ -257,13 +257,14 @@ def run_of(cases: Cases, record: Record) -> Record:
     judged = []
     for sample, output, said in zip(items, prediction["outputs"], prediction["judge"], strict=True):
         judge = ScriptedJudge(partial(reply, said)) if settings["mode"] == "judged" else None
-        judged.append(judge_record(sample, json.dumps(cases.shared["output"][output]), judge=judge))
-    scores = part_scores(settings["part"], [(one.sample.id, stored_answer(one)) for one in judged])
+        found_of = judge_answer(sample, json.dumps(cases.shared["output"][output]), judge)
+        judged.append(tallied(sample, found_of))
+    scores = part_scores(settings["part"], judged)
     printed = scores.printed and f"{scores.printed}\n"
     found: Record = {"printed": printed, "judge_calls": len(asked)}
     if scores.error:
         return found | {"raised": scores.error}
-    return found | {"score": scores.score, "is_pass": [one.verdict for one in judged]}
+    return found | {"score": scores.score, "is_pass": [one.verdict for _, one in judged]}
 
 
 class Urls(dict[str, str]):
@@ -277,7 +278,7 @@ def complexfuncbench() -> Iterator[Compared]:
     cases, api = Cases("complexfuncbench"), talks.StubApi(Urls())
     samples = folder("data") / "samples" / "complexfuncbench"
     checked = json.loads((samples / "exact_match_values.json").read_text("utf-8"))
-    conversations: dict[str, dict[str, cfb.StoredConversation]] = {runner: {} for runner in ("gpt", "qwen")}
+    conversations: dict[str, dict[str, cfb.OfficialOutcome]] = {runner: {} for runner in ("gpt", "qwen")}
 
     def calls(names: list[str]) -> list[Any]:
         return [cases.shared["call"][name] for name in names]
@@ -312,13 +313,11 @@ def complexfuncbench() -> Iterator[Compared]:
                 script = {**record["prediction"], "script": [*map(calls, record["prediction"]["script"])]}
                 options = {"runner": RUNNERS[runner], "settings": Settings(lambda _: api)}
                 sample, turns = cases.samples[gold["sample"]], read_turns(talks.recorded(script))
-                ended = talks.raised_or(
-                    partial(cfb.score_conversation, sample, turns, **options), lambda found: found.outcome
-                )
+                ended = talks.raised_or(partial(cfb.score_conversation, sample, turns, **options))
                 if not isinstance(ended, dict):
                     responded, said = ended.response is not None, record["settings"]["judge"]
                     scores = AnswerScores(said["complete"], said["correct"]) if responded else AnswerScores()
-                    written[record["id"]] = cfb.StoredConversation(sample.id, ended, scores)
+                    written[record["id"]] = cfb.keep(domain_of(sample.id), ended, scores)
                     names = cases.figures["conversation"][:-1]
                     ended = [*(getattr(ended, name) for name in names), responded]
                 yield Compared(record["id"], ended, theirs)

@@ -28,21 +28,21 @@ from planner_eval.benchmarks.appbench.official import official_components
 from planner_eval.benchmarks.benchmark import BENCHMARKS, benchmark
 from planner_eval.benchmarks.complexfuncbench import official
 from planner_eval.benchmarks.complexfuncbench.conversation import RUNNERS
-from planner_eval.benchmarks.complexfuncbench.data import OfficialFailure
+from planner_eval.benchmarks.complexfuncbench.data import OfficialFailure, domain_of
 from planner_eval.benchmarks.complexfuncbench.official import read_turns
 from planner_eval.benchmarks.complexfuncbench.turn import AnswerScores
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import acceptable_text
 from planner_eval.benchmarks.functionchat.matching import match_call
 from planner_eval.benchmarks.functionchat.official import (
-    JudgedAnswer,
-    StoredAnswer,
-    judge_record,
+    Judgement,
+    OfficialOutcome,
+    judge_answer,
     part_scores,
     read_verdict,
 )
 from planner_eval.benchmarks.judging import JudgeRequest, ScriptedJudge
-from planner_eval.benchmarks.nestful.formats import read_answer
+from planner_eval.benchmarks.nestful.formats import find_reader
 from planner_eval.benchmarks.report import Figure, Report, SampleScore
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from tests.complexfuncbench_turns import OUTCOME, Vectors, pair, possible, published, recorded, with_normal
@@ -56,10 +56,9 @@ Equal = Iterator[tuple[str, bool] | tuple[str, bool, bool]]
 """What a row is of, whether ours equals it, and, where it can be so, whether the published code raises."""
 
 
-def stored_answer(judged: JudgedAnswer) -> StoredAnswer:
-    """What is kept of an answer."""
-    sample = judged.sample
-    return StoredAnswer(sample.extra.get("part"), sample.category, judged.verdict, judged.by, judged.error)
+def tallied(sample: Sample, judged: Judgement) -> tuple[str, OfficialOutcome]:
+    """What is tallied of an answer."""
+    return sample.id, OfficialOutcome(sample.extra.get("part"), sample.category, *judged[:3])
 
 
 def read(path: Path) -> Any:
@@ -179,7 +178,7 @@ def _nestful(reference: Path) -> Equal:
             if known := alone.get((*key, row.id)):
                 yield "single samples", all(_close(f.value, known[f.name]) for f in row.figures)
     for row in official["parser"]:
-        answer = read_answer(row["text"], row["model_name"])
+        answer = find_reader(row["model_name"])(row["text"])
         calls = [json.dumps(entry) for entry in answer.calls]
         same = (answer.failed, calls) == (row["parse_error"], row["grounded_calls"])
         yield "parsed answers", same and json.dumps(answer.raw) == json.dumps(row["raw_calls"])
@@ -250,7 +249,7 @@ def _complexfuncbench(reference: Path) -> Equal:
             expected, turns = verdicts[runner], read_turns(recorded(case))
             options: dict[str, Any] = {"runner": RUNNERS[runner], "settings": vectors.settings()}
             try:
-                outcome = official.score_conversation(vectors.sample(case), turns, **options).outcome
+                outcome = official.score_conversation(vectors.sample(case), turns, **options)
             except OfficialFailure as failure:
                 yield what, str(failure) == expected.get(RAISED), True
                 continue
@@ -258,9 +257,8 @@ def _complexfuncbench(reference: Path) -> Equal:
             mine = {name: getattr(outcome, name) for name in OUTCOME} | {"responded": responded}
             yield what, mine == expected, RAISED in expected
             scores = AnswerScores(case["judge"]["complete"], case["judge"]["correct"])
-            written.append(
-                official.StoredConversation(case["id"], outcome, scores if responded else AnswerScores())
-            )
+            domain = domain_of(case["id"])
+            written.append(official.keep(domain, outcome, scores if responded else AnswerScores()))
         ours = printed_figures(written)
         for label, text in vectors.official["print_results"][runner].items():
             yield "printed figures", ours.get(label) == text
@@ -323,8 +321,8 @@ def _functionchat(reference: Path) -> Equal:
             if case["dataset"] == part:
                 judge = ScriptedJudge(partial(reply, str(case["judge"]))) if mode == "judged" else None
                 sample = items[part, case["serial_num"], case["tools_type"]]
-                judged.append(judge_record(sample, json.dumps(case["output"]), judge=judge))
-        scores = part_scores(part, [(one.sample.id, stored_answer(one)) for one in judged])
+                judged.append(tallied(sample, judge_answer(sample, json.dumps(case["output"]), judge)))
+        scores = part_scores(part, judged)
         same = scores.printed.strip() == expected["printed"].strip()
         yield "printed runs", same and len(asked) == expected["judge_calls"]
         known = (list(expected.get("score", {}).items()), expected.get(RAISED))

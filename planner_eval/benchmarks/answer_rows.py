@@ -13,11 +13,12 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from planner_eval.benchmarks.answers import Answer, Scorer, Stream, answers_of
+from planner_eval.benchmarks.answers import Answer, answers_of
 from planner_eval.benchmarks.benchmark import Benchmark, benchmark
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import SampleScore
 from planner_eval.benchmarks.score import guess_notation
+from planner_eval.benchmarks.scoring import Outcome, Scorer, Stream, make_row
 from planner_eval.reading.files.record import Record, is_lazy
 from planner_eval.results.runs.pairs import LazyPairs, Pair
 
@@ -94,14 +95,14 @@ class ResultStore:
             if sys.byteorder == "big":
                 self.codes.byteswap()
         self._rows: dict[int, SampleScore] = {}
-        self._encode = json.JSONEncoder(default=scorer.data, separators=(",", ":")).encode
+        self._encode = json.JSONEncoder(separators=(",", ":")).encode
 
-    def add(self, outcome: Any) -> int:
+    def add(self, outcome: Outcome) -> int:
         """Add what was found out about the next answer; gives the number of its like."""
         code = self._number(self._encode(outcome))
         self.codes.append(code)
         if code not in self._rows:
-            self._rows[code] = self.scorer.row("", outcome)
+            self._rows[code] = make_row("", outcome)
         return code
 
     def lose(self) -> None:
@@ -130,7 +131,7 @@ class ResultStore:
     @cached_property
     def known(self) -> list[Any]:
         """What there is, each once; asked for when all is added."""
-        return [self.scorer.known(json.loads(text)) for text in self.texts]
+        return [self.scorer.load(json.loads(text)) for text in self.texts]
 
     def row(self, code: int) -> SampleScore:
         """The row of what has a number, without its id."""
@@ -138,7 +139,7 @@ class ResultStore:
             return SampleScore("", False, error="the program itself failed at its gold")
         row = self._rows.get(code)
         if row is None:
-            row = self._rows[code] = self.scorer.row("", self.known[code])
+            row = self._rows[code] = make_row("", self.known[code])
         return row
 
 
@@ -240,7 +241,7 @@ class AnswersJob:
     @cached_property
     def scorers(self) -> dict[str, Scorer]:
         """How each variant scores."""
-        scorers = scorers_of(self.bench, self.variants, self.settings)
+        scorers = self.bench.scorers(self.variants, self.settings)
         assert scorers is not None
         return scorers
 
@@ -288,7 +289,7 @@ class AnswersJob:
         text = self.bench.nothing if answer is None or answer.text is None else answer.text
         fragments, solved = [], False
         for name, seen in fold.seen.items():
-            code = seen.add(self.scorers[name].one(sample, text))
+            code = seen.add(self.scorers[name].judge(sample, text))
             solved = solved or (name == "official" and seen.row(code).ok)
             if self.told:
                 if code not in row_texts[name]:
@@ -321,15 +322,6 @@ def _row_message(row: SampleScore) -> str:
         for figure in row.figures
     }
     return json.dumps({"ok": row.ok, "error": row.error, "figures": figures})
-
-
-def scorers_of(
-    bench: Benchmark, variants: Sequence[str], settings: Mapping[str, str]
-) -> dict[str, Scorer] | None:
-    """How the variants of a benchmark score answers one by one; None where one of them cannot."""
-    by_variant = {name: bench.apart(name, bench.checked(name, settings)) for name in variants}
-    scorers = {name: scorer for name, scorer in by_variant.items() if scorer is not None}
-    return scorers if len(scorers) == len(by_variant) else None
 
 
 # ---------------------------------------------------------------- read when they are asked for

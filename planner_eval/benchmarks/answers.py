@@ -1,20 +1,18 @@
-"""The samples that answers are scored against, which answer belongs to which, and each scored for itself."""
+"""The samples that answers are scored against, and which answer belongs to which."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property
-from operator import add
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import AnswerError, DatasetError, InputError, PairingError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, Benchmark
 from planner_eval.benchmarks.benchmark import benchmark as find
 from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.reading.files.fields import value_at
 from planner_eval.reading.files.files import read_path
 from planner_eval.reading.files.pairing import format_repeated_ids
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from planner_eval.reading.files.record import Record
 
 
-# ----------------------------------------------------------------------
-# Which answer belongs to which sample, and answers scored each for itself.
 # ----------------------------------------------------------------------
 # Which answer belongs to which sample: by id or by position, and what is left over.
 @fast_frozen
@@ -330,113 +326,6 @@ def _error_messages(answers: Sequence[Answer]) -> tuple[str, ...]:
     return tuple(f"{answer.where}: {answer.error}" for answer in answers if answer.error)
 
 
-# ----------------------------------------------------------------------
-# Answers scored each for itself: what a variant makes of one, and of all of them together.
-#
-# What is found out about an answer is little, and that of two answers is often the same: so it can be made
-# in
-# several processes and held of a great many answers, where answers and plans could not.
-SampleResults: TypeAlias = Sequence[tuple[str, Any]]
-"""The id of each sample and what was found out about its answer; it may be gone through again."""
-
-
-def field_values(record: Any) -> list[Any]:
-    """A dataclass as JSON data: the values of its fields."""
-    return [getattr(record, field.name) for field in fields(record)]
-
-
-def _identity(data: Any) -> Any:
-    return data
-
-
-class Scorer(NamedTuple):
-    """How a variant of a benchmark scores answers one by one.
-
-    Args:
-        one: What is found out about an answer: numbers and texts in tuples and dataclasses.
-        row: The row of a sample's id and what was found out; but for the id it is the same for the same.
-        figures: The figures of all.
-        known: What was found out, of the JSON data that it became.
-        data: What of it has to become JSON data in a way of its own.
-    """
-
-    one: Callable[[Sample, str], Any]
-    row: Callable[[str, Any], SampleScore]
-    figures: Callable[[SampleResults], Iterable[Figure]]
-    known: Callable[[Any], Any] = _identity
-    data: Callable[[Any], Any] = field_values
-
-
-def report_of(benchmark: str, variant: str, scorer: Scorer, records: Records) -> Report:
-    """The report of answers that are scored one by one."""
-    results = [(sample.id, scorer.one(sample, text)) for sample, text in records]
-    rows = ScoredRows(scorer.row, results)
-    return Report(benchmark, variant, len(results), tuple(scorer.figures(results)), rows)
-
-
-_Item = TypeVar("_Item", covariant=True)
-
-
-class Stream(Sequence[_Item]):
-    """What is gone through in order; a single one is looked for from the beginning."""
-
-    @overload
-    def __getitem__(self, index: int) -> _Item: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[_Item]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        return self._items[index]
-
-    @property
-    def _items(self) -> tuple[_Item, ...]:
-        return tuple(self)
-
-
-class ScoredRows(Stream[SampleScore]):
-    """The rows of answers, made when somebody looks at one: who asks for figures alone needs none.
-
-    Args:
-        row: Makes the row of what was found out about an answer.
-        results: What was found out.
-    """
-
-    def __init__(self, row: Callable[[str, Any], SampleScore], results: SampleResults) -> None:
-        self.row, self.results = row, results
-
-    @cached_property
-    def _items(self) -> tuple[SampleScore, ...]:
-        return tuple([self.row(*result) for result in self.results])
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    def __iter__(self) -> Iterator[SampleScore]:
-        return iter(self._items)
-
-    def __eq__(self, other: object) -> bool:
-        return self._items == tuple(other) if isinstance(other, Sequence) else NotImplemented
-
-
-def sum_columns(rows: Iterable[Sequence[int]], size: int) -> list[int]:
-    """The sum of each column of whole numbers.
-
-    >>> sum_columns([(1, 2), (3, 4)], 2), sum_columns([], 2)
-    ([4, 6], [0, 0])
-    """
-    total, block = [0] * size, []
-    for row in rows:
-        block.append(row)
-        if len(block) == _BLOCK_SIZE:
-            total = list(map(add, total, map(sum, zip(*block, strict=True))))
-            block.clear()
-    return list(map(add, total, map(sum, zip(*block, strict=True)))) if block else total
-
-
-_BLOCK_SIZE = 1_000
-
-
-# ----------------------------------------------------------------------
-# The samples that answers are scored against, and what a benchmark says of gold answered with gold.
 # ----------------------------------------------------------------------
 # The samples that answers are scored against: a data set by name, a folder, or one of its files.
 DATASET_PREFIX = "dataset:"

@@ -10,24 +10,25 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import NAME, InputError, expect
-from planner_eval.base.resources import deferred
+from planner_eval.base.resources import load
 from planner_eval.base.text import closest_name
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from planner_eval.benchmarks.answers import Scorer
     from planner_eval.benchmarks.asking import Asking
     from planner_eval.benchmarks.datasets.published import Sample
     from planner_eval.benchmarks.judging import Judge, PromptFile
     from planner_eval.benchmarks.layouts import ChartSpec
     from planner_eval.benchmarks.report import Cell, Records, Report, Run
     from planner_eval.benchmarks.score import Scored
+    from planner_eval.benchmarks.scoring import Scorer
     from planner_eval.catalogs.catalog import Catalog
     from planner_eval.plan.model import Plan
     from planner_eval.reading.files.files import PlanFile
@@ -129,10 +130,9 @@ class Benchmark:
         read_file: The samples of one of the published files.
         fits: Whether a sample's gold has the shape of this benchmark's.
         signs: Fields one of which stands in the beginning of each of its files of gold.
-        score_official: What the published code says of answers; takes the options, ``judge`` where the
-            benchmark is judged, and ``run`` where it has a runner. The function of this name in the package's
-            ``official`` where left out.
-        score_corrected: What the paper says of them; takes the same, and is found likewise.
+        scorer: How a variant scores answers, given the variant and its options, ``judge`` where the benchmark
+            is judged, and ``run`` where it has a runner; the function of this name in the package's
+            ``official`` or ``corrected`` where left out.
         paper: The cells of the paper's tables of the data, in its order.
         difference: Why figures of the two variants differ where neither's own note says so.
         options: What scoring can be told.
@@ -167,7 +167,6 @@ class Benchmark:
         read_asked: The samples of a folder that count where these ids were answered; all where None.
         several: Whether these options have every sample answered several times.
         lower: The figures of which less is better, as patterns of their names.
-        apart: How a variant, with its options, scores answers one by one; None where it needs all together.
         result_files: What its own runner calls its files, as a pattern, by which ``score`` and ``compare``
             know whose they are; "" where they are called anything.
         pipelines: The pipelines that ask by its own rules, the first where none is named; see `asking`.
@@ -183,8 +182,7 @@ class Benchmark:
     signs: tuple[str, ...]
     paper: Callable[[Sequence[Sample]], Iterator[Cell]]
     difference: str
-    score_official: Callable[..., Report] | None = None
-    score_corrected: Callable[..., Report] | None = None
+    scorer: Callable[..., Scorer] | None = None
     options: tuple[Option, ...] = ()
     judged: bool = False
     prompt_files: Callable[[], Mapping[str, PromptFile]] | None = None
@@ -207,7 +205,6 @@ class Benchmark:
     read_asked: Callable[[Path, Collection[str]], Iterator[Sample]] | None = None
     several: Callable[[Mapping[str, str]], bool] = lambda options: False
     lower: tuple[str, ...] = ()
-    apart: Callable[[str, Mapping[str, Any]], Scorer | None] = lambda variant, options: None
     result_files: str = ""
     pipelines: tuple[str, ...] = ()
     sampling: Mapping[str, Any] | None = None
@@ -258,11 +255,17 @@ class Benchmark:
             chosen["judge"] = judge
         if self.executed:
             chosen["run"] = run
-        own = self.score_official if variant == "official" else self.score_corrected
-        report: Report = (own or deferred(f"{_FOLDER}.{self.name}.{variant}:score_{variant}"))(
-            records, **chosen
-        )
-        return report
+        return self.scorer_of(variant, **chosen).report(self.name, variant, records)
+
+    def scorer_of(self, variant: str, **options: Any) -> Scorer:
+        """How a variant scores answers, with options that it knows."""
+        make = self.scorer or partial(make_scorer, self.name)
+        return make(variant, **options)
+
+    def scorers(self, variants: Iterable[str], settings: Mapping[str, str]) -> dict[str, Scorer] | None:
+        """How variants score answers in parts; None where one of them needs all together."""
+        scorers = {name: self.scorer_of(name, **self.checked(name, settings)) for name in variants}
+        return scorers if all(scorer.apart for scorer in scorers.values()) else None
 
     def checked(self, variant: str, options: Mapping[str, str]) -> dict[str, Any]:
         """The options that a variant knows, by name.
@@ -307,13 +310,25 @@ NAMES = ("appbench", "nestful", "callnavi", "complexfuncbench", "functionchat", 
 """The packages of this folder that hold a benchmark."""
 
 
-def scorers_in(name: str) -> Callable[[str, Mapping[str, Any]], Scorer]:
-    """How a benchmark scores answers one by one: the ``scorer`` of its ``official`` and ``corrected``.
+def make_scorer(name: str, variant: str, **options: Any) -> Scorer:
+    """What the function ``scorer`` of a variant gives, in the package of a benchmark; imported now."""
+    scorer: Scorer = load(f"{_FOLDER}.{name}.{variant}:scorer")(**options)
+    return scorer
+
+
+def score_functions(name: str) -> tuple[Callable[..., Report], Callable[..., Report]]:
+    """The functions ``score_official`` and ``score_corrected`` of a package: reports of records.
+
+    They take the options of the package's scorers.
 
     Args:
         name: Its package in this folder.
     """
-    return lambda variant, options: deferred(f"{_FOLDER}.{name}.{variant}:scorer")(**options)
+
+    def score(variant: str, records: Records, **options: Any) -> Report:
+        return make_scorer(name, variant, **options).report(name, variant, records)
+
+    return partial(score, "official"), partial(score, "corrected")
 
 
 class _Benchmarks(Mapping[str, Benchmark]):

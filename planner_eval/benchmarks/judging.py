@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from planner_eval.base.errors import InputError, JudgeError
 
@@ -168,6 +168,61 @@ def make_request(
     messages = (("system", f"{instructions}\n{_DATA_ONLY_NOTICE}"), ("user", "\n\n".join(blocks)))
     filled = tuple((name, _format_value(value)) for name, value in (fields or {}).items())
     return JudgeRequest(task, messages, temperature=temperature, fields=filled)
+
+
+class Question(NamedTuple):
+    r"""What a benchmark asks a judge for, with our own prompt or with a file of the user's.
+
+    Args:
+        task: What is asked, as ``"benchmark.question"``.
+        instructions: What to judge, and how to answer.
+        headings: Field of the file's braces → the heading above what it is filled with.
+        file: The file, as :class:`PromptFile` has its path.
+        temperature: The judge's.
+
+    >>> question = Question("own.question", "Is it right?", {"answer": "Answer"}, "own.txt")
+    >>> question.request(answer="yes").messages[1]
+    ('user', 'Answer:\n<<<\nyes\n>>>')
+    """
+
+    task: str
+    instructions: str
+    headings: Mapping[str, str]
+    file: str
+    temperature: float = 0.0
+
+    def request(self, **fields: Any) -> JudgeRequest:
+        """The question about some material, by field."""
+        material = {heading: fields[name] for name, heading in self.headings.items()}
+        return make_request(
+            self.task, self.instructions, material, temperature=self.temperature, fields=fields
+        )
+
+
+def prompt_files(*questions: Question) -> dict[str, PromptFile]:
+    """The files that take the place of our prompts, by task."""
+    return {question.task: PromptFile(question.file, tuple(question.headings)) for question in questions}
+
+
+_Answer = TypeVar("_Answer")
+
+
+def ask(
+    judge: Judge, request: JudgeRequest, read: Callable[[str], _Answer | None], attempts: int
+) -> _Answer | None:
+    """A judge's answer, asked for again where it cannot be read; None in the end.
+
+    Args:
+        judge: Who is asked.
+        request: The question.
+        read: Takes an answer apart; None where it is none.
+        attempts: How often it is asked for.
+
+    Raises:
+        JudgeError: as the judge.
+    """
+    answers = (read(judge.ask(replace(request, attempt=attempt)).text) for attempt in range(attempts))
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def read_rating(text: str) -> float | None:

@@ -6,16 +6,15 @@ They are data, one file a benchmark: ``data/layouts/NAME.toml``, whose head expl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import InputError
-from planner_eval.base.resources import folder, read
+from planner_eval.base.resources import folder
 from planner_eval.base.text import did_you_mean
 from planner_eval.benchmarks.answers import AnsweredSample
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.results.columns import Column
-from planner_eval.results.drawing.charts import Chart, Point
+from planner_eval.results.drawing.charts import Bars, Chart, Point
 from planner_eval.results.intervals import intervals, proportion
 
 if TYPE_CHECKING:
@@ -224,19 +223,6 @@ class System(NamedTuple):
         return [*map(SampleResult, records, rows)]
 
 
-@cache
-def printed_table(benchmark: str, table: str) -> Mapping[str, tuple[Any, ...]]:
-    """A table that a paper prints, of ``data/papers.toml``: the cells of each row, None for an empty one.
-
-    >>> printed_table("appbench", "table_2")["# Samples"]
-    ('200', '200', '200', '200')
-    """
-    import tomllib
-
-    rows = tomllib.loads(read("data/papers.toml"))[benchmark][table]
-    return {row: tuple([None if cell == "" else cell for cell in cells]) for row, cells in rows.items()}
-
-
 class ChartSpec(NamedTuple):
     """A chart that can be made.
 
@@ -299,6 +285,49 @@ def point_of(figure: Figure | None) -> Point:
     assert span is not None
     value = 100 * figure.numerator / figure.denominator
     return Point(value, 100 * span.low, 100 * span.high, int(figure.denominator))
+
+
+def bars(head: str, ticks: Mapping[Any, str], points: Points, across: str, up: str) -> Bars:
+    """Groups of bars, a bar a system.
+
+    Args:
+        head: What stands above.
+        ticks: Group → what stands below it.
+        points: System → its figure of each group.
+        across: What the groups are of.
+        up: What the bars show.
+    """
+    series = {
+        name: tuple(by_group.get(group, Point(None)) for group in ticks) for name, by_group in points.items()
+    }
+    return Bars(head, tuple(ticks.values()), across, up, series)
+
+
+def figure_bars(
+    head: str, systems: Sequence[System], groups: Mapping[str, tuple[str, str]], across: str, up: str
+) -> Bars | None:
+    """Groups of bars, each of a figure of the whole report; None where no system has any of them.
+
+    Args:
+        head: What stands above.
+        systems: The systems.
+        groups: Group → how reports call its figure, and what stands below it; without those that none has.
+        across: What the groups are of.
+        up: What the bars show.
+    """
+    points = {
+        system.name: {group: point_of(figure_of(system.report, name)) for group, (name, _) in groups.items()}
+        for system in systems
+    }
+    ticks = {
+        group: title
+        for group, (_, title) in groups.items()
+        if any(by_group[group].value is not None for by_group in points.values())
+    }
+    return bars(head, ticks, points, across, up) if ticks else None
+
+
+Points: TypeAlias = "Mapping[str, Mapping[Any, Point]]"
 
 
 def figure_of(report: Report, name: str) -> Figure | None:

@@ -17,7 +17,6 @@ from planner_eval.benchmarks.answer_rows import (
     SampleIds,
     SampleResults,
     SampleRows,
-    scorers_of,
 )
 from planner_eval.benchmarks.answers import (
     DATASET_PREFIX,
@@ -86,7 +85,7 @@ def run_benchmark(
         InputError: as for :func:`planner_eval.score_benchmark`; or these answers are not scored one by one.
     """
     bench, variants, settings = benchmark(name), tuple(rules.variants), dict(rules.settings)
-    if not variants or scorers_of(bench, variants, settings) is None:
+    if not variants or bench.scorers(variants, settings) is None:
         raise InputError(f"{bench.title} needs all answers together here: they are scored by one process")
     golds = _gold_files(bench, gold, reading.cache)
     file = read_answer_file(pred, reading.id_field, reading.text_field, bench)

@@ -363,7 +363,7 @@ def summary_lines(scored: Scored) -> Iterator[str]:
         ("samples on which the published code itself fails, in no score", scored.lost),
     ):
         if ids:
-            yield f"{what}: {len(ids):,} ({_format_first_ids(ids)})"
+            yield f"{what}: {len(ids):,} ({format_first_ids(ids)})"
     if bench.several(scored.options):
         answered = Counter(sample.id for sample, _ in matched.records)
         empty = {sample.id for sample, text in matched.records if not text.strip()}
@@ -390,11 +390,11 @@ def _failure_lines(variant: str, rows: Sequence[SampleScore]) -> Iterator[str]:
             if error.startswith("gold"):
                 golds.setdefault(error, []).append(row.id)
     for error, count in failed.most_common(_MAX_SHOWN):
-        which = f" ({_format_first_ids(golds[error])})" if error in golds else ""
+        which = f" ({format_first_ids(golds[error])})" if error in golds else ""
         yield f"{variant}: {count:,} of {format_count(len(rows), 'record')}: {error}{which}"
 
 
-def _format_first_ids(ids: Sequence[str]) -> str:
+def format_first_ids(ids: Sequence[str]) -> str:
     """The first of some ids."""
     return ", ".join(ids[:_MAX_NAMED]) + (", …" if len(ids) > _MAX_NAMED else "")
 

@@ -81,9 +81,8 @@ def score_benchmark(
         needs_all_answers = (
             published.details or published.judge or published.tools or charted.plot or systems.predicted
         )
-        divisible = not (needs_all_answers or output.shows("page", "result_file")) and all(
-            bench.apart(name, bench.checked(name, settings)) is not None for name in rules.variants
-        )
+        undivided = needs_all_answers or output.shows("page", "result_file")
+        divisible = not undivided and bench.scorers(rules.variants, settings) is not None
         condition = (
             f"where {bench.title} scores answers one by one: not with --judge, --tools, --details, "
             "--format tsv or --plot, not for a part of a predict run, and not if a score needs several "

@@ -6,23 +6,15 @@ Source: "AppBench: Planning of Multiple APIs from Various APPs for Complex User 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from planner_eval.base.resources import deferred, deferred_names
-from planner_eval.benchmarks.benchmark import Benchmark, has_keys, scorers_in
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.appbench.corrected import score_corrected
-    from planner_eval.benchmarks.appbench.official import score_official
-
+from planner_eval.base.resources import deferred
+from planner_eval.benchmarks.benchmark import Benchmark, has_keys, score_functions
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
-__getattr__ = deferred_names(__name__, score_official="official", score_corrected="corrected")
+score_official, score_corrected = score_functions("appbench")
 
 BENCHMARK = Benchmark(
     name="appbench",
-    apart=scorers_in("appbench"),
     title="AppBench",
     read=deferred("planner_eval.benchmarks.appbench.data:read_appbench"),
     read_file=deferred("planner_eval.benchmarks.appbench.data:read_part_file"),

@@ -15,13 +15,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.ratios import f1_parts
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of, sum_columns
 from planner_eval.benchmarks.appbench.official import SHARE_NAMES
 from planner_eval.benchmarks.appbench.reading import (
     Reading,
@@ -32,7 +29,8 @@ from planner_eval.benchmarks.appbench.reading import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.paired import Match, count_shared, match_calls
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.report import Figure, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, sum_columns
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains_kind
 
 # ----------------------------------------------------------------------
@@ -114,37 +112,44 @@ def total(counts: Iterable[AppBenchCounts]) -> AppBenchCounts:
     return AppBenchCounts(*sum_columns(counts, len(AppBenchCounts._fields)))
 
 
-@fast_frozen
-class Outcome:
+class CorrectedOutcome(NamedTuple):
     """What became of one answer.
 
     Args:
-        id: The sample's id.
         counts: Its counts; None where the gold record cannot be read, so that nothing can be said.
-        gold: The gold plan; None where it cannot be read.
         error: Why the answer, or the gold record, cannot be read.
         unread: Lines of the answer with a call that cannot be read.
         mended: Lines that could be read only with the notation's marks put right.
     """
 
-    id: str
     counts: AppBenchCounts | None
-    gold: Plan | None
     error: str | None = None
     unread: int = 0
     mended: int = 0
 
+    @property
+    def ok(self) -> bool:
+        """The plan means the same as gold's (the paper's Succ)."""
+        return self.counts is not None and bool(self.counts.success)
 
-def outcomes(records: Records) -> Iterator[Outcome]:
-    """What became of each answer, one by one: the matter of figures, tables and grids."""
-    for sample, text in records:
-        try:
-            gold = read_gold(sample.gold)
-        except ParseError as problem:
-            yield Outcome(sample.id, None, None, f"gold: {problem.code}")
-            continue
-        reading = read_prediction(text)
-        yield Outcome(sample.id, count(reading, gold), gold, reading.error, reading.unread, reading.mended)
+    def figures(self) -> Iterator[Figure]:
+        """The figures of this answer alone."""
+        if self.counts is not None:
+            for name, (rule, _) in _FIGURES.items():
+                if not name.startswith("analysis."):
+                    yield ratio(name, *rule(self.counts))
+            yield Figure("unread", self.unread)
+            yield Figure("mended", self.mended)
+
+
+def judge_answer(sample: Sample, text: str) -> CorrectedOutcome:
+    """What became of one answer: the matter of figures, tables and grids."""
+    try:
+        gold = read_gold(sample.gold)
+    except ParseError as problem:
+        return CorrectedOutcome(None, f"gold: {problem.code}")
+    reading = read_prediction(text)
+    return CorrectedOutcome(count(reading, gold), reading.error, reading.unread, reading.mended)
 
 
 def count(reading: Reading, gold: Plan) -> AppBenchCounts:
@@ -269,20 +274,15 @@ def _is_dependent(value: Value) -> bool:
 
 # ----------------------------------------------------------------------
 # AppBench's figures as the paper defines them (section 4.2, and 5.1 and 5.3 for the analyses).
-def score_corrected(records: Records) -> Report:
+def scorer() -> Scorer:
     r"""AppBench's figures as the paper defines them, under the published names.
 
-    Args:
-        records: Samples whose ``gold`` is the ``output`` object of the released record, each with the
-            answer's text.
-
-    Returns:
-        Each figure with its counts and a note on what it counts. A row is ok when the plan means the
-        same as gold's (the paper's Succ).
+    A sample's ``gold`` is the ``output`` object of the released record. Each figure has its counts and a note
+    on what it counts. A row is ok when the plan means the same as gold's (the paper's Succ).
 
     Source: the paper, sections 4.2 (F1, Succ), 5.1 (exact match of arguments), 5.3 (errors), table 11 (EM).
 
-    >>> from planner_eval.benchmarks.datasets.published import Sample
+    >>> from planner_eval.benchmarks.appbench import score_corrected
     >>> lines = ["shop = find(#city='Oslo')", "order(#shop=shop)"]
     >>> gold = {"used_app": ["Shops", "Orders"], "api_results": lines}
     >>> answer = f"Shops: [{lines[0]}]\nOrders: [{lines[1]}]"
@@ -290,35 +290,18 @@ def score_corrected(records: Records) -> Report:
     >>> report.value("app_hit_f1"), report.value("complete_match")
     (1.0, 1.0)
     """
-    return report_of("appbench", "corrected", scorer(), records)
+    return Scorer(judge_answer, _figures, CorrectedOutcome)
 
 
-class _StoredOutcome(NamedTuple):
-    """What is kept of an :class:`.counting.Outcome`."""
+def _figures(results: SampleResults) -> Iterator[Figure]:
+    def counted() -> Iterator[AppBenchCounts]:
+        return (outcome.counts for _, outcome in results if outcome.counts is not None)
 
-    counts: AppBenchCounts | None
-    error: str | None
-    unread: int
-    mended: int
-
-
-def _score_answer(sample: Sample, text: str) -> _StoredOutcome:
-    (outcome,) = outcomes([(sample, text)])
-    return _StoredOutcome(outcome.counts, outcome.error, outcome.unread, outcome.mended)
-
-
-def _load_outcome(data: Any) -> _StoredOutcome:
-    counts, *remaining = data
-    return _StoredOutcome(None if counts is None else AppBenchCounts(*counts), *remaining)
-
-
-def _figures(results: SampleResults) -> tuple[Figure, ...]:
-    figures = figures_of(total(_counts(results)))
-    return (*figures, _mean_f1("app", _counts(results)), _mean_f1("api", _counts(results)))
-
-
-def _counts(results: SampleResults) -> Iterator[AppBenchCounts]:
-    return (result.counts for _, result in results if result.counts is not None)
+    sums = total(counted())
+    for name, (rule, note) in _FIGURES.items():
+        yield ratio(name, *rule(sums), note=note)
+    yield _mean_f1("app", counted())
+    yield _mean_f1("api", counted())
 
 
 _Ratio = Callable[[AppBenchCounts], tuple[float, float]]
@@ -333,12 +316,8 @@ def _independent_f1(c: AppBenchCounts) -> tuple[float, float]:
     return f1_parts(c.hits - c.dependent_hits, predicted, gold)
 
 
-def _share_of_samples(name: str) -> _Ratio:
-    return lambda c: (getattr(c, name), c.samples)
-
-
-def _share_of_arguments(name: str) -> _Ratio:
-    return lambda c: (getattr(c, name), c.gold)
+def _share(name: str, whole: str = "samples") -> _Ratio:
+    return lambda c: (getattr(c, name), getattr(c, whole))
 
 
 _FIGURES: Mapping[str, tuple[_Ratio, str]] = {
@@ -348,52 +327,40 @@ _FIGURES: Mapping[str, tuple[_Ratio, str]] = {
     ),
     "api_hit_f1": (_f1("api_hits", "api_predicted", "api_gold"), "every right API name counts"),
     "argu_hit_f1": (_f1("hits", "predicted", "gold"), "arguments of every call, by equal value"),
-    "complete_match": (_share_of_samples("success"), "Succ: the plan means the same as gold's"),
+    "complete_match": (_share("success"), "Succ: the plan means the same as gold's"),
     "depend_argu_hit_f1": (
         _f1("dependent_hits", "dependent_predicted", "dependent_gold"),
         "references to the right output of the right call",
     ),
     "non_depend_argu_hit_f1": (_independent_f1, "literals"),
-    "app.em": (_share_of_samples("app_exact"), "apps equal but for order"),
-    "api.em": (_share_of_samples("api_exact"), "API names equal but for order"),
-    "succ": (_share_of_samples("success"), "the same as complete_match"),
+    "app.em": (_share("app_exact"), "apps equal but for order"),
+    "api.em": (_share("api_exact"), "API names equal but for order"),
+    "succ": (_share("success"), "the same as complete_match"),
     "argu.em": (
-        _share_of_samples("arguments_exact"),
+        _share("arguments_exact"),
         "figure 4's exact match of arguments; not in the published code",
     ),
-    f"analysis.{SHARE_NAMES[0]}": (
-        _share_of_arguments("missing"),
-        "key errors, as a share of all gold arguments",
-    ),
-    f"analysis.{SHARE_NAMES[1]}": (_share_of_arguments("missing_dependent"), "of all gold arguments"),
-    f"analysis.{SHARE_NAMES[2]}": (
-        lambda c: (c.missing - c.missing_dependent, c.gold),
-        "of all gold arguments",
-    ),
-    f"analysis.{SHARE_NAMES[3]}": (
-        _share_of_arguments("wrong"),
-        "value errors, as a share of all gold arguments",
-    ),
-    f"analysis.{SHARE_NAMES[4]}": (_share_of_arguments("wrong_dependent"), "of all gold arguments"),
-    f"analysis.{SHARE_NAMES[5]}": (lambda c: (c.wrong - c.wrong_dependent, c.gold), "of all gold arguments"),
-    f"analysis.{SHARE_NAMES[6]}": (
-        lambda c: (c.time, c.missing + c.wrong),
-        "of all missing or wrong arguments",
-    ),
-    f"analysis.{SHARE_NAMES[7]}": (
-        lambda c: (c.place, c.missing + c.wrong),
-        "of all missing or wrong arguments",
-    ),
-    f"analysis.{SHARE_NAMES[8]}": (_share_of_samples("with_missing"), "of all samples"),
-    f"analysis.{SHARE_NAMES[9]}": (_share_of_samples("with_missing_dependent"), "of all samples"),
-    f"analysis.{SHARE_NAMES[10]}": (_share_of_samples("with_wrong"), "of all samples"),
-    f"analysis.{SHARE_NAMES[11]}": (_share_of_samples("with_wrong_dependent"), "of all samples"),
+} | {
+    f"analysis.{name}": entry
+    for name, entry in zip(
+        SHARE_NAMES,
+        (
+            (_share("missing", "gold"), "key errors, as a share of all gold arguments"),
+            (_share("missing_dependent", "gold"), "of all gold arguments"),
+            (lambda c: (c.missing - c.missing_dependent, c.gold), "of all gold arguments"),
+            (_share("wrong", "gold"), "value errors, as a share of all gold arguments"),
+            (_share("wrong_dependent", "gold"), "of all gold arguments"),
+            (lambda c: (c.wrong - c.wrong_dependent, c.gold), "of all gold arguments"),
+            (lambda c: (c.time, c.missing + c.wrong), "of all missing or wrong arguments"),
+            (lambda c: (c.place, c.missing + c.wrong), "of all missing or wrong arguments"),
+            (_share("with_missing"), "of all samples"),
+            (_share("with_missing_dependent"), "of all samples"),
+            (_share("with_wrong"), "of all samples"),
+            (_share("with_wrong_dependent"), "of all samples"),
+        ),
+        strict=True,
+    )
 }
-
-
-def figures_of(counts: AppBenchCounts) -> tuple[Figure, ...]:
-    """The figures of a set from its counts; None where there is nothing to divide by."""
-    return tuple(ratio(name, *rule(counts), note=note) for name, (rule, note) in _FIGURES.items())
 
 
 def _mean_f1(kind: str, rows: Iterable[AppBenchCounts]) -> Figure:
@@ -403,23 +370,3 @@ def _mean_f1(kind: str, rows: Iterable[AppBenchCounts]) -> Figure:
         hits, size = of_names(row)
         values.append(hits / size if size else 0.0)
     return ratio(f"{kind}.f1", sum(values), len(values), note="mean over samples; every right name counts")
-
-
-def _row(identity: str, counted: _StoredOutcome) -> SampleScore:
-    if counted.counts is None:
-        return SampleScore(identity, False, error=counted.error)
-    figures = partial(_row_figures, counted.counts, counted.unread, counted.mended)
-    return SampleScore.counted(identity, bool(counted.counts.success), figures, counted.error)
-
-
-@lru_cache(maxsize=4096)
-def _row_figures(counts: AppBenchCounts, unread: int, mended: int) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are counted as another is."""
-    rules = ((name, rule) for name, (rule, _) in _FIGURES.items() if not name.startswith("analysis."))
-    ratios = (ratio(name, *rule(counts)) for name, rule in rules)
-    return (*ratios, Figure("unread", unread), Figure("mended", mended))
-
-
-def scorer() -> Scorer:
-    """Its scores one by one."""
-    return Scorer(_score_answer, _row, _figures, _load_outcome)

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.answers import sum_columns
 from planner_eval.benchmarks.report import Figure
+from planner_eval.benchmarks.scoring import sum_columns
 
 # ----------------------------------------------------------------------
 # How the published AppBench code reads an answer: lines, apps, calls, arguments.

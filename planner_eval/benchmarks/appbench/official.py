@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of, sum_columns
 from planner_eval.benchmarks.appbench import evaluation
 from planner_eval.benchmarks.appbench.evaluation import (
     ComparedPlan,
@@ -20,7 +18,8 @@ from planner_eval.benchmarks.appbench.evaluation import (
     split_answer,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.benchmarks.report import Figure
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, sum_columns
 
 # ----------------------------------------------------------------------
 # The error analysis of the published AppBench code (its ``analysis`` module, the paper's Table 4).
@@ -248,27 +247,49 @@ _MALFORMED_ERRORS = (KeyError, TypeError, AttributeError, IndexError, ValueError
 """What reading a gold record raises that lacks fields or holds others than the released ones."""
 
 
-class _ScoredAnswer(NamedTuple):
-    counts: evaluation.AppBenchOfficialCounts
-    names: NameScores
-    errors: ArgumentErrors | None
-
-
-def score_official(records: Records) -> Report:
-    r"""Every figure that AppBench's code prints, and each sample's figures when scored alone.
+class OfficialOutcome(NamedTuple):
+    """What the published code counts of an answer.
 
     Args:
-        records: Samples whose ``gold`` is the ``output`` object of the released record, each with the
-            answer's text.
+        counts: For the six figures of ``Evaluation``; None where that code ends on the record.
+        names: Of the analysis.
+        errors: Of the analysis, which ends with KeyError at names with capitals: None then.
+        failure: The exception with which the published code ends on the record.
+    """
 
-    Returns:
-        The six figures of ``Evaluation.get_appbench_analysis`` and the seventeen of
-        ``analysis.get_metabench_analysis``. Where that code divides by zero, or cannot read a record,
-        figures and rows name the exception.
+    counts: evaluation.AppBenchOfficialCounts | None = None
+    names: NameScores | None = None
+    errors: ArgumentErrors | None = None
+    failure: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """The answer is complete."""
+        return self.counts is not None and bool(self.counts.complete)
+
+    @property
+    def error(self) -> str | None:
+        """The exception on the record, or on this sample scored alone."""
+        return self.failure if self.counts is None else evaluation.failure(self.counts)
+
+    def figures(self) -> Iterator[Figure]:
+        """The six figures of this sample alone, and its names' scores."""
+        if self.counts is not None and self.names is not None:
+            yield from evaluation.figures(self.counts, 1)
+            for name, value in self.names._asdict().items():
+                yield Figure(f"sample.{name}", value)
+
+
+def scorer() -> Scorer:
+    r"""Every figure that AppBench's code prints, and each sample's figures when scored alone.
+
+    A sample's ``gold`` is the ``output`` object of the released record. The figures are the six of
+    ``Evaluation.get_appbench_analysis`` and the seventeen of ``analysis.get_metabench_analysis``. Where that
+    code divides by zero, or cannot read a record, figures and rows name the exception.
 
     Source: repository ruleGreen/AppBench at 81539ee.
 
-    >>> from planner_eval.benchmarks.datasets.published import Sample
+    >>> from planner_eval.benchmarks.appbench import score_official
     >>> line = "seats = buytickets(#city='Reno')"
     >>> gold = {"used_app": ["Movies"], "api_results": [line], "result_arguments": [["seats"]],
     ...         "user_aware_arguments": {}}
@@ -276,56 +297,17 @@ def score_official(records: Records) -> Report:
     >>> report.value("complete_match"), report.figure("succ").error
     (1.0, 'ZeroDivisionError')
     """
-    return report_of("appbench", "official", scorer(), records)
+    return Scorer(_judge_answer, _figures, OfficialOutcome)
 
 
-def _score_answer(sample: Sample, text: str) -> _ScoredAnswer | str:
-    """What is counted of an answer, or the exception with which the published code ends on it."""
+def _judge_answer(sample: Sample, text: str) -> OfficialOutcome:
     try:
         return _count_answer(sample.gold, text)
     except _MALFORMED_ERRORS as error:
-        return type(error).__name__
+        return OfficialOutcome(failure=type(error).__name__)
 
 
-def _load_answer(data: Any) -> _ScoredAnswer | str:
-    if isinstance(data, str):
-        return data
-    counts, names, errors = data
-    return _ScoredAnswer(
-        evaluation.AppBenchOfficialCounts(*counts),
-        NameScores(*names),
-        None if errors is None else ArgumentErrors(*errors),
-    )
-
-
-def _figures(results: SampleResults) -> tuple[Figure, ...]:
-    failure = next((result for _, result in results if isinstance(result, str)), None)
-    key_failure = "KeyError" if any(scored.errors is None for scored in _scored_answers(results)) else None
-    n = sum(1 for _ in _scored_answers(results))
-    return (
-        *_figures_or_failure(
-            failure,
-            evaluation.figures(
-                evaluation.sum_counts(scored.counts for scored in _scored_answers(results)), n
-            ),
-        ),
-        *_figures_or_failure(
-            failure or key_failure,
-            figures(
-                n,
-                lambda: (
-                    (scored.names, scored.errors or ArgumentErrors()) for scored in _scored_answers(results)
-                ),
-            ),
-        ),
-    )
-
-
-def _scored_answers(results: SampleResults) -> Iterator[_ScoredAnswer]:
-    return (result for _, result in results if not isinstance(result, str))
-
-
-def _count_answer(gold: dict[str, Any], text: str) -> _ScoredAnswer:
+def _count_answer(gold: dict[str, Any], text: str) -> OfficialOutcome:
     answer = split_answer(text)
     counts = evaluation.count(
         evaluation.compared_prediction(*answer), evaluation.compared_gold(gold), gold["user_aware_arguments"]
@@ -336,31 +318,24 @@ def _count_answer(gold: dict[str, Any], text: str) -> _ScoredAnswer:
         errors = argument_errors(predicted, expected, returned)
     except KeyError:  # the one place where the published analysis trips over a well-formed record
         errors = None
-    return _ScoredAnswer(counts, name_scores(predicted, expected), errors)
+    return OfficialOutcome(counts, name_scores(predicted, expected), errors)
 
 
-def _row(identity: str, scored: _ScoredAnswer | str) -> SampleScore:
-    if isinstance(scored, str):
-        return SampleScore(identity, False, error=scored)
-    error = evaluation.failure(scored.counts)
-    figures = partial(_row_figures, scored.counts, scored.names)
-    return SampleScore.counted(identity, bool(scored.counts.complete), figures, error)
+def _figures(results: SampleResults) -> Iterator[Figure]:
+    def counted() -> Iterator[Any]:
+        return (outcome for _, outcome in results if outcome.counts is not None)
+
+    failure = next((outcome.failure for _, outcome in results if outcome.failure), None)
+    key_failure = "KeyError" if any(outcome.errors is None for outcome in counted()) else None
+    n = sum(1 for _ in counted())
+    total = evaluation.sum_counts(outcome.counts for outcome in counted())
+    yield from _fail(failure, evaluation.figures(total, n))
+    analysed = figures(
+        n, lambda: ((outcome.names, outcome.errors or ArgumentErrors()) for outcome in counted())
+    )
+    yield from _fail(failure or key_failure, analysed)
 
 
-@lru_cache(maxsize=4096)
-def _row_figures(counts: evaluation.AppBenchOfficialCounts, names: NameScores) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are counted as another is."""
-    named = (Figure(f"sample.{n}", value) for n, value in zip(NameScores._fields, names, strict=True))
-    return (*evaluation.figures(counts, 1), *named)
-
-
-def _figures_or_failure(failure: str | None, figures: Sequence[Figure]) -> tuple[Figure, ...]:
+def _fail(failure: str | None, figures: Iterable[Figure]) -> Iterable[Figure]:
     """The figures, or their names with the exception that ended the published run."""
-    if failure is None:
-        return tuple(figures)
-    return tuple(Figure(figure.name, None, error=failure) for figure in figures)
-
-
-def scorer() -> Scorer:
-    """Its scores one by one."""
-    return Scorer(_score_answer, _row, _figures, _load_answer)
+    return [Figure(figure.name, None, error=failure) for figure in figures] if failure else figures

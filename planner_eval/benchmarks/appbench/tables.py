@@ -7,23 +7,26 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
-from planner_eval.benchmarks.appbench.corrected import Outcome, outcomes, total
+from planner_eval.benchmarks.appbench import data
+from planner_eval.benchmarks.appbench.corrected import AppBenchCounts, judge_answer, total
 from planner_eval.benchmarks.appbench.official import official_components
-from planner_eval.benchmarks.appbench.reading import normalize_plan, read_prediction
+from planner_eval.benchmarks.appbench.reading import normalize_plan, read_gold, read_prediction
 from planner_eval.benchmarks.benchmark import Details, Table
-from planner_eval.benchmarks.compare import Rows, part_reports, part_rows, records_by_part
+from planner_eval.benchmarks.compare import Rows, part_reports, part_rows
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point, printed_table
+from planner_eval.benchmarks.layouts import ChartSpec, System, bars, own_figure, point
+from planner_eval.benchmarks.papers import printed_table
 from planner_eval.benchmarks.report import Cell, Records
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, parallel_scale
 from planner_eval.reading.dialects.read import parse
-from planner_eval.results.drawing.charts import MIN_CELL_SAMPLES, Bars, Chart, HeatMap
+from planner_eval.results.drawing.charts import MIN_CELL_SAMPLES, Chart, HeatMap
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Run
@@ -31,19 +34,17 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The tables of AppBench's paper, each printed cell beside the recomputed one, and its figure 4.
-PARTS = ("SS", "SM", "MS", "MM")
+PARTS = {part: part.upper() for part in data.PARTS}
 _TABLE_2 = printed_table("appbench", "table_2")
 _TABLE_4 = printed_table("appbench", "table_4")
-_TABLE_4_COLUMNS = ("Keys I", "Keys D", "Values I", "Values D", "T", "S")
 
 
-@dataclass(frozen=True, slots=True)
-class _PartSummary:
-    """One part's samples as far as Table 2 looks at them."""
+class _Record(NamedTuple):
+    """A sample as far as Table 2 looks at it: its gold, its plan, the sizes of the plan's components."""
 
-    samples: Sequence[Sample]
-    plans: Sequence[Plan]
-    sizes: Sequence[Sequence[int]]
+    gold: Mapping[str, Any]
+    plan: Plan
+    sizes: Sequence[int]
 
 
 def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
@@ -63,31 +64,18 @@ def table2(samples: Iterable[Sample], *, official: bool = False) -> list[Cell]:
     >>> table2([])[0].published
     '200'
     """
-    by_category: dict[str, list[Sample]] = defaultdict(list)
+    parts: dict[str, list[_Record]] = {title: [] for title in PARTS.values()}
     for sample in samples:
-        by_category[sample.category.upper()].append(sample)
-    summaries = {category: _summarize_part(by_category[category], official) for category in PARTS}
+        plan = _read_gold_plan(sample) if _is_complete(sample.gold) else None
+        if plan is not None:  # the cell says how many samples it was computed from
+            groups = official_components(sample.gold) if official else _components(plan)
+            record = _Record(sample.gold, plan, list(map(len, groups)))
+            parts.setdefault(sample.category.upper(), []).append(record)
     return [
-        _cell(row, category, published, summaries[category])
+        _scale_cell(row, part, published, parts[part])
         for row, cells in _TABLE_2.items()
-        for category, published in zip(PARTS, cells, strict=True)
+        for part, published in zip(PARTS.values(), cells, strict=True)
     ]
-
-
-def _summarize_part(samples: Sequence[Sample], official: bool) -> _PartSummary:
-    readable, plans, sizes = [], [], []
-    for sample in samples:
-        if not _is_complete(sample.gold):
-            continue  # the cell says how many samples it was computed from
-        try:
-            plan = parse(sample.gold, dialect="appbench")
-        except ParseError:
-            continue
-        readable.append(sample)
-        plans.append(plan)
-        groups = official_components(sample.gold) if official else components(_keep_backward_references(plan))
-        sizes.append([len(group) for group in groups])
-    return _PartSummary(readable, plans, sizes)
 
 
 def _is_complete(gold: Any) -> bool:
@@ -96,10 +84,16 @@ def _is_complete(gold: Any) -> bool:
     return isinstance(gold, dict) and all(isinstance(gold.get(key), list) for key in keys)
 
 
-def _keep_backward_references(plan: Plan) -> Plan:
-    """The plan with references to earlier calls alone."""
-    edges = tuple(edge for edge in plan.edges if edge.producer < edge.consumer)
-    return Plan(plan.calls, edges)
+def _read_gold_plan(sample: Sample) -> Plan | None:
+    try:
+        return parse(sample.gold, dialect="appbench")
+    except ParseError:
+        return None
+
+
+def _components(plan: Plan) -> list[list[int]]:
+    """The components of a plan by references to earlier calls alone."""
+    return components(Plan(plan.calls, tuple(edge for edge in plan.edges if edge.producer < edge.consumer)))
 
 
 def _mean(values: Iterable[int]) -> float:
@@ -107,25 +101,24 @@ def _mean(values: Iterable[int]) -> float:
     return sum(value_list) / len(value_list) if value_list else 0.0
 
 
-def _count_used_arguments(samples: Iterable[Sample]) -> Iterator[int]:
+def _count_used_arguments(record: _Record) -> Iterator[int]:
     """The number of arguments of each entry of ``used_api``, the field that the paper's table counts."""
-    for sample in samples:
-        for entry in sample.gold["used_api"]:
-            if isinstance(entry, dict):
-                yield from map(len, entry.values())
+    for entry in record.gold["used_api"]:
+        if isinstance(entry, dict):
+            yield from map(len, entry.values())
 
 
-_TABLE_2_ROWS: dict[str, Callable[[_PartSummary], float]] = {
-    "# Samples": lambda p: len(p.samples),
-    "# Apps": lambda p: len({call.app for plan in p.plans for call in plan.calls}),
-    "# APIs": lambda p: len({call.name for plan in p.plans for call in plan.calls}),
-    "Avg. Apps": lambda p: _mean(len({call.app for call in plan.calls}) for plan in p.plans),
-    "Avg. APIs": lambda p: _mean(len(plan.calls) for plan in p.plans),
-    "Avg. arguments": lambda p: _mean(_count_used_arguments(p.samples)),
-    "Max. Seq.": lambda p: max((size for sizes in p.sizes for size in sizes), default=0),
-    "Max. Para.": lambda p: max(map(len, p.sizes), default=0),
-    "Avg. Seq.": lambda p: _mean(size for sizes in p.sizes for size in sizes),
-    "Avg. Para.": lambda p: _mean(map(len, p.sizes)),
+_TABLE_2_ROWS: dict[str, Callable[[Sequence[_Record]], float]] = {
+    "# Samples": len,
+    "# Apps": lambda records: len({call.app for record in records for call in record.plan.calls}),
+    "# APIs": lambda records: len({call.name for record in records for call in record.plan.calls}),
+    "Avg. Apps": lambda records: _mean(len({call.app for call in record.plan.calls}) for record in records),
+    "Avg. APIs": lambda records: _mean(len(record.plan.calls) for record in records),
+    "Avg. arguments": lambda records: _mean(chain.from_iterable(map(_count_used_arguments, records))),
+    "Max. Seq.": lambda records: max((size for record in records for size in record.sizes), default=0),
+    "Max. Para.": lambda records: max(len(record.sizes) for record in records),
+    "Avg. Seq.": lambda records: _mean(size for record in records for size in record.sizes),
+    "Avg. Para.": lambda records: _mean(len(record.sizes) for record in records),
 }
 _TABLE_2_NOTES = {
     ("# Samples", "MS"): "the released file has 201 records",
@@ -133,91 +126,69 @@ _TABLE_2_NOTES = {
 }
 
 
-def _cell(row: str, category: str, published: str, summary: _PartSummary) -> Cell:
-    n = len(summary.samples)
-    total = int(_TABLE_2["# Samples"][PARTS.index(category)])
-    value = float(_TABLE_2_ROWS[row](summary)) if n else None
-    cell = Cell("Table 2", row, category, published, value, n, total)
-    if not n:
-        return Cell("Table 2", row, category, published, None, 0, total, "no sample available")
-    if cell.agrees:
-        return cell
+def _scale_cell(row: str, part: str, published: str, records: Sequence[_Record]) -> Cell:
+    of = int(_TABLE_2["# Samples"][[*PARTS.values()].index(part)])
+    value = float(_TABLE_2_ROWS[row](records)) if records else None
+    cell = Cell("Table 2", row, part, published, value, len(records), of)
+    if not records:
+        return replace(cell, note="no sample available")
     other = "the table was made from another version of this file"
-    return Cell(
-        "Table 2", row, category, published, value, n, total, _TABLE_2_NOTES.get((row, category), other)
-    )
+    return cell if cell.agrees else replace(cell, note=_TABLE_2_NOTES.get((row, part), other))
 
 
-def table4(outcomes: Iterable[Outcome], category: str) -> list[Cell]:
+def table4(counts: Sequence[AppBenchCounts], part: str) -> list[Cell]:
     """Table 4's row of one part: key errors and value errors, dependent and independent, time and space.
 
     The text gives shares of all arguments, but the printed shares are multiples of one sample, so they
     count samples with such an error; both are given. Time and space are shares of all wrong arguments.
 
     Args:
-        outcomes: What became of the part's answers, see :func:`.counting.outcomes`.
-        category: ``"SS"``, ``"SM"``, ``"MS"`` or ``"MM"``.
+        counts: Of the part's answers.
+        part: ``"SS"``, ``"SM"``, ``"MS"`` or ``"MM"``.
 
     Returns:
         Percentages; a value is None where there is nothing to divide by. The printed cells are GPT-4o's.
     """
-    counts = [outcome.counts for outcome in outcomes if outcome.counts is not None]
-    c = total(counts)
-    independent = {
-        "missing": sum(count.missing > count.missing_dependent for count in counts),
-        "wrong": sum(count.wrong > count.wrong_dependent for count in counts),
+    c, printed = total(counts), _TABLE_4[part]
+    errors = {  # samples with such an error, and such arguments
+        "Keys I": (sum(n.missing > n.missing_dependent for n in counts), c.missing - c.missing_dependent),
+        "Keys D": (c.with_missing_dependent, c.missing_dependent),
+        "Values I": (sum(n.wrong > n.wrong_dependent for n in counts), c.wrong - c.wrong_dependent),
+        "Values D": (c.with_wrong_dependent, c.wrong_dependent),
     }
-    of_arguments = (
-        c.missing - c.missing_dependent,
-        c.missing_dependent,
-        c.wrong - c.wrong_dependent,
-        c.wrong_dependent,
-    )
-    of_samples = (
-        independent["missing"],
-        c.with_missing_dependent,
-        independent["wrong"],
-        c.with_wrong_dependent,
-    )
-    cells = []
-    for column, published, hits in zip(_TABLE_4_COLUMNS, _TABLE_4[category][:4], of_samples, strict=False):
-        note = "samples with such an error; GPT-4o's cell"
-        cells.append(_percent_cell(category, column, published, (hits, c.samples), note))
-    for column, hits in zip(_TABLE_4_COLUMNS, of_arguments, strict=False):
-        cells.append(
-            _percent_cell(category, f"{column}, of arguments", None, (hits, c.gold), "as stated in the text")
-        )
-    for column, published, hits in zip(
-        _TABLE_4_COLUMNS[4:], _TABLE_4[category][4:], (c.time, c.place), strict=True
-    ):
-        note = "of missing and wrong arguments; GPT-4o's cell"
-        cells.append(_percent_cell(category, column, published, (hits, c.missing + c.wrong), note))
-    return cells
+    rows = [
+        (name, published, hits, c.samples, "samples with such an error; GPT-4o's cell")
+        for (name, (hits, _)), published in zip(errors.items(), printed[:4], strict=True)
+    ]
+    rows += [
+        (f"{name}, of arguments", None, hits, c.gold, "as stated in the text")
+        for name, (_, hits) in errors.items()
+    ]
+    rows += [
+        (name, published, hits, c.missing + c.wrong, "of missing and wrong arguments; GPT-4o's cell")
+        for name, published, hits in zip("TS", printed[4:], (c.time, c.place), strict=True)
+    ]
+    return [
+        Cell("Table 4", part, name, published, 100 * hits / size if size else None, size, None, note)
+        for name, published, hits, size, note in rows
+    ]
 
 
-def _percent_cell(
-    category: str, column: str, published: str | None, counts: tuple[int, int], note: str
-) -> Cell:
-    hits, size = counts
-    return Cell("Table 4", category, column, published, 100 * hits / size if size else None, size, None, note)
-
-
-def figure4(outcomes: Iterable[Outcome]) -> Rows:
+def figure4(judged: Iterable[tuple[Sample, AppBenchCounts]]) -> Rows:
     """Figure 4: exact match of arguments by parallel and sequential scale.
 
     Args:
-        outcomes: What became of the answers of all parts.
+        judged: Samples of all parts, with the counts of their answers.
 
     Returns:
         A row a cell in order of both scales: the components of a sample, their average size, the samples of
         these scales, the share whose arguments are all right, and whether the figure shows so few.
     """
     grid: dict[tuple[int, float], list[int]] = defaultdict(list)
-    for outcome in outcomes:
-        if outcome.gold is not None and outcome.counts is not None:
-            groups = components(_keep_backward_references(outcome.gold))
-            scale = (len(groups), len(outcome.gold.calls) / len(groups)) if groups else (0, 0.0)
-            grid[scale].append(outcome.counts.arguments_exact)
+    for sample, counts in judged:
+        gold = read_gold(sample.gold)
+        groups = _components(gold)
+        grid[len(groups), len(gold.calls) / len(groups) if groups else 0.0].append(counts.arguments_exact)
     return [
         {"parallel": parallel, "sequential": sequential, "samples": len(hits)}
         | {"exact match": sum(hits) / len(hits)}
@@ -246,17 +217,11 @@ def table8(samples: Iterable[Sample]) -> list[Cell]:
     ['3', None, '2']
     """
     used: dict[str, Counter[str]] = defaultdict(Counter)
-    n = 0
-    for sample in samples:
-        plan = _read_gold_plan(sample)
-        if plan is not None:
-            n += 1
-            for call in plan.calls:
-                used[str(call.app)][call.name] += 1
-    cells: list[Cell] = []
-    for app in (*TABLE_8, *sorted(used.keys() - TABLE_8.keys())):
-        cells += _app_cells(app, used[app], n)
-    return cells
+    plans = [plan for plan in map(_read_gold_plan, samples) if plan is not None]
+    for call in chain.from_iterable(plan.calls for plan in plans):
+        used[str(call.app)][call.name] += 1
+    apps = (*TABLE_8, *sorted(used.keys() - TABLE_8.keys()))
+    return [cell for app in apps for cell in _app_cells(app, used[app], len(plans))]
 
 
 def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
@@ -267,17 +232,9 @@ def _app_cells(app: str, used: Counter[str], n: int) -> Iterator[Cell]:
     remarks += [f"not printed: {', '.join(unprinted)}"] * bool(unprinted)
     note = "; ".join(remarks) if n else "no sample available"
     published = str(len(printed)) if printed else None
-    yield Cell(
-        "Table 8", app, "APIs", published, float(len(used)) if n else None, n, _PUBLISHED_SAMPLES, note
-    )
-    yield Cell("Table 8", app, "Calls", None, float(used.total()) if n else None, n, _PUBLISHED_SAMPLES)
-
-
-def _read_gold_plan(sample: Sample) -> Plan | None:
-    try:
-        return parse(sample.gold, dialect="appbench")
-    except ParseError:
-        return None
+    apis, calls = (float(len(used)), float(used.total())) if n else (None, None)
+    yield Cell("Table 8", app, "APIs", published, apis, n, _PUBLISHED_SAMPLES, note)
+    yield Cell("Table 8", app, "Calls", None, calls, n, _PUBLISHED_SAMPLES)
 
 
 def used_apis(records: Records) -> list[dict[str, Any]]:
@@ -289,9 +246,7 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
     Args:
         records: Samples with the text that a model answered.
     """
-    gold: Counter[tuple[str, str]] = Counter()
-    answers: Counter[tuple[str, str]] = Counter()
-    shared_calls: Counter[tuple[str, str]] = Counter()
+    gold, answers, both = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for sample, text in records:
         plan = _read_gold_plan(sample)
         if plan is not None:
@@ -299,14 +254,12 @@ def used_apis(records: Records) -> list[dict[str, Any]]:
                 _count_calls(normalize_plan(plan)),
                 _count_calls(read_prediction(text).plan),
             )
-            gold, answers, shared_calls = (
-                gold + gold_calls,
-                answers + answer_calls,
-                shared_calls + (gold_calls & answer_calls),
-            )
+            gold.update(gold_calls)
+            answers.update(answer_calls)
+            both.update(gold_calls & answer_calls)
     rows: list[dict[str, Any]] = [
         {"app": app, "API": name, "gold": gold[app, name]}
-        | {"answers": answers[app, name], "both": shared_calls[app, name]}
+        | {"answers": answers[app, name], "both": both[app, name]}
         for app, name in sorted(gold)
     ]
     unlisted = sum(times for key, times in answers.items() if key not in gold)
@@ -319,14 +272,11 @@ def _count_calls(plan: Plan) -> Counter[tuple[str, str]]:
     return Counter((call.app or "", call.name) for call in plan.calls)
 
 
-_SCALE_ROWS = ("Max. Seq.", "Max. Para.", "Avg. Seq.", "Avg. Para.")
-
-
 def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     """Table 2, its scales a second time with components as the published code finds them, and Table 8."""
     yield from table2(samples)
     for cell in table2(samples, official=True):
-        if cell.row in _SCALE_ROWS:
+        if cell.row.endswith(("Seq.", "Para.")):
             yield replace(cell, table="Table 2, components as the published code finds them")
     yield from table8(samples)
 
@@ -334,21 +284,23 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
 def detail_tables(scored: Scored, run: Run | None) -> Details:
     """The figures of each part, Table 4, Figure 4, and the APIs of Table 8 in answers."""
     yield Table("By part", part_rows(part_reports(scored, run)))
+    records = scored.matched.records
+    judged = [(sample, counts) for sample, text in records if (counts := judge_answer(sample, text).counts)]
     errors: list[dict[str, Any]] = []
-    for category, records in records_by_part(scored).items():
-        for cell in table4(outcomes(records), category.upper()):
-            row = {"part": category.upper(), "error": cell.column, "percent": cell.value, "of": cell.n}
+    for category in dict.fromkeys(sample.category for sample, _ in records):
+        part = category.upper()
+        for cell in table4([counts for sample, counts in judged if sample.category == category], part):
+            row = {"part": part, "error": cell.column, "percent": cell.value, "of": cell.n}
             errors.append(row | {"GPT-4o's, as printed": cell.published, "note": cell.note})
     yield Table("Table 4: errors in percent", errors)
-    yield Table("Figure 4: exact match of arguments by scale", figure4(outcomes(scored.matched.records)))
-    yield Table("Table 8: APIs called, by app", used_apis(scored.matched.records))
+    yield Table("Figure 4: exact match of arguments by scale", figure4(judged))
+    yield Table("Table 8: APIs called, by app", used_apis(records))
 
 
 # ----------------------------------------------------------------------
 # AppBench's figures: where dependencies make plans hard, how prompting and training change scores.
 #
 # Source: AppBench paper, Figure 4 (section 5.1), Figure 5 (5.2) and Figure 6 (5.4).
-_PART_TITLES = {"ss": "SS", "sm": "SM", "ms": "MS", "mm": "MM"}
 _FIGURE_TITLES = {"app_hit_f1": "F1 App", "api_hit_f1": "F1 API", "complete_match": "Succ"}
 
 
@@ -357,9 +309,8 @@ def figure4_chart(systems: Sequence[System]) -> Chart:
 
     The sequential scale is the average size of the connected components, as section 5.1 has it.
     """
-    return Chart(
-        "appbench-4", tuple(map(_heat_map, systems)), (f"hatched: fewer than {MIN_CELL_SAMPLES} samples",)
-    )
+    note = f"hatched: fewer than {MIN_CELL_SAMPLES} samples"
+    return Chart("appbench-4", tuple(map(_heat_map, systems)), (note,))
 
 
 def _heat_map(system: System) -> HeatMap:
@@ -370,11 +321,8 @@ def _heat_map(system: System) -> HeatMap:
                 f"{system.name} shows the exact match of arguments, which the published code does not "
                 "compute: use --corrected"
             )
-        try:
-            plan = parse(sample.gold, dialect="appbench")
-        except ParseError:
-            continue
-        if plan.calls:
+        plan = _read_gold_plan(sample)
+        if plan is not None and plan.calls:
             parallel = parallel_scale(plan)
             shares_by_scale[parallel, len(plan.calls) / parallel].append(share)
     cells = {key: point(shares) for key, shares in shares_by_scale.items()}
@@ -399,30 +347,24 @@ def figure5(systems: Sequence[System]) -> Chart:
 
 def figure6(systems: Sequence[System]) -> Chart:
     """Apps, APIs and whole plans by kind of instruction."""
-    by_system = {system.name: _shares_by_part(system) for system in systems}
-    present = [
-        category for category in _PART_TITLES if any(category in groups for groups in by_system.values())
-    ]
-    if not present:
+    rows: dict[str, dict[str, list[Mapping[str, Share | None]]]] = {}
+    for system in systems:
+        groups = rows[system.name] = defaultdict(list)
+        for (sample, _), row in system.rows():
+            groups[sample.category].append({name: own_figure(row, name) for name in _FIGURE_TITLES})
+    ticks = {part: title for part, title in PARTS.items() if any(part in groups for groups in rows.values())}
+    if not ticks:
         raise InputError(
             "appbench-6 compares samples of the kinds SS, SM, MS and MM, but these samples have no kind"
         )
     panels = []
     for figure, head in _FIGURE_TITLES.items():
-        series = {
-            name: tuple(point(row[figure] for row in groups.get(category, [])) for category in present)
-            for name, groups in by_system.items()
+        points = {
+            name: {part: point(row[figure] for row in members) for part, members in groups.items()}
+            for name, groups in rows.items()
         }
-        ticks = tuple(_PART_TITLES[category] for category in present)
-        panels.append(Bars(head, ticks, "kind of instruction (samples)", f"{head} (%)", series))
+        panels.append(bars(head, ticks, points, "kind of instruction (samples)", f"{head} (%)"))
     return Chart("appbench-6", tuple(panels))
-
-
-def _shares_by_part(system: System) -> dict[str, list[Mapping[str, Share | None]]]:
-    by_category: dict[str, list[Mapping[str, Share | None]]] = defaultdict(list)
-    for (sample, _), row in system.rows():
-        by_category[sample.category].append({name: own_figure(row, name) for name in _FIGURE_TITLES})
-    return by_category
 
 
 CHARTS = {

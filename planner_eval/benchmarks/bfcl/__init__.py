@@ -6,15 +6,8 @@ Language Models"; data and code: package bfcl-eval 2026.3.23, of repository Shis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from planner_eval.base.resources import deferred, deferred_names
-from planner_eval.benchmarks.benchmark import Benchmark, Option, scorers_in
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.bfcl.corrected import score_corrected
-    from planner_eval.benchmarks.bfcl.official import score_official
-
+from planner_eval.base.resources import deferred
+from planner_eval.benchmarks.benchmark import Benchmark, Option, score_functions
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -25,12 +18,10 @@ _OPTIONS = (
     Option("names", "auto", ("auto", "underscores", "dots"), "How a dot in a tool's name is written."),
 )
 
-
-__getattr__ = deferred_names(__name__, score_official="official", score_corrected="corrected")
+score_official, score_corrected = score_functions("bfcl")
 
 BENCHMARK = Benchmark(
     name="bfcl",
-    apart=scorers_in("bfcl"),
     title="BFCL",
     read=deferred("planner_eval.benchmarks.bfcl.data:read_bfcl"),
     read_file=deferred("planner_eval.benchmarks.bfcl.data:read_category_file"),

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from planner_eval.benchmarks.answers import SampleResults, Scorer
 from planner_eval.benchmarks.bfcl.call_check import Check
 from planner_eval.benchmarks.bfcl.data import CATEGORIES
 from planner_eval.benchmarks.bfcl.meaning import (
@@ -25,13 +24,10 @@ from planner_eval.benchmarks.bfcl.meaning import (
 )
 from planner_eval.benchmarks.bfcl.official import (
     DECODING_FAILED,
+    BfclOutcome,
     Settings,
-    StoredAnswer,
     are_calls,
-    judge_answers,
-    load_answer,
-    make_report,
-    make_row,
+    make_scorer,
     store,
     style_of,
 )
@@ -39,7 +35,8 @@ from planner_eval.benchmarks.bfcl.reading import NOTHING, WrittenAnswer, decode_
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.verdict import Verdict
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Records, Report
+from planner_eval.benchmarks.report import Figure
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 
 OTHERWISE = "judged differently: "
 """How the figures begin that count answers by the reason why the published verdict is not kept."""
@@ -47,31 +44,19 @@ _MAX_CANDIDATES = 50
 _MAX_CHARS = 100_000
 
 
-def score_corrected(records: Records, *, mode: str = "auto", names: str = "auto") -> Report:
-    """The corrected scores, and one row a record.
+def scorer(mode: str = "auto", names: str = "auto") -> Scorer:
+    """The corrected scores.
 
     Args:
-        records: Samples of the BFCL reader with what a model answered.
         mode: One of :data:`.reading.MODES`.
         names: One of :data:`.official.NAMES`.
     """
-    pairs, settings = list(records), Settings(mode, names)
-    stored = [
-        store(sample, *correct_verdict(sample, text, verdict, settings))
-        for (sample, text), verdict in zip(pairs, judge_answers(pairs, settings), strict=True)
-    ]
-    return make_report("corrected", [sample.id for sample, _ in pairs], stored, corrected_figures)
-
-
-def scorer(mode: str = "auto", names: str = "auto") -> Scorer:
-    """Its scores one by one."""
     settings = Settings(mode, names)
 
-    def score_sample(sample: Sample, text: str) -> StoredAnswer:
-        verdict = judge_answers([(sample, text)], settings)[0]
+    def keep(sample: Sample, text: str, verdict: Verdict) -> BfclOutcome:
         return store(sample, *correct_verdict(sample, text, verdict, settings))
 
-    return Scorer(score_sample, make_row, corrected_figures, load_answer)
+    return make_scorer(settings, keep, corrected_figures)
 
 
 def corrected_figures(results: SampleResults) -> Iterator[Figure]:

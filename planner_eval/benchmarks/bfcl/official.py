@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from planner_eval.benchmarks.answers import SampleResults, Scorer
 from planner_eval.benchmarks.bfcl.call_check import Check, check_calls
 from planner_eval.benchmarks.bfcl.data import CATEGORIES, category_sizes
 from planner_eval.benchmarks.bfcl.multi_turn import MultiTurnChecker, MultiTurnRecord
@@ -28,7 +27,8 @@ from planner_eval.benchmarks.bfcl.reading import (
 from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.benchmarks.report import Figure, Records
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
 
@@ -297,8 +297,8 @@ def _judge_turns(pairs: Sequence[tuple[Sample, str]], settings: Settings) -> Ite
 
 # ----------------------------------------------------------------------
 # The report.
-class StoredAnswer(NamedTuple):
-    """What is kept of an answer.
+class BfclOutcome(NamedTuple):
+    """What is kept of an answer, under either variant.
 
     Args:
         category: Its question's category.
@@ -319,69 +319,78 @@ class StoredAnswer(NamedTuple):
     reason: str = ""
     package: str = ""
     turns: int = 0
-    wrong: Sequence[int] = ()
-    follow: Sequence[int] = ()
+    wrong: tuple[int, ...] = ()
+    follow: tuple[int, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """It is right."""
+        return self.valid
+
+    @property
+    def error(self) -> str | None:
+        """What is wrong."""
+        return None if self.valid else f"{self.kind}: {self.message}"
+
+    def figures(self) -> Iterator[Figure]:
+        """The verdict, and what is to be said of it."""
+        yield Figure("valid", float(self.valid))
+        if self.kind:
+            yield Figure("error_type", self.kind)
+        if self.kind == DECODING_FAILED:
+            yield Figure("parse_error", 1.0)
+        if self.reason:
+            yield Figure("reason", self.reason)
+        if self.turns:
+            yield from turn_figures(TurnComparison("turn", self.turns, self.wrong, self.follow))
 
 
-def store(sample: Sample, verdict: Verdict, reason: str = "") -> StoredAnswer:
+def store(sample: Sample, verdict: Verdict, reason: str = "") -> BfclOutcome:
     """What is kept of a verdict."""
     message = "" if verdict.valid else first_message(verdict)
     package = str(sample.extra.get("package", ""))
     several = CATEGORIES.get(sample.category, CATEGORIES["simple_python"]).check == "multi_turn"
     first, details = verdict.details.get("turn"), verdict.details
-    return StoredAnswer(
+    return BfclOutcome(
         sample.category, verdict.valid, verdict.error_type or "", message, reason, package,
         turns=len(sample.extra["ground_truth"]) if several else 0,
-        wrong=[] if first is None else [first, *details.get("wrong", ())], follow=details.get("follow", ()),
+        wrong=() if first is None else (first, *details.get("wrong", ())),
+        follow=tuple(details.get("follow", ())),
     )  # fmt: skip
 
 
-def score_official(records: Records, *, mode: str = "auto", names: str = "auto") -> Report:
-    """The published scores, and one row a record.
+def scorer(mode: str = "auto", names: str = "auto") -> Scorer:
+    """The published scores; in parts several turns are run each for itself.
 
     Args:
-        records: Samples of the BFCL reader with what a model answered.
         mode: One of :data:`.reading.MODES`.
         names: One of :data:`NAMES`.
     """
-    pairs = list(records)
-    verdicts = judge_answers(pairs, Settings(mode, names))
-    stored = [store(sample, verdict) for (sample, _), verdict in zip(pairs, verdicts, strict=True)]
-    return make_report("official", [sample.id for sample, _ in pairs], stored, official_figures)
+
+    def keep(sample: Sample, _: str, verdict: Verdict) -> BfclOutcome:
+        return store(sample, verdict)
+
+    return make_scorer(Settings(mode, names), keep, official_figures)
 
 
-def scorer(mode: str = "auto", names: str = "auto") -> Scorer:
-    """Its scores one by one; several turns are run each for itself."""
-    settings = Settings(mode, names)
-
-    def score_sample(sample: Sample, text: str) -> StoredAnswer:
-        return store(sample, judge_answers([(sample, text)], settings)[0])
-
-    return Scorer(score_sample, make_row, official_figures, load_answer)
-
-
-def load_answer(data: Any) -> StoredAnswer:
-    """Of the JSON data that it became."""
-    return StoredAnswer(*data)
-
-
-def make_report(
-    variant: str,
-    ids: Sequence[str],
-    stored: Sequence[StoredAnswer],
+def make_scorer(
+    settings: Settings,
+    keep: Callable[[Sample, str, Verdict], BfclOutcome],
     figures: Callable[[SampleResults], Iterable[Figure]],
-) -> Report:
-    """A report of what is kept of answers.
+) -> Scorer:
+    """How answers are scored by the published verdicts.
 
     Args:
-        variant: Which variant it is of.
-        ids: The samples.
-        stored: One a sample.
-        figures: What they come to.
+        settings: How answers were asked for.
+        keep: What is kept of an answer and the verdict on it.
+        figures: What all come to.
     """
-    results = list(zip(ids, stored, strict=True))
-    rows = tuple(make_row(name, answer) for name, answer in results)
-    return Report("bfcl", variant, len(results), tuple(figures(results)), rows)
+
+    def judge_all(pairs: Sequence[tuple[Sample, str]]) -> list[BfclOutcome]:
+        verdicts = judge_answers(pairs, settings)
+        return [keep(*pair, verdict) for pair, verdict in zip(pairs, verdicts, strict=True)]
+
+    return Scorer(lambda *pair: judge_all([pair])[0], figures, BfclOutcome, judge_all)
 
 
 def official_figures(results: SampleResults) -> Iterator[Figure]:
@@ -392,23 +401,6 @@ def official_figures(results: SampleResults) -> Iterator[Figure]:
     ]
     packages = {answer.package for _, answer in results}
     return score_figures(judged, category_sizes(next(iter(packages))) if len(packages) == 1 else {})
-
-
-def make_row(identity: str, answer: StoredAnswer) -> SampleScore:
-    """The row of an answer."""
-    figures = [Figure("valid", float(answer.valid))]
-    if answer.kind:
-        figures.append(Figure("error_type", answer.kind))
-    if answer.kind == DECODING_FAILED:
-        figures.append(Figure("parse_error", 1.0))
-    if answer.reason:
-        figures.append(Figure("reason", answer.reason))
-    if answer.turns:
-        figures += turn_figures(
-            TurnComparison("turn", answer.turns, tuple(answer.wrong), tuple(answer.follow))
-        )
-    error = None if answer.valid else f"{answer.kind}: {answer.message}"
-    return SampleScore(identity, answer.valid, tuple(figures), error)
 
 
 def first_message(verdict: Verdict) -> str:

@@ -7,16 +7,10 @@ Language Models"; data and code: repository Etamin/CallNavi at 520e280.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from planner_eval.base.resources import deferred, deferred_names
-from planner_eval.benchmarks.benchmark import Benchmark, Option, as_json, has_keys, scorers_in
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.answers import Scorer
-    from planner_eval.benchmarks.callnavi.corrected import score_corrected
-    from planner_eval.benchmarks.callnavi.official import score_official
-
+from planner_eval.base.resources import deferred
+from planner_eval.benchmarks.benchmark import Benchmark, Option, as_json, has_keys, score_functions
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -25,9 +19,7 @@ _OPTIONS = (
     Option("notation", "json", ("json", "yaml"), "How the answers were asked to be written."),
 )
 
-
-__getattr__ = deferred_names(__name__, score_official="official", score_corrected="corrected")
-_scorer = scorers_in("callnavi")
+score_official, score_corrected = score_functions("callnavi")
 
 
 def _answer_text(content: Any) -> str:
@@ -39,13 +31,8 @@ def _has_repeats(options: Mapping[str, str]) -> bool:
     return options.get("task") == "stability"
 
 
-def _find_scorer(variant: str, options: Mapping[str, Any]) -> Scorer | None:
-    return None if _has_repeats(options) else _scorer(variant, options)
-
-
 BENCHMARK = Benchmark(
     name="callnavi",
-    apart=_find_scorer,
     title="CallNavi",
     read=deferred("planner_eval.benchmarks.callnavi.data:read_callnavi"),
     read_file=deferred("planner_eval.benchmarks.callnavi.data:read_domain_file"),

@@ -18,8 +18,7 @@ What is put right, and by which section of the paper:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +26,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from planner_eval.base.errors import ParseError
 from planner_eval.base.json_text import object_items
 from planner_eval.base.text import format_count, one_line_json
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.callnavi.official import (
     ALL_RIGHT,
     DIFFICULTIES,
@@ -35,14 +33,13 @@ from planner_eval.benchmarks.callnavi.official import (
     NO_STRUCTURE,
     NO_VALUES,
     PLACEHOLDER,
-    TASKS,
     RoutedAnswer,
+    StabilityScorer,
     Verdict,
-    flag_figure,
     gold_problem,
+    level_of,
     macro,
-    route_row,
-    score_stability,
+    refuse_unknown,
 )
 from planner_eval.benchmarks.callnavi.reading import (
     Calls,
@@ -53,20 +50,54 @@ from planner_eval.benchmarks.callnavi.reading import (
     read_yaml,
 )
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.report import Figure, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 from planner_eval.plan.model import Value
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
 
 
-def score_corrected(
-    records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
-) -> Report:
-    """The paper's figures, under the names of the official ones, and one row a record.
+class CorrectedOutcome(NamedTuple):
+    """What the paper says of an answer with parameters.
 
     Args:
-        records: Samples with the text that a model answered, in any dialect that is known.
+        level: The question's difficulty.
+        valid: The answer is valid.
+        verdict: How far it agrees with gold.
+        rating: The judge's; None where there is none.
+    """
+
+    level: str | None
+    valid: bool
+    verdict: Verdict
+    rating: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        """All values are right."""
+        return self.verdict.ast
+
+    @property
+    def error(self) -> str | None:
+        """Why it could not be compared."""
+        return self.verdict.error
+
+    def figures(self) -> Iterator[Figure]:
+        """The verdicts and the rating of this answer alone."""
+        yield Figure("syntax", float(self.valid))
+        for name in ("order", "structure", "ast"):
+            yield Figure(name, float(getattr(self.verdict, name)))
+        if self.rating is not None:
+            yield Figure("gpt", self.rating)
+
+
+def scorer(
+    task: str = "parameters", notation: str = "json", judge: Judge | None = None
+) -> Scorer | StabilityScorer:
+    """The paper's figures, under the names of the official ones.
+
+    Args:
         task: ``"parameters"``, ``"routing"`` or ``"stability"``, as for the official scores.
         notation: ``"json"`` or ``"yaml"``: what counts as valid.
         judge: Gives the GPT score, and repairs answers that cannot be read otherwise.
@@ -74,58 +105,38 @@ def score_corrected(
     Raises:
         ValueError: an unknown task or notation.
 
+    >>> from planner_eval.benchmarks.callnavi import score_corrected
     >>> gold = {"API": ["pay"], "parameters": [{"card": {"number": "$$$"}}]}
     >>> sample = Sample("q1", gold=gold, extra={"difficulty": "hard"})
     >>> text = '{"API": ["pay"], "parameters": [{"card": {"number": 7}}]}'
     >>> score_corrected([(sample, text)]).value("ast_hard")
     1.0
     """
-    if task not in TASKS or notation not in ("json", "yaml"):
-        raise ValueError(f"task {task!r} is not one of {TASKS}, or {notation!r} is neither json nor yaml")
-    if task == "stability":
-        return score_stability(records, variant="corrected")
-    return report_of("callnavi", "corrected", scorer(task, notation, judge), records)
+    refuse_unknown(task, notation)
+    if task != "parameters":
+        return (
+            StabilityScorer() if task == "stability" else Scorer(_judge_route, _route_figures, RoutedAnswer)
+        )
 
-
-def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
-    """Its scores one by one, of the tasks parameters and routing."""
-    if task == "routing":
-        return Scorer(_score_route, route_row, _route_figures, RoutedAnswer._make)
-
-    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
-        return _StoredAnswer(sample.extra.get("difficulty"), *_judge_answer(sample, text, notation, judge))
+    def judge_sample(sample: Sample, text: str) -> CorrectedOutcome:
+        return _judge_answer(sample, text, notation, judge)
 
     def figures(results: SampleResults) -> Iterable[Figure]:
-        return _figures([result for _, result in results], judge is not None)
+        return _figures([outcome for _, outcome in results], judge is not None)
 
-    return Scorer(score_sample, _row, figures, _load_answer)
-
-
-class _StoredAnswer(NamedTuple):
-    """What is kept of an answer that was compared."""
-
-    level: Any
-    valid: bool
-    verdict: Verdict
-    rating: float | None
+    return Scorer(judge_sample, figures, CorrectedOutcome)
 
 
-def _load_answer(data: Any) -> _StoredAnswer:
-    level, valid, verdict, rating = data
-    return _StoredAnswer(level, valid, Verdict(*verdict), rating)
-
-
-def _judge_answer(
-    sample: Sample, text: str, notation: str, judge: Judge | None
-) -> tuple[bool, Verdict, float | None]:
+def _judge_answer(sample: Sample, text: str, notation: str, judge: Judge | None) -> CorrectedOutcome:
     """Whether the answer is valid, what agrees, and the judge's rating."""
     problem = gold_problem(sample)
-    if problem:
-        return False, Verdict(error=problem), None
-    try:
-        gold = calls_of(sample.gold)
-    except ParseError as error:
-        return False, Verdict(error=_no_calls_message(sample, error.reason)), None
+    if problem is None:
+        try:
+            gold = calls_of(sample.gold)
+        except ParseError as error:
+            problem = _no_calls_message(sample, error.reason)
+    if problem is not None:
+        return CorrectedOutcome(level_of(sample), False, Verdict(error=problem))
     answer = read_answer(text, notation=notation)
     calls = answer.calls
     if calls is None and judge is not None:
@@ -136,7 +147,7 @@ def _judge_answer(
 
         rating = ask_clean_rating(judge, sample.gold, text if calls is None else calls_data(calls))
     verdict = Verdict(error=answer.code) if calls is None else judge_calls(gold, calls)
-    return answer.valid, verdict, rating
+    return CorrectedOutcome(level_of(sample), answer.valid, verdict, rating)
 
 
 def _no_calls_message(sample: Sample, reason: str) -> str:
@@ -226,7 +237,7 @@ def is_matching_value(gold: Value, predicted: Value) -> bool:
     return bool(gold == predicted)
 
 
-def _figures(compared: Sequence[_StoredAnswer], has_judge: bool) -> Iterable[Figure]:
+def _figures(compared: Sequence[CorrectedOutcome], has_judge: bool) -> Iterable[Figure]:
     n = len(compared)
     levels = [record.level for record in compared]
     verdicts = [record.verdict for record in compared]
@@ -252,7 +263,7 @@ def difficulty_figures(hits: Sequence[Any], levels: Sequence[Any], *, prefix: st
     yield macro(f"{prefix}macro", shares)
 
 
-def _rating_figure(compared: Sequence[_StoredAnswer]) -> Figure:
+def _rating_figure(compared: Sequence[CorrectedOutcome]) -> Figure:
     ratings = [record.rating for record in compared if record.rating is not None]
     missing = len(compared) - len(ratings)
     verb = "is" if missing == 1 else "are"
@@ -260,38 +271,15 @@ def _rating_figure(compared: Sequence[_StoredAnswer]) -> Figure:
     return ratio("gpt", sum(ratings), len(ratings), note=note)
 
 
-def _row(identity: str, compared: _StoredAnswer) -> SampleScore:
-    _, valid, verdict, rating = compared
-    return SampleScore.counted(
-        identity, verdict.ast, partial(_row_figures, valid, verdict, rating), verdict.error
-    )
-
-
-@lru_cache(maxsize=256)
-def _row_figures(valid: bool, verdict: Verdict, rating: float | None) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are judged as another is."""
-    figures = [
-        flag_figure("syntax", valid),
-        flag_figure("order", verdict.order),
-        flag_figure("structure", verdict.structure),
-        flag_figure("ast", verdict.ast),
-    ]
-    if rating is not None:
-        figures.append(Figure("gpt", rating))
-    return tuple(figures)
-
-
-def _score_route(sample: Sample, text: str) -> RoutedAnswer:
+def _judge_route(sample: Sample, text: str) -> RoutedAnswer:
     problem = gold_problem(sample)
     if problem is None and not all(isinstance(name, str) for name in sample.gold["API"]):
         problem = _no_calls_message(sample, "API is not a list of names")
     names = read_route(text)
-    hit = problem is None and names == sample.gold["API"]
-    error = problem or (None if names is not None else "parse.shape")
-    return RoutedAnswer(sample.extra.get("difficulty"), hit, error)
+    right = problem is None and names == sample.gold["API"]
+    return RoutedAnswer(level_of(sample), right, problem or (None if names is not None else "parse.shape"))
 
 
 def _route_figures(results: SampleResults) -> Iterable[Figure]:
-    return difficulty_figures(
-        [result.level for _, result in results if result.hit], [result.level for _, result in results]
-    )
+    hits = [outcome.level for _, outcome in results if outcome.ok]
+    return difficulty_figures(hits, [outcome.level for _, outcome in results])

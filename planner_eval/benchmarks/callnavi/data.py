@@ -8,7 +8,6 @@ Source: repository Etamin/CallNavi at 520e280, folder ``Dataset``; paper section
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 from planner_eval.base.errors import DatasetError, JudgeError
 from planner_eval.benchmarks.callnavi.reading import Reader
 from planner_eval.benchmarks.datasets.published import Audit, Sample, load_json, load_records
-from planner_eval.benchmarks.judging import Judge, JudgeRequest, PromptFile, make_request, read_rating
+from planner_eval.benchmarks.judging import Judge, Question, ask, prompt_files, read_rating
 from planner_eval.plan.model import Diagnostic, leaves
 
 DOMAINS = (
@@ -217,34 +216,14 @@ Calls written as code become entries of both lists; a call inside another call's
 entry of its own before it, and "$$$" takes its place. Change no name and no value, add nothing. \
 Answer with the JSON object alone."""
 
-PROMPT_FILES = {
-    "callnavi.gpt_score": PromptFile("gpt_score.txt", ("predicted", "gold")),
-    "callnavi.repair": PromptFile("repair.txt", ("tools", "answer")),
-}
+RATING = Question(
+    "callnavi.gpt_score", _RATING_PROMPT, {"predicted": "Predicted", "gold": "Correct"}, "gpt_score.txt"
+)
+"""How like the gold calls the predicted calls are, 0 to 1 (section 5.2); read with :func:`read_rating`."""
+REPAIR = Question("callnavi.repair", _REPAIR_PROMPT, {"tools": "Tools", "answer": "Answer"}, "repair.txt")
+"""The JSON object that an unparsable answer means (section 5.1, before structural accuracy)."""
+PROMPT_FILES = prompt_files(RATING, REPAIR)
 """Files that take the place of our prompts, by task."""
-
-
-def rating_request(gold: Any, predicted: Any) -> JudgeRequest:
-    """Asks how like the gold calls the predicted calls are, 0 to 1; read with :func:`read_rating`.
-
-    Source: CallNavi, section 5.2.
-
-    >>> rating_request({"API": []}, {"API": ["pay"]}).task
-    'callnavi.gpt_score'
-    """
-    material = {"Predicted": predicted, "Correct": gold}
-    return make_request(
-        "callnavi.gpt_score", _RATING_PROMPT, material, fields={"predicted": predicted, "gold": gold}
-    )
-
-
-def repair_request(text: str, tools: Any) -> JudgeRequest:
-    """Asks for the JSON object that an unparsable answer means.
-
-    Source: CallNavi, section 5.1 (the repair step before structural accuracy).
-    """
-    material = {"Tools": tools, "Answer": text}
-    return make_request("callnavi.repair", _REPAIR_PROMPT, material, fields={"tools": tools, "answer": text})
 
 
 # ----------------------------------------------------------------------
@@ -264,7 +243,7 @@ def ask_repair(judge: Judge, text: str, tools: Any, read: Reader) -> Any:
     {'API': []}
     """
     try:
-        return read(judge.ask(repair_request(text, tools)).text).value
+        return read(judge.ask(REPAIR.request(tools=tools, answer=text)).text).value
     except JudgeError:
         return {}
 
@@ -281,7 +260,7 @@ def ask_rating(judge: Judge, gold: Any, predicted: Any) -> float | str:
     "ValueError: could not convert string to float: 'about 0.5'"
     """
     try:
-        text = judge.ask(rating_request(gold, predicted)).text
+        text = judge.ask(RATING.request(predicted=predicted, gold=gold)).text
         return float(text.replace("[", "").replace("]", ""))
     except (JudgeError, ValueError) as problem:
         return f"{type(problem).__name__}: {problem}"
@@ -295,12 +274,7 @@ def ask_clean_rating(judge: Judge, gold: Any, predicted: Any) -> float | None:
     >>> ask_clean_rating(judge, {}, {})
     0.5
     """
-    request = rating_request(gold, predicted)
-    for attempt in range(MAX_ATTEMPTS):
-        try:
-            value = read_rating(judge.ask(replace(request, attempt=attempt)).text)
-        except JudgeError:
-            return None
-        if value is not None:
-            return value
-    return None
+    try:
+        return ask(judge, RATING.request(predicted=predicted, gold=gold), read_rating, MAX_ATTEMPTS)
+    except JudgeError:
+        return None

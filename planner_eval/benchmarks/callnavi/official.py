@@ -10,18 +10,14 @@ Source: repository Etamin/CallNavi at 520e280; paper section 5.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.text import edit_distance
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.callnavi.reading import (
     Reader,
-    WashedAnswer,
     read_json,
     read_yaml,
     wash_json,
@@ -29,6 +25,7 @@ from planner_eval.benchmarks.callnavi.reading import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
@@ -49,8 +46,7 @@ _WILDCARDS: tuple[Any, ...] = (PLACEHOLDER, {})
 _STRAY_CHARACTERS = str.maketrans("", "", "'\"[]\n `\\")
 
 
-@fast_frozen
-class Verdict:
+class Verdict(NamedTuple):
     """How far one prediction agrees with its gold plan; each flag implies the one before it.
 
     Args:
@@ -249,16 +245,53 @@ _CONSTANT_NOTE = "divided by a constant of the published code"
 _MACRO_NOTE = "mean of the three difficulties; in the paper only"
 
 
-def score_official(
-    records: Records, *, task: str = "parameters", notation: str = "json", judge: Judge | None = None
-) -> Report:
-    """The figures that the published code prints, and one row a record.
+class OfficialOutcome(NamedTuple):
+    """What the published code says of an answer with parameters.
 
     Args:
-        records: Samples of the CallNavi reader with the text that a model answered. For the task
-            ``"stability"`` each sample comes several times, once an answer; the first counts as first.
+        level: The question's difficulty.
+        valid: The answer is valid.
+        unwashed: The exception of the washing, or a limit of ours.
+        verdict: How far it agrees with gold.
+        rating: The judge's, or the exception it would end with; None where nobody was asked.
+    """
+
+    level: str | None
+    valid: bool
+    unwashed: str | None
+    verdict: Verdict
+    rating: float | str | None
+
+    @property
+    def ok(self) -> bool:
+        """All values are right."""
+        return self.verdict.ast
+
+    @property
+    def error(self) -> str | None:
+        """What the published code ends with on it."""
+        return self.unwashed or self.verdict.error
+
+    def figures(self) -> Iterator[Figure]:
+        """The verdicts and the rating of this answer alone."""
+        yield Figure("syntax", float(self.valid))
+        for name in ("order", "structure", "ast"):
+            value = None if self.error else float(getattr(self.verdict, name))
+            yield Figure(name, value, error=self.error)
+        if self.rating is not None:
+            unusable = self.rating if isinstance(self.rating, str) else None
+            yield Figure("gpt", None if unusable else self.rating, error=unusable)
+
+
+def scorer(
+    task: str = "parameters", notation: str = "json", judge: Judge | None = None
+) -> Scorer | StabilityScorer:
+    """The figures that the published code prints.
+
+    Args:
         task: ``"parameters"`` (names and parameters), ``"routing"`` (names only) or ``"stability"``
-            (answers to one question against each other; the paper's formula, for no code exists).
+            (answers to one question against each other; the paper's formula, for no code exists): then each
+            sample comes several times, once an answer, and the first counts as first.
         notation: ``"json"`` or ``"yaml"``: how the answers were asked for; parameters only.
         judge: Gives the GPT score and repairs unparsable answers. Without one, there is no GPT
             score, and an unparsable answer counts as ``{}``, as when the published repair fails.
@@ -266,53 +299,46 @@ def score_official(
     Raises:
         ValueError: an unknown task or notation.
 
+    >>> from planner_eval.benchmarks.callnavi import score_official
     >>> gold = {"API": ["pay"], "parameters": [{"to": "Ann"}]}
     >>> sample = Sample("q1", gold=gold, extra={"difficulty": "easy"})
     >>> report = score_official([(sample, str(gold))])
     >>> report.value("ast_easy") == 1 / 456
     True
     """
+    refuse_unknown(task, notation)
+    if task != "parameters":
+        return (
+            StabilityScorer() if task == "stability" else Scorer(_judge_route, _route_figures, RoutedAnswer)
+        )
+
+    def judge_sample(sample: Sample, text: str) -> OfficialOutcome:
+        return _judge_answer(sample, text, notation, judge)
+
+    def figures(results: SampleResults) -> Iterable[Figure]:
+        return _parameter_figures([outcome for _, outcome in results], judge is not None)
+
+    return Scorer(judge_sample, figures, OfficialOutcome)
+
+
+def refuse_unknown(task: str, notation: str) -> None:
+    """Refuse what is no task or no notation.
+
+    Raises:
+        ValueError: says which.
+    """
     for value, name, values in ((task, "task", TASKS), (notation, "notation", tuple(READERS))):
         if value not in values:
             raise ValueError(f"{name} is {value!r}, expected one of {', '.join(values)}")
-    if task == "stability":
-        return score_stability(records, variant="official")
-    return report_of("callnavi", "official", scorer(task, notation, judge), records)
 
 
-def scorer(task: str = "parameters", notation: str = "json", judge: Judge | None = None) -> Scorer:
-    """Its scores one by one, of the tasks parameters and routing."""
-    if task == "routing":
-        return Scorer(_score_route, route_row, _route_figures, RoutedAnswer._make)
-
-    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
-        washed, verdict, rating = _judge_answer(sample, text, notation, judge)
-        return _StoredAnswer(sample.extra.get("difficulty"), washed.valid, washed.error, verdict, rating)
-
-    def figures(results: SampleResults) -> Iterable[Figure]:
-        return _parameter_figures([result for _, result in results], judge is not None)
-
-    return Scorer(score_sample, _parameter_row, figures, _load_answer)
+def level_of(sample: Sample) -> str | None:
+    """A question's difficulty."""
+    level = sample.extra.get("difficulty")
+    return level if isinstance(level, str) else None
 
 
-class _StoredAnswer(NamedTuple):
-    """What is kept of an answer that was judged."""
-
-    level: Any
-    valid: bool
-    unwashed: str | None
-    verdict: Verdict
-    rating: float | str | None
-
-
-def _load_answer(data: Any) -> _StoredAnswer:
-    level, valid, unwashed, verdict, rating = data
-    return _StoredAnswer(level, valid, unwashed, Verdict(*verdict), rating)
-
-
-def _judge_answer(
-    sample: Sample, text: str, notation: str, judge: Judge | None
-) -> tuple[WashedAnswer, Verdict, float | str | None]:
+def _judge_answer(sample: Sample, text: str, notation: str, judge: Judge | None) -> OfficialOutcome:
     """One answer washed, repaired where a judge can, compared with its gold plan and rated."""
     wash, read = READERS[notation]
     washed = wash(text)
@@ -321,15 +347,15 @@ def _judge_answer(
         from planner_eval.benchmarks.callnavi.data import ask_repair
 
         value = ask_repair(judge, text, sample.tools, read)
-    problem = gold_problem(sample)
-    if problem:
-        return washed, Verdict(error=problem), None
-    verdict = judge_parameters(sample.gold, value, sort_keys=notation == "yaml")
-    if judge is not None:
-        from planner_eval.benchmarks.callnavi.data import ask_rating
+    if problem := gold_problem(sample):
+        verdict = Verdict(error=problem)
+    else:
+        verdict = judge_parameters(sample.gold, value, sort_keys=notation == "yaml")
+        if judge is not None:
+            from planner_eval.benchmarks.callnavi.data import ask_rating
 
-        rating = ask_rating(judge, sample.gold, value)
-    return washed, verdict, rating
+            rating = ask_rating(judge, sample.gold, value)
+    return OfficialOutcome(level_of(sample), washed.valid, washed.error, verdict, rating)
 
 
 def gold_problem(sample: Sample) -> str | None:
@@ -343,7 +369,7 @@ def gold_problem(sample: Sample) -> str | None:
     return None
 
 
-def _parameter_figures(judged: Sequence[_StoredAnswer], has_judge: bool) -> Iterable[Figure]:
+def _parameter_figures(judged: Sequence[OfficialOutcome], has_judge: bool) -> Iterable[Figure]:
     dumped = next((record.unwashed for record in judged if record.unwashed), None)
     valid = sum([record.valid for record in judged])
     yield _figure("syntax", valid, DIVISORS["overall"], _published_exception(dumped))
@@ -381,7 +407,7 @@ def macro(name: str, shares: Sequence[Figure]) -> Figure:
     return Figure(name, sum(values) / len(values), note=_MACRO_NOTE)
 
 
-def _rating_figure(judged: Sequence[_StoredAnswer], raised: str | None) -> Figure:
+def _rating_figure(judged: Sequence[OfficialOutcome], raised: str | None) -> Figure:
     """The mean rating over 729; the first unusable answer of the judge would end the published run."""
     ratings = [record.rating for record in judged]
     unusable = next((rating for rating in ratings if isinstance(rating, str)), None)
@@ -391,62 +417,26 @@ def _rating_figure(judged: Sequence[_StoredAnswer], raised: str | None) -> Figur
     return ratio("gpt", total, DIVISORS["overall"], note=_CONSTANT_NOTE)
 
 
-@cache
-def flag_figure(name: str, value: bool) -> Figure:
-    """A row's figure that is 1 or 0; the same for all rows.
-
-    >>> flag_figure("ast", True).value
-    1.0
-    """
-    return Figure(name, float(value))
-
-
-def _parameter_row(identity: str, judged: _StoredAnswer) -> SampleScore:
-    _, valid, unwashed, verdict, rating = judged
-    error = unwashed or verdict.error
-    return SampleScore.counted(
-        identity, verdict.ast, partial(_row_figures, valid, verdict, rating, error), error
-    )
-
-
-@lru_cache(maxsize=256)
-def _row_figures(
-    valid: bool, verdict: Verdict, rating: float | str | None, error: str | None
-) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are judged as another is."""
-    figures = [flag_figure("syntax", valid)]
-    for name in ("order", "structure", "ast"):
-        figures.append(
-            Figure(name, None, error=error) if error else flag_figure(name, getattr(verdict, name))
-        )
-    if rating is not None:
-        unusable = rating if isinstance(rating, str) else None
-        figures.append(Figure("gpt", None if unusable else rating, error=unusable))
-    return tuple(figures)
-
-
 class RoutedAnswer(NamedTuple):
-    """What is kept of an answer to the task of routing: the difficulty, whether it is right, and why not."""
+    """What is said of an answer to the task of routing: the difficulty, whether it is right, and why not."""
 
-    level: Any
-    hit: bool
+    level: str | None
+    ok: bool
     error: str | None
 
+    def figures(self) -> Iterator[Figure]:
+        """The verdict."""
+        yield Figure("match", float(self.ok))
 
-def route_row(identity: str, routed: RoutedAnswer) -> SampleScore:
-    """The row of an answer to the task of routing."""
-    return SampleScore(identity, routed.hit, (flag_figure("match", routed.hit),), routed.error)
 
-
-def _score_route(sample: Sample, text: str) -> RoutedAnswer:
+def _judge_route(sample: Sample, text: str) -> RoutedAnswer:
     problem = gold_problem(sample)
-    hit = problem is None and judge_route(sample.gold, text)
-    return RoutedAnswer(sample.extra.get("difficulty"), hit, problem)
+    return RoutedAnswer(level_of(sample), problem is None and judge_route(sample.gold, text), problem)
 
 
 def _route_figures(results: SampleResults) -> list[Figure]:
-    levels = [result.level for _, result in results]
-    hits = [result.level for _, result in results if result.hit]
+    levels = [outcome.level for _, outcome in results]
+    hits = [outcome.level for _, outcome in results if outcome.ok]
     figures = [_count_figure("overall", len(hits), len(levels))]
     figures += [_count_figure(level, hits.count(level), levels.count(level)) for level in DIFFICULTIES]
     figures.append(macro("macro", figures[1:]))
@@ -460,30 +450,34 @@ def _count_figure(name: str, hits: int, divisor: int) -> Figure:
     return ratio(name, hits, divisor)
 
 
-def score_stability(records: Records, *, variant: str) -> Report:
+class StabilityScorer:
     """Election and Levenshtein stability of the answers to each question, and their means.
 
-    Args:
-        records: Every sample several times, once an answer, in the order of the repetitions.
-        variant: What the report calls itself; the formula is the paper's either way. A sample of which
-            no answer holds any text counts as 0, where the formula would call five empty texts stable.
+    The formula is the paper's, whatever the variant. A sample of which no answer holds any text counts as 0,
+    where the formula would call five empty texts stable.
     """
-    answered = list(records)
-    rows = []
-    sums: dict[str, list[float]] = {"election": [], "levenshtein": []}
-    for id_, answers in answers_by_sample(answered).items():
-        if not answers:  # nothing is as alike as nothing; it still is no answer
-            for scores_of in sums.values():
-                scores_of.append(0.0)
-            none = tuple(Figure(name, 0.0) for name in sums)
-            rows.append(SampleScore(id_, False, none, "parse.empty"))
-            continue
-        scores = (("election", election_score(answers)), ("levenshtein", levenshtein_score(answers)))
-        for name, score in scores:
-            sums[name] += [] if score is None else [score]
-        rows.append(
-            SampleScore(id_, len(set(answers)) == 1, tuple(Figure(name, score) for name, score in scores))
-        )
-    note = "the paper's formula, averaged over questions; no code was published"
-    figures = tuple(ratio(name, sum(scores), len(scores), note=note) for name, scores in sums.items())
-    return Report("callnavi", variant, len(answered), figures, tuple(rows))
+
+    apart = False
+
+    def report(self, benchmark: str, variant: str, records: Records) -> Report:
+        """The report; a row a question.
+
+        Args:
+            benchmark: The benchmark.
+            variant: What the report calls itself.
+            records: Every sample several times, once an answer, in the order of the repetitions.
+        """
+        answered = list(records)
+        rows = []
+        sums: dict[str, list[float]] = {"election": [], "levenshtein": []}
+        for id_, answers in answers_by_sample(answered).items():
+            scores = (
+                (election_score(answers), levenshtein_score(answers)) if answers else (0.0, 0.0)
+            )  # nothing is as alike as nothing; it still is no answer
+            for values, score in zip(sums.values(), scores, strict=True):
+                values += [] if score is None else [score]
+            error = None if answers else "parse.empty"
+            rows.append(SampleScore(id_, len(set(answers)) == 1, tuple(map(Figure, sums, scores)), error))
+        note = "the paper's formula, averaged over questions; no code was published"
+        figures = tuple(ratio(name, sum(scores), len(scores), note=note) for name, scores in sums.items())
+        return Report(benchmark, variant, len(answered), figures, tuple(rows))

@@ -16,7 +16,8 @@ from planner_eval.benchmarks.callnavi.corrected import judge_calls
 from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, PLACEHOLDER, frequencies, gold_problem
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point, printed_table
+from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
+from planner_eval.benchmarks.papers import printed_table
 from planner_eval.benchmarks.report import Cell, Records, Report
 from planner_eval.comparison.metrics.facts import Share
 from planner_eval.plan.model import Value

@@ -9,14 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from planner_eval.base.resources import deferred, deferred_names
-from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys
+from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys, score_functions
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.complexfuncbench.analysis import table3
-    from planner_eval.benchmarks.complexfuncbench.corrected import score_corrected
-    from planner_eval.benchmarks.complexfuncbench.official import score_official
     from planner_eval.benchmarks.complexfuncbench.turn import Settings
-
 
 __all__ = ["BENCHMARK", "Settings", "score_corrected", "score_official", "table3"]
 
@@ -28,10 +25,8 @@ _RUNNER_OPTION = Option(
     ("official",),
 )
 
-
-__getattr__ = deferred_names(
-    __name__, score_official="official", score_corrected="corrected", Settings="turn", table3="analysis"
-)
+score_official, score_corrected = score_functions("complexfuncbench")
+__getattr__ = deferred_names(__name__, Settings="turn", table3="analysis")
 _gold_prediction = deferred("planner_eval.benchmarks.complexfuncbench.official:gold_prediction")
 _read = deferred("planner_eval.benchmarks.complexfuncbench.data:read_complexfuncbench")
 

@@ -6,15 +6,15 @@ No code was published for these figures; each function says how it counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.complexfuncbench.data import Step, steps_of
+from planner_eval.benchmarks.complexfuncbench.data import Step, domain_of, steps_of
 from planner_eval.benchmarks.complexfuncbench.matching import argument_key
-from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall, domain_of
-from planner_eval.benchmarks.layouts import ChartSpec, System, figure_of, point_of, printed_table
+from planner_eval.benchmarks.complexfuncbench.turn import JudgedCall
+from planner_eval.benchmarks.layouts import ChartSpec, System, figure_bars, point_of
+from planner_eval.benchmarks.papers import paper_grid, printed_table
 from planner_eval.benchmarks.report import Cell, ratio
 from planner_eval.results.drawing.charts import Bars, Chart, Point
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ERROR_TYPES = ("func_error", "param_missing", "hallucination", "value_error", "stop_early")
 """The paper's types of errors."""
+OTHER = "other"
+"""Errors that are of none."""
 
 _PAPER_TYPE = {
     "func_error": "func_error",
@@ -112,86 +114,60 @@ def parameter_type(name: str) -> str:
     return next((kind for ending, kind in _TYPE_BY_ENDING if lower.endswith(ending)), "other")
 
 
-def judged_error_types(conversations: Iterable[tuple[Iterable[JudgedCall], bool]]) -> dict[str, int]:
-    """Errors by the paper's type over all judged calls, and conversations that stopped early.
+def error_types(calls: Iterable[JudgedCall], *, stopped: bool) -> Iterator[str]:
+    """The paper's type of each error of a conversation (Figure 4).
 
     Args:
-        conversations: For each, every judged call, and whether it ended before all annotated calls
-            were made.
-
-    Source: ComplexFuncBench paper, Figure 4.
+        calls: Every judged call.
+        stopped: It ended before all annotated calls were made.
     """
-    counts: Counter[str] = Counter()
-    for calls, stopped in conversations:
-        for call in calls:
-            if not call.matched:
-                code = call.record["error_type"] if call.record else ""
-                counts[paper_error_type(code) or "other"] += 1
-        counts["stop_early"] += stopped
-    return {name: counts[name] for name in (*ERROR_TYPES, "other")}
+    for call in calls:
+        if not call.matched:
+            yield paper_error_type(call.record["error_type"] if call.record else "") or OTHER
+    if stopped:
+        yield "stop_early"
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """How often the values of one type of parameter were wrong.
-
-    Args:
-        wrong: Values that differ from gold in a call that was judged wrong.
-        total: Values that were compared.
-    """
-
-    wrong: int
-    total: int
-
-
-def parameter_types(judged: Iterable[JudgedCall]) -> dict[str, Rate]:
-    """Error rates by type of parameter over the calls that name the function of their gold call.
+def compared_values(judged: Iterable[JudgedCall]) -> Iterator[tuple[str, bool]]:
+    """The type of each parameter of calls that name the function of their gold call, and whether it is wrong.
 
     A parameter is compared when both calls give it. Values of a call that was matched, in whatever
     way, are right.
 
     Source: ComplexFuncBench paper, Figure 5.
     """
-    wrong: Counter[str] = Counter()
-    total: Counter[str] = Counter()
     for call in judged:
         if call.gold is None or call.prediction["name"] != call.gold["name"]:
             continue
         function, arguments = call.gold["name"], call.prediction["arguments"]
         for name, value in call.gold["arguments"].items():
             if name in arguments:
-                kind = parameter_type(name)
-                total[kind] += 1
                 key = argument_key(function, name, arguments[name])
-                wrong[kind] += not call.matched and key != argument_key(function, name, value)
-    return {kind: Rate(wrong[kind], total[kind]) for kind in PARAMETER_TYPES if total[kind]}
+                wrong = not call.matched and key != argument_key(function, name, value)
+                yield parameter_type(name), wrong
 
 
-def self_correction(conversations: Iterable[Sequence[Sequence[JudgedCall]]]) -> Rate:
-    """How many wrong calls a later turn puts right.
+def self_correction(turns: Sequence[Sequence[JudgedCall]]) -> tuple[int, int]:
+    """How many wrong calls of a conversation a later turn puts right, and how many there are.
 
     A wrong call gets an error message for an answer (a malformed one says what is wrong, any other is
     general). It is put right where a later turn holds a right call of the same function, or the right call
     that the wrong one stood for.
 
     Args:
-        conversations: Of each every judged call, by turn.
-
-    Returns:
-        As ``wrong`` those that stay wrong, of all wrong calls.
+        turns: Every judged call, by turn.
 
     Source: ComplexFuncBench paper, section 1 (the ability that ComplexEval's error messages are to show);
     no figure and no code of it was published.
     """
-    uncorrected = total = 0
-    for turns in conversations:
-        later: list[JudgedCall] = []
-        for turn in reversed(turns):
-            wrong = [call for call in turn if not call.matched]
-            total += len(wrong)
-            uncorrected += sum(not any(_is_corrected_by(call, other) for other in later) for call in wrong)
-            later += [call for call in turn if call.matched]
-    return Rate(uncorrected, total)
+    corrected = total = 0
+    later: list[JudgedCall] = []
+    for turn in reversed(turns):
+        wrong = [call for call in turn if not call.matched]
+        total += len(wrong)
+        corrected += sum(any(_is_corrected_by(call, other) for other in later) for call in wrong)
+        later += [call for call in turn if call.matched]
+    return corrected, total
 
 
 def _is_corrected_by(wrong: JudgedCall, right: JudgedCall) -> bool:
@@ -225,28 +201,19 @@ def table3(samples: Iterable[Sample]) -> list[Cell]:
     """
     steps: dict[str, list[tuple[Step, ...]]] = {name: [] for name in _COLUMNS}
     for sample in samples:
-        sample_steps = steps_of(sample.gold)
-        steps["Total"].append(sample_steps)
-        if domain_of(sample.id) in steps:
-            steps[domain_of(sample.id)].append(sample_steps)
-    printed = printed_table("complexfuncbench", "table_3")
-    return [
-        _cell(row, column, published, steps[column], total)
-        for row, cells in printed.items()
-        for column, published, total in zip(_COLUMNS, cells, printed["# Samples"], strict=True)
-    ]
+        for column in (domain_of(sample.id), "Total"):
+            steps.setdefault(column, []).append(steps_of(sample.gold))
+    columns = {name: steps[name] for name in _COLUMNS}
+    return [*paper_grid("Table 3", printed_table("complexfuncbench", "table_3"), columns, _MEASURES)]
 
 
-def _cell(row: str, column: str, published: str, conversations: list[tuple[Step, ...]], samples: str) -> Cell:
-    n, total = len(conversations), int(samples)
-    counts = {
-        "# Samples": n,
-        "Avg. Steps": sum(map(len, conversations)),
-        "Avg. Calls": sum(len(step.calls) for steps in conversations for step in steps),
-    }
-    value = None if not n else float(n) if row == "# Samples" else counts[row] / n
-    note = "" if n == total else f"{n} of {total} samples available"
-    return Cell("Table 3", row, column, published, value, n, total, note)
+_MEASURES: dict[str, Callable[[Sequence[tuple[Step, ...]]], float]] = {
+    "# Samples": len,
+    "Avg. Steps": lambda conversations: sum(map(len, conversations)) / len(conversations),
+    "Avg. Calls": lambda conversations: (
+        sum(len(step.calls) for steps in conversations for step in steps) / len(conversations)
+    ),
+}
 
 
 # ----------------------------------------------------------------------
@@ -256,34 +223,29 @@ _INDEPENDENCE_NOTE = "error bars treat errors as independent, although some come
 
 def error_chart(systems: Sequence[System]) -> Chart:
     """The share of each kind of error in all errors."""
-    bars = _bars(systems, "error share", (*ERROR_TYPES, "other"), "kind of error", "share of all errors (%)")
+    kinds = (*ERROR_TYPES, OTHER)
+    panel = _bars(systems, "error share", kinds, "kind of error", "share of all errors (%)")
     series = {  # of one system all kinds are of the same number
-        name: tuple(point._replace(n=0) for point in points) for name, points in bars.series.items()
+        name: tuple(point._replace(n=0) for point in points) for name, points in panel.series.items()
     }
-    return Chart("complexfuncbench-4", (bars._replace(series=series),), (_INDEPENDENCE_NOTE,))
+    return Chart("complexfuncbench-4", (panel._replace(series=series),), (_INDEPENDENCE_NOTE,))
 
 
 def parameter_chart(systems: Sequence[System]) -> Chart:
     """The share of wrong values by kind of parameter."""
-    bars = _bars(
-        systems, "error rate", PARAMETER_TYPES, "kind of parameter (values compared)", "wrong values (%)"
-    )
-    return Chart("complexfuncbench-5", (bars,), (_INDEPENDENCE_NOTE,))
+    across = "kind of parameter (values compared)"
+    panel = _bars(systems, "error rate", PARAMETER_TYPES, across, "wrong values (%)")
+    return Chart("complexfuncbench-5", (panel,), (_INDEPENDENCE_NOTE,))
 
 
 def _bars(systems: Sequence[System], figure: str, kinds: Sequence[str], across: str, up: str) -> Bars:
-    points = {
-        system.name: {kind: point_of(figure_of(system.report, f"{figure} {kind}")) for kind in kinds}
-        for system in systems
-    }
-    present = [kind for kind in kinds if any(by_kind[kind].value is not None for by_kind in points.values())]
-    if not present:
+    panel = figure_bars("", systems, {kind: (f"{figure} {kind}", kind) for kind in kinds}, across, up)
+    if panel is None:
         raise InputError(
             f"there is no {figure} to show: no answer has such an error, or --official was given, whose code "
             "counts none"
         )
-    series = {name: tuple(by_kind[kind] for kind in present) for name, by_kind in points.items()}
-    return Bars("", tuple(present), across, up, series)
+    return panel
 
 
 def step_chart(systems: Sequence[System]) -> Chart:

@@ -7,9 +7,10 @@ correctness) and 4.3 (Figures 4 to 6); :mod:`.paper` says where the published co
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, ParseError
 from planner_eval.base.text import format_count
@@ -19,24 +20,31 @@ from planner_eval.benchmarks.complexfuncbench.data import (
     Api,
     FunctionCall,
     Step,
+    domain_of,
     error_record,
     free_key,
     sorted_call,
     successful_response,
 )
-from planner_eval.benchmarks.complexfuncbench.matching import assign, call_key, difference, find_fault
-from planner_eval.benchmarks.complexfuncbench.official import read_turns
+from planner_eval.benchmarks.complexfuncbench.matching import (
+    argument_key,
+    assign,
+    call_key,
+    find_fault,
+    first_difference,
+)
+from planner_eval.benchmarks.complexfuncbench.official import ANSWER_SCORES, NO_JUDGE_NOTE, read_turns
 from planner_eval.benchmarks.complexfuncbench.turn import (
     DEFAULT_SETTINGS,
-    AnswerScores,
+    FAILED_SCORE,
     JudgedCall,
     Rules,
     Settings,
-    domain_of,
     prepare,
     score_response,
 )
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.report import Figure, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, sum_columns
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
 
@@ -218,7 +226,7 @@ def _match_by_similarity(pairs: _OpenPairing, rules: Rules) -> dict[int, JudgedC
             judgements[position] = JudgedCall(position, call, gold, "model")
             continue
         else:
-            record = difference(call, gold)
+            record = first_difference(call, gold, argument_key)
         judgements[position] = JudgedCall(position, call, gold, "", record)
     return judgements
 
@@ -229,149 +237,147 @@ def _embedded_text(call: FunctionCall) -> str:
 
 # ----------------------------------------------------------------------
 # The figures that the paper's definitions mean, over recorded conversations.
-@dataclass(frozen=True, slots=True)
-class JudgedRecord:
-    """One record, judged or not.
+class CorrectedOutcome(NamedTuple):
+    """What became of one conversation.
 
     Args:
-        id: The sample's id.
-        completed: The conversation judged to its end.
-        scores: What the judge said of the final answer.
+        domain: Of the sample.
+        error: Why it could not be read, or judged.
+        judged: It was judged, and counts.
+        ok: Every annotated call was made, and an answer given.
+        correct: Annotated calls that were made …
+        calls: … of so many.
+        steps: Annotated steps.
+        turns: The model's turns with calls.
+        wrong_steps: The annotated steps of which a call was not made.
+        complete: What the judge said of the final answer's completeness …
+        truth: … and of its correctness.
+        errors: The paper's types of errors of all calls, and whether it stopped early.
+        values: The types of the parameters whose values were compared, each with whether it was wrong.
+        corrections: Wrong calls that were put right later, and all wrong ones.
     """
 
-    id: str
-    completed: JudgedConversation
-    scores: AnswerScores
+    domain: str
+    error: str | None = None
+    judged: bool = False
+    ok: bool = False
+    correct: int = 0
+    calls: int = 0
+    steps: int = 0
+    turns: int = 0
+    wrong_steps: tuple[int, ...] = ()
+    complete: int | None = None
+    truth: int | None = None
+    errors: tuple[str, ...] = ()
+    values: tuple[tuple[str, bool], ...] = ()
+    corrections: tuple[int, int] = (0, 0)
+
+    def figures(self) -> Iterator[Figure]:
+        """The figures of this conversation alone."""
+        if self.judged:
+            yield ratio("Call Accuracy", self.correct, self.calls)
+            yield Figure("steps", self.steps)
+            yield Figure("turns", self.turns)
+            yield Figure("completeness", self.complete)
+            yield Figure("correctness", self.truth)
+            yield from turn_figures(TurnComparison("step", self.steps, self.wrong_steps))
 
 
-def score_corrected(
-    records: Records, *, settings: Settings = DEFAULT_SETTINGS, judge: Judge | None = None
-) -> Report:
+def scorer(settings: Settings = DEFAULT_SETTINGS, judge: Judge | None = None) -> Scorer:
     """The paper's figures of recorded conversations, under the published names.
 
-    Rates are shares from 0 to 1, where the published code prints percent; answers score 0 to 2.
+    Rates are shares from 0 to 1, where the published code prints percent; answers score 0 to 2. A record that
+    cannot be read made no call right and gave no answer; one that the judge gave up on, or whose sample is
+    broken, is a row with the reason and in no figure.
 
     Args:
-        records: Samples, each with the JSON text of the conversation that a model had.
         settings: API, embedding and judge; the checked parameters are not used.
         judge: Takes the place of the settings' own.
 
-    Returns:
-        One row a record. A record that cannot be read made no call right and gave no answer; one that
-        the judge gave up on, or whose sample is broken, is a row with the reason and in no figure.
-
     Source: ComplexFuncBench paper, sections 3.1, 3.2 and 4.3.
     """
-    if judge is not None:
-        settings = replace(settings, judge=judge)
-    judged: list[JudgedRecord] = []
-    rows: list[SampleScore] = []
-    for sample, text in records:
-        row, record = _score_sample(sample, text, settings)
-        rows.append(row)
-        if record is not None:
-            judged.append(record)
-    figures = (
-        *_rate_figures(judged),
-        *_answer_figures(judged, settings),
-        *_error_figures(judged),
-        *_step_figures(judged),
-        _self_correction_figure(judged),
-    )
-    return Report("complexfuncbench", "corrected", len(rows), figures, tuple(rows))
+    used = settings if judge is None else replace(settings, judge=judge)
+
+    def judge_sample(sample: Sample, text: str) -> CorrectedOutcome:
+        return _judge_record(sample, text, used)
+
+    def figures(results: SampleResults) -> Iterator[Figure]:
+        return _figures([outcome for _, outcome in results if outcome.judged], used.judge is not None)
+
+    return Scorer(judge_sample, figures, CorrectedOutcome, apart=False)
 
 
-def _score_sample(sample: Sample, text: str, settings: Settings) -> tuple[SampleScore, JudgedRecord | None]:
+def _judge_record(sample: Sample, text: str, settings: Settings) -> CorrectedOutcome:
+    domain, error = domain_of(sample.id), None
     try:
         steps, rules = prepare(sample, settings)
-        turns, error = _read_turns(text)
-        completed = judge_conversation(steps, turns, rules)
-        scores = score_response(sample.gold, completed.response, settings.judge)
+        try:
+            turns = read_turns(text)
+        except ParseError as failure:
+            turns, error = [], failure.code
+        talk = judge_conversation(steps, turns, rules)
+        scores = score_response(sample.gold, talk.response, settings.judge)
     except (InputError, JudgeError) as failure:
-        return SampleScore(sample.id, False, error=str(failure)), None
-    figures = (
-        ratio("Call Accuracy", completed.correct, completed.calls),
-        Figure("steps", completed.steps),
-        Figure("turns", completed.turns),
-        Figure("completeness", scores.complete),
-        Figure("correctness", scores.correct),
-        *turn_figures(TurnComparison("step", completed.steps, completed.wrong_steps)),
+        return CorrectedOutcome(domain, str(failure))
+    calls = [call for turn in talk.judged for call in turn]
+    return CorrectedOutcome(
+        domain,
+        error,
+        True,
+        talk.success,
+        talk.correct,
+        talk.calls,
+        talk.steps,
+        talk.turns,
+        talk.wrong_steps,
+        *scores,
+        tuple(analysis.error_types(calls, stopped=talk.correct < talk.calls)),
+        tuple(analysis.compared_values(calls)),
+        analysis.self_correction(talk.judged),
     )
-    return SampleScore(sample.id, completed.success, figures, error), JudgedRecord(
-        sample.id, completed, scores
-    )
-
-
-def _read_turns(text: str) -> tuple[list[Turn], str | None]:
-    try:
-        return read_turns(text), None
-    except ParseError as failure:
-        return [], failure.code
 
 
 _SUCCESS_NOTE = (
     "share (0 to 1) of the samples with an answer in which all annotated calls were made and answered"
 )
 _ACCURACY_NOTE = "share (0 to 1) of the annotated calls that were made; each counts once"
-
-
-def _rate_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
-    groups = {"Overall {}": list(judged)}
-    for record in judged:
-        groups.setdefault(f"{{}} {domain_of(record.id)}", []).append(record)
-    figures = []
-    for name, group in groups.items():
-        successes = sum(record.completed.success for record in group)
-        figures.append(ratio(name.format("Success Rate"), successes, len(group), note=_SUCCESS_NOTE))
-    for name, group in groups.items():
-        correct, calls = (
-            sum(getattr(record.completed, field) for record in group) for field in ("correct", "calls")
-        )
-        figures.append(ratio(name.format("Call Accuracy"), correct, calls, note=_ACCURACY_NOTE))
-    return figures
-
-
-def _answer_figures(judged: Sequence[JudgedRecord], settings: Settings) -> list[Figure]:
-    """Averages over all samples: no answer, or an empty one, scores 0; an undecided judge is left out."""
-    if settings.judge is None:
-        note = "no judge was named"
-        return [Figure("Complete Score", None, note=note), Figure("Correct Score", None, note=note)]
-    figures = []
-    for name, scores in (
-        ("Complete Score", [record.scores.complete for record in judged]),
-        ("Correct Score", [record.scores.correct for record in judged]),
-    ):
-        decided = [
-            max(score, 0) if score is not None and score != -1 else 0 for score in scores if score != -1
-        ]
-        undecided = len(scores) - len(decided)
-        undecided_text = f"{format_count(undecided, 'answer')} on which the judge did not decide"
-        note = f"{undecided_text} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
-        figures.append(ratio(name, sum(max(score or 0, 0) for score in decided), len(decided), note=note))
-    return figures
-
-
-def _error_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
-    calls = [[call for turn in record.completed.judged for call in turn] for record in judged]
-    stopped = [record.completed.correct < record.completed.calls for record in judged]
-    counts = analysis.judged_error_types(zip(calls, stopped, strict=True))
-    total = sum(counts.values())
-    rates = analysis.parameter_types(call for record_calls in calls for call in record_calls)
-    return [ratio(f"error share {name}", count, total) for name, count in counts.items()] + [
-        ratio(f"error rate {name}", rate.wrong, rate.total) for name, rate in rates.items()
-    ]
-
-
 _SELF_CORRECTION_NOTE = "wrong calls that got an error message and were put right in a later turn"
 
 
-def _self_correction_figure(judged: Sequence[JudgedRecord]) -> Figure:
-    correction = analysis.self_correction(record.completed.judged for record in judged)
-    return ratio(
-        "self-correction", correction.total - correction.wrong, correction.total, note=_SELF_CORRECTION_NOTE
-    )
+def _figures(judged: Sequence[CorrectedOutcome], has_judge: bool) -> Iterator[Figure]:
+    groups = {"Overall {}": list(judged)}
+    for outcome in judged:
+        groups.setdefault(f"{{}} {outcome.domain}", []).append(outcome)
+    for name, group in groups.items():
+        successes = sum(outcome.ok for outcome in group)
+        yield ratio(name.format("Success Rate"), successes, len(group), note=_SUCCESS_NOTE)
+    for name, group in groups.items():
+        correct, calls = sum(outcome.correct for outcome in group), sum(outcome.calls for outcome in group)
+        yield ratio(name.format("Call Accuracy"), correct, calls, note=_ACCURACY_NOTE)
+    for name, scores in zip(
+        ANSWER_SCORES, ([o.complete for o in judged], [o.truth for o in judged]), strict=True
+    ):
+        yield _answer_figure(name, scores) if has_judge else Figure(name, None, note=NO_JUDGE_NOTE)
+    errors = Counter(error for outcome in judged for error in outcome.errors)
+    for kind in (*analysis.ERROR_TYPES, analysis.OTHER):
+        yield ratio(f"error share {kind}", errors[kind], errors.total())
+    wrong, compared = Counter[str](), Counter[str]()
+    for kind, is_wrong in (value for outcome in judged for value in outcome.values):
+        compared[kind] += 1
+        wrong[kind] += is_wrong
+    for kind in analysis.PARAMETER_TYPES:
+        if compared[kind]:
+            yield ratio(f"error rate {kind}", wrong[kind], compared[kind])
+    extra = sum(outcome.turns - outcome.steps for outcome in judged)
+    yield ratio("extra steps", extra, len(judged), note="turns with calls beyond the annotated steps")
+    corrected, mistakes = sum_columns([outcome.corrections for outcome in judged], 2)
+    yield ratio("self-correction", corrected, mistakes, note=_SELF_CORRECTION_NOTE)
 
 
-def _step_figures(judged: Sequence[JudgedRecord]) -> list[Figure]:
-    extra = sum(record.completed.turns - record.completed.steps for record in judged)
-    return [ratio("extra steps", extra, len(judged), note="turns with calls beyond the annotated steps")]
+def _answer_figure(name: str, scores: Sequence[int | None]) -> Figure:
+    """The average over all samples: no answer, or an empty one, scores 0; an undecided judge is left out."""
+    decided = [max(score or 0, 0) for score in scores if score != FAILED_SCORE]
+    undecided = len(scores) - len(decided)
+    undecided_text = f"{format_count(undecided, 'answer')} on which the judge did not decide"
+    note = f"{undecided_text} {'is' if undecided == 1 else 'are'} left out" if undecided else ""
+    return ratio(name, sum(decided), len(decided), note=note)

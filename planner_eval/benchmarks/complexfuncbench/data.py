@@ -58,13 +58,15 @@ def read_complexfuncbench(folder: Path) -> Iterator[Sample]:
         if checked is not None:
             extra["exact_match_values"] = checked
         talk = record.get("conversations")
-        yield Sample(id_, _query(talk), record.get("functions"), talk, "complexfuncbench", domain(id_), extra)
+        yield Sample(
+            id_, _query(talk), record.get("functions"), talk, "complexfuncbench", domain_of(id_), extra
+        )
 
 
-def domain(identifier: str) -> str:
+def domain_of(identifier: str) -> str:
     """The domain in an id: what stands before the last dash.
 
-    >>> domain("Car-Rental-7")
+    >>> domain_of("Car-Rental-7")
     'Car-Rental'
     """
     return identifier.rpartition("-")[0] or identifier

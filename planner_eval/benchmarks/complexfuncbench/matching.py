@@ -250,17 +250,31 @@ def judge_equivalence(prediction: FunctionCall, gold: FunctionCall, matcher: Mat
     return Verdict(same, "model" if same else "", failed_response=answered is None)
 
 
-def first_difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecord | None:
+def first_difference(
+    prediction: FunctionCall,
+    gold: FunctionCall,
+    key_of: Callable[[str, str, Any], Any] = lambda function, parameter, value: value,
+) -> ErrorRecord | None:
     """What is wrong with a call that matches its gold call in no way; names are not looked at.
 
-    Source: published code. One pass over gold's keys, plain equality (the filter too), then keys
-    that gold lacks.
+    Args:
+        prediction: The predicted call.
+        gold: The gold call.
+        key_of: What stands for the value of a function's parameter: plain equality in the published code (the
+            filter too), :func:`argument_key` as the paper means it.
+
+    Source: published code. One pass over gold's keys, then keys that gold lacks.
+
+    >>> gold = {"name": "f", "arguments": {"categories_filter": "a,b", "n": 1}}
+    >>> prediction = {"name": "f", "arguments": {"categories_filter": "b, a", "n": True}}
+    >>> first_difference(prediction, gold, argument_key)["content"]
+    'Parameter n value do not equal to golden.'
     """
-    pred_arguments, gold_arguments = prediction["arguments"], gold["arguments"]
+    name, pred_arguments, gold_arguments = gold["name"], prediction["arguments"], gold["arguments"]
     for key, value in gold_arguments.items():
         if key not in pred_arguments:
             return error_record("param_missing", f"Missing parameter {key} in prediction.")
-        if pred_arguments[key] != value:
+        if key_of(name, key, pred_arguments[key]) != key_of(name, key, value):
             return error_record("value_error", f"Parameter {key} value do not equal to golden.")
     for key in pred_arguments:
         if key not in gold_arguments:
@@ -292,25 +306,6 @@ def call_key(call: FunctionCall) -> Key:
     """What stands for a call: equal keys, identical calls."""
     name, arguments = call["name"], call["arguments"]
     return name, frozenset((key, argument_key(name, key, value)) for key, value in arguments.items())
-
-
-def difference(prediction: FunctionCall, gold: FunctionCall) -> ErrorRecord | None:
-    """The first difference of two calls of one function; None where they are identical.
-
-    >>> gold = {"name": "f", "arguments": {"categories_filter": "a,b", "n": 1}}
-    >>> difference({"name": "f", "arguments": {"categories_filter": "b, a", "n": True}}, gold)["content"]
-    'Parameter n value do not equal to golden.'
-    """
-    name, arguments, expected = gold["name"], prediction["arguments"], gold["arguments"]
-    for key, value in expected.items():
-        if key not in arguments:
-            return error_record("param_missing", f"Missing parameter {key} in prediction.")
-        if argument_key(name, key, arguments[key]) != argument_key(name, key, value):
-            return error_record("value_error", f"Parameter {key} value do not equal to golden.")
-    for key in arguments:
-        if key not in expected:
-            return error_record("param_hallucination", f"Parameter {key} is hallucinated.")
-    return None
 
 
 def find_fault(call: FunctionCall, functions: Functions) -> Fault | None:

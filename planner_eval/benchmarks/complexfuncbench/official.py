@@ -7,9 +7,9 @@ paper, sections 3.1 and 3.2, for what the figures are called.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError, LimitError, ParseError
 from planner_eval.base.json_text import check_depth, decode_object, loads
@@ -24,17 +24,17 @@ from planner_eval.benchmarks.complexfuncbench.conversation import (
     run,
     start,
 )
-from planner_eval.benchmarks.complexfuncbench.data import FunctionCall, OfficialFailure, replay
+from planner_eval.benchmarks.complexfuncbench.data import FunctionCall, OfficialFailure, domain_of, replay
 from planner_eval.benchmarks.complexfuncbench.turn import (
     CROSS,
     DEFAULT_SETTINGS,
     AnswerScores,
     Settings,
-    domain_of,
     prepare,
     score_response,
 )
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore
+from planner_eval.benchmarks.report import Figure
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
@@ -139,6 +139,8 @@ def _shape_error(reason: str, text: str) -> ParseError:
 
 # ----------------------------------------------------------------------
 # The published figures: ``print_results`` over conversations, and records scored into a report.
+ANSWER_SCORES = {"Complete Score": "complete", "Correct Score": "correct"}
+NO_JUDGE_NOTE = "no judge was named"
 SAMPLES_PER_DOMAIN, SAMPLES_IN_CROSS, SAMPLES_IN_ALL = 150, 400, 1000
 """Denominators that the published code takes for granted."""
 
@@ -156,166 +158,135 @@ REPLAY_NOTE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredConversation:
+_NUMBERS = (
+    "correct_call_num", "total_call_num", "success_turn_num", "total_turn_num", "real_turn_num", "complete",
+    "correct",
+)  # fmt: skip
+
+
+class OfficialOutcome(NamedTuple):
     """One conversation as the published code writes it down.
 
     Args:
-        id: The sample's id, which begins with its domain.
-        outcome: How it ended.
-        scores: What the judge said of the final answer.
+        domain: Of the sample.
+        error: Why it is not written, and missing from every count.
+        ok: The task was completed, as the published code sees it.
+        message: How it ended, as text; "" where that code has none.
+        correct_call_num: As of :class:`.conversation.Outcome` …
+        total_call_num: …
+        success_turn_num: …
+        total_turn_num: …
+        real_turn_num: …
+        complete: What the judge said of the final answer …
+        correct: …
+        checked: Calls were held to the published lists of parameters that must be equal.
     """
 
-    id: str
-    outcome: Outcome
-    scores: AnswerScores
+    domain: str
+    error: str | None = None
+    ok: bool = False
+    message: str = ""
+    correct_call_num: int = 0
+    total_call_num: int = 0
+    success_turn_num: int = 0
+    total_turn_num: int = 0
+    real_turn_num: int = 0
+    complete: int | None = None
+    correct: int | None = None
+    checked: bool = True
 
-    @property
-    def domain(self) -> str:
-        """The sample's domain."""
-        return domain_of(self.id)
-
-
-# ---------------------------------------------------------------- what the published code prints
-def _rows_by_domain(rows: Sequence[StoredConversation]) -> list[tuple[str, list[StoredConversation]]]:
-    names = dict.fromkeys(row.domain for row in rows)
-    return [(name, [row for row in rows if row.domain == name]) for name in names]
-
-
-def _successes_by_domain(rows: Sequence[StoredConversation]) -> list[tuple[str, list[StoredConversation]]]:
-    return _rows_by_domain([row for row in rows if row.outcome.success])
-
-
-def _domain_size(domain: str) -> int:
-    return SAMPLES_IN_CROSS if domain == CROSS else SAMPLES_PER_DOMAIN
+    def figures(self) -> Iterator[Figure]:
+        """What the published code writes of it."""
+        if self.message:
+            yield Figure("message", self.message)
+            for name in _NUMBERS:
+                yield Figure(name, getattr(self, name))
 
 
-def _count_successes(rows: Sequence[StoredConversation]) -> int:
-    return sum(row.outcome.success for row in rows)
-
-
-def _success_rate(rows: Sequence[StoredConversation], size: int) -> float:
-    return _count_successes(rows) / size * 100
-
-
-def _call_counts(rows: Sequence[StoredConversation]) -> tuple[int, int]:
-    return (
-        sum(row.outcome.correct_call_num for row in rows),
-        sum(row.outcome.total_call_num for row in rows),
-    )
-
-
-def _call_accuracy(rows: Sequence[StoredConversation]) -> float:
-    correct, total = _call_counts(rows)
-    return correct / total * 100
-
-
-def _usable_scores(scores: Sequence[int | None]) -> list[int]:
-    return [score for score in scores if score is not None and 0 <= score <= 2]
-
-
-def _mean_score(scores: Sequence[int | None]) -> float:
-    return sum(_usable_scores(scores)) / len(_usable_scores(scores))
-
-
-# ---------------------------------------------------------------- records into a report
-def score_conversation(
-    sample: Sample,
-    turns: Sequence[Turn],
-    *,
-    runner: Runner = RUNNERS["gpt"],
-    settings: Settings = DEFAULT_SETTINGS,
-) -> StoredConversation:
-    """Score the recorded turns of one conversation as the published code does.
-
-    Raises:
-        OfficialFailure: the published code would end its run here.
-        InputError: the sample's record is not a ComplexFuncBench conversation.
-    """
-    steps, rules = prepare(sample, settings)
-    state = start(steps, rules, runner)
-    outcome = run(replay_model(turns), (), state, max_turns=len(turns) + 1).outcome
-    return StoredConversation(
-        sample.id, outcome, score_response(sample.gold, outcome.response, settings.judge)
-    )
-
-
-def score_official(
-    records: Records,
-    *,
-    runner: str = "gpt",
-    settings: Settings = DEFAULT_SETTINGS,
-    judge: Judge | None = None,
-) -> Report:
+def scorer(runner: str = "gpt", settings: Settings = DEFAULT_SETTINGS, judge: Judge | None = None) -> Scorer:
     """The published figures of recorded conversations.
 
+    Records that cannot be read, or on which the published code ends, count as failures of the success rate
+    and are missing from call accuracy, as samples it never writes.
+
     Args:
-        records: Samples, each with the JSON text of the conversation that a model had.
         runner: A name of :data:`RUNNERS`: the published code treats model families differently.
         settings: API, embedding, judge, checked parameters.
         judge: Takes the place of the settings' own.
-
-    Returns:
-        One row a record. Records that cannot be read, or on which the published code ends, count as
-        failures of the success rate and are missing from call accuracy, as samples it never writes.
 
     Raises:
         InputError: there is no such runner.
 
     Source: ComplexFuncBench, published ``print_results.py``; paper, section 3.1 "Metrics".
     """
-    if judge is not None:
-        settings = replace(settings, judge=judge)
     if runner not in RUNNERS:
         raise InputError(f"there is no runner {runner!r}: choose one of {', '.join(RUNNERS)}")
-    written: list[StoredConversation] = []
-    rows: list[SampleScore] = []
-    note = ""
-    for sample, text in records:
-        if settings.checked_for(sample) is None:
-            note = NO_VALUE_CHECK_NOTE
-        row, result = _score_sample(sample, text, runner=RUNNERS[runner], settings=settings)
-        rows.append(row)
-        if result is not None:
-            written.append(result)
-    figures = (
-        *success_figures(written, note, live=settings.api is not replay),
-        *answer_figures(written, judged=settings.judge is not None),
-    )
-    return Report("complexfuncbench", "official", len(rows), figures, tuple(rows))
+    used = settings if judge is None else replace(settings, judge=judge)
+
+    def judge_sample(sample: Sample, text: str) -> OfficialOutcome:
+        outcome = _judge_record(sample, text, RUNNERS[runner], used)
+        return outcome._replace(checked=used.checked_for(sample) is not None)
+
+    def figures(results: SampleResults) -> Iterator[Figure]:
+        note = "" if all(outcome.checked for _, outcome in results) else NO_VALUE_CHECK_NOTE
+        written = [outcome for _, outcome in results if outcome.error is None]
+        yield from success_figures(written, note, live=used.api is not replay)
+        yield from answer_figures(written, judged=used.judge is not None)
+
+    return Scorer(judge_sample, figures, OfficialOutcome, apart=False)
 
 
-def _score_sample(
-    sample: Sample, text: str, *, runner: Runner, settings: Settings
-) -> tuple[SampleScore, StoredConversation | None]:
+def _judge_record(sample: Sample, text: str, runner: Runner, settings: Settings) -> OfficialOutcome:
+    domain = domain_of(sample.id)
     try:
-        result = score_conversation(sample, read_turns(text), runner=runner, settings=settings)
+        outcome = score_conversation(sample, read_turns(text), runner=runner, settings=settings)
+        scores = score_response(sample.gold, outcome.response, settings.judge)
     except ParseError as failure:
-        return SampleScore(sample.id, False, error=failure.code), None
+        return OfficialOutcome(domain, failure.code)
     except (OfficialFailure, InputError, JudgeError) as failure:
-        return SampleScore(sample.id, False, error=str(failure)), None
-    outcome = result.outcome
-    is_lost = isinstance(outcome.message, dict) and outcome.message["error_type"] == UNKNOWN_ERROR
-    figures = (
-        Figure("message", _message_text(outcome.message)),
-        Figure("correct_call_num", outcome.correct_call_num),
-        Figure("total_call_num", outcome.total_call_num),
-        Figure("success_turn_num", outcome.success_turn_num),
-        Figure("total_turn_num", outcome.total_turn_num),
-        Figure("real_turn_num", outcome.real_turn_num),
-        Figure("complete", result.scores.complete),
-        Figure("correct", result.scores.correct),
+        return OfficialOutcome(domain, str(failure))
+    return keep(domain, outcome, scores)
+
+
+def score_conversation(
+    sample: Sample,
+    turns: Sequence[Turn],
+    *,
+    runner: Runner = RUNNERS["gpt"],
+    settings: Settings = DEFAULT_SETTINGS,
+) -> Outcome:
+    """How the recorded turns of one conversation end, as the published code sees it.
+
+    Raises:
+        OfficialFailure: the published code would end its run here.
+        InputError: the sample's record is not a ComplexFuncBench conversation.
+    """
+    steps, rules = prepare(sample, settings)
+    return run(replay_model(turns), (), start(steps, rules, runner), max_turns=len(turns) + 1).outcome
+
+
+def keep(domain: str, outcome: Outcome, scores: AnswerScores) -> OfficialOutcome:
+    """What is kept of a conversation and the judge's scores of its final answer."""
+    message = outcome.message
+    is_lost = isinstance(message, dict) and message["error_type"] == UNKNOWN_ERROR
+    return OfficialOutcome(
+        domain,
+        UNKNOWN_ERROR if is_lost else None,
+        outcome.success,
+        message if isinstance(message, str) else json.dumps(message, ensure_ascii=False),
+        outcome.correct_call_num,
+        outcome.total_call_num,
+        outcome.success_turn_num,
+        outcome.total_turn_num,
+        outcome.real_turn_num,
+        *scores,
     )
-    return SampleScore(
-        sample.id, outcome.success, figures, UNKNOWN_ERROR if is_lost else None
-    ), None if is_lost else result
 
 
-def _message_text(message: Any) -> str:
-    return message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
-
-
-def success_figures(rows: Sequence[StoredConversation], note: str = "", *, live: bool = True) -> list[Figure]:
+# ---------------------------------------------------------------- what the published code prints
+def success_figures(
+    rows: Sequence[OfficialOutcome], note: str = "", *, live: bool = True
+) -> Iterator[Figure]:
     """Success rates and call accuracy, overall and by domain, as the published code prints them.
 
     Success rates divide by 150 (400 for Cross) and 1,000, whatever the number of samples; a domain
@@ -327,47 +298,43 @@ def success_figures(rows: Sequence[StoredConversation], note: str = "", *, live:
         note: What is to be known of each figure.
         live: Whether the API was asked, and not what was recorded.
     """
-    successes = _count_successes(rows)
     overall = note if live else "; ".join(filter(None, (REPLAY_NOTE, note)))
-    figures = [
-        Figure(
-            "Overall Success Rate", _success_rate(rows, SAMPLES_IN_ALL), successes, SAMPLES_IN_ALL, overall
-        )
-    ]
-    for name, domain_rows in _successes_by_domain(rows):
-        size = _domain_size(name)
-        figures.append(
-            Figure(f"Success Rate {name}", _success_rate(domain_rows, size), len(domain_rows), size, note)
-        )
-    figures.append(
-        _figure_or_error("Overall Call Accuracy", _call_accuracy, rows, _call_counts(rows), overall)
-    )
-    figures += [
-        _figure_or_error(
-            f"Call Accuracy {name}", _call_accuracy, domain_rows, _call_counts(domain_rows), note
-        )
-        for name, domain_rows in _rows_by_domain(rows)
-    ]
-    return figures
+    successes = [row for row in rows if row.ok]
+    sizes = {domain: SAMPLES_PER_DOMAIN for domain in _by_domain(successes)} | {CROSS: SAMPLES_IN_CROSS}
+    yield _percent("Overall Success Rate", len(successes), SAMPLES_IN_ALL, overall)
+    for domain, members in _by_domain(successes).items():
+        yield _percent(f"Success Rate {domain}", len(members), sizes[domain], note)
+    yield _percent("Overall Call Accuracy", *_call_counts(rows), overall)
+    for domain, members in _by_domain(rows).items():
+        yield _percent(f"Call Accuracy {domain}", *_call_counts(members), note)
 
 
-def answer_figures(rows: Sequence[StoredConversation], *, judged: bool = True) -> list[Figure]:
+def answer_figures(rows: Sequence[OfficialOutcome], *, judged: bool = True) -> Iterator[Figure]:
     """The mean scores of the final answers, as the published code prints them."""
-    if not judged:
-        return [Figure(name, None, note="no judge was named") for name in ("Complete Score", "Correct Score")]
-    figures = []
-    for name, scores in (
-        ("Complete Score", [row.scores.complete for row in rows]),
-        ("Correct Score", [row.scores.correct for row in rows]),
-    ):
-        counted = _usable_scores(scores)
-        figures.append(_figure_or_error(name, _mean_score, scores, (sum(counted), len(counted)), ""))
-    return figures
+    for name, field in ANSWER_SCORES.items():
+        usable = [score for row in rows if (score := getattr(row, field)) is not None and 0 <= score <= 2]
+        if judged:
+            yield _share_or_error(name, sum(usable), len(usable))
+        else:
+            yield Figure(name, None, note=NO_JUDGE_NOTE)
 
 
-def _figure_or_error(
-    name: str, value: Callable[[Any], float], of: Sequence[Any], counts: tuple[int, int], note: str
-) -> Figure:
-    if not counts[1]:
-        return Figure(name, None, *counts, note, "ZeroDivisionError: division by zero")
-    return Figure(name, value(of), *counts, note)
+def _by_domain(rows: Sequence[OfficialOutcome]) -> dict[str, list[OfficialOutcome]]:
+    groups: dict[str, list[OfficialOutcome]] = {}
+    for row in rows:
+        groups.setdefault(row.domain, []).append(row)
+    return groups
+
+
+def _call_counts(rows: Sequence[OfficialOutcome]) -> tuple[int, int]:
+    return sum(row.correct_call_num for row in rows), sum(row.total_call_num for row in rows)
+
+
+def _percent(name: str, count: int, size: int, note: str) -> Figure:
+    return _share_or_error(name, count, size, note, scale=100)
+
+
+def _share_or_error(name: str, count: int, size: int, note: str = "", *, scale: int = 1) -> Figure:
+    if not size:
+        return Figure(name, None, count, size, note, "ZeroDivisionError: division by zero")
+    return Figure(name, count / size * scale, count, size, note)

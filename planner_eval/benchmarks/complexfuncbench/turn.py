@@ -7,7 +7,7 @@ published code's. The official part never repairs: its oddities are named where 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError
@@ -40,10 +40,9 @@ from planner_eval.benchmarks.complexfuncbench.matching import (
 )
 from planner_eval.benchmarks.judging import (
     Judge,
-    JudgeReply,
-    JudgeRequest,
-    PromptFile,
-    make_request,
+    Question,
+    ask,
+    prompt_files,
     read_equal,
     read_scale,
 )
@@ -76,52 +75,29 @@ or without its country, arguments in another order, an optional argument that is
 default is meant. They differ if any value that changes the result differs.
 Answer with one JSON object: {"reason": "<short>", "is_equal": <true or false>}."""
 
-PROMPT_FILES = {
-    "complexfuncbench.completeness": PromptFile("completeness.txt", ("query", "response")),
-    "complexfuncbench.correctness": PromptFile("correctness.txt", ("conversation", "response")),
-    "complexfuncbench.same_call": PromptFile("same_call.txt", ("tool", "predicted", "gold")),
-}
+COMPLETENESS = Question(
+    "complexfuncbench.completeness",
+    f"{_COMPLETENESS_PROMPT}\n{_SCALE_INSTRUCTION}",
+    {"query": "Request", "response": "Answer"},
+    "completeness.txt",
+)
+"""Whether a final answer covers the whole query, 0 to 2 (section 3.2); read with :func:`read_scale`."""
+CORRECTNESS = Question(
+    "complexfuncbench.correctness",
+    f"{_CORRECTNESS_PROMPT}\n{_SCALE_INSTRUCTION}",
+    {"conversation": "Conversation", "response": "Answer"},
+    "correctness.txt",
+)
+"""Whether a final answer agrees with the tool results, 0 to 2 (section 3.2); read with :func:`read_scale`."""
+SAME_CALL = Question(
+    "complexfuncbench.same_call",
+    _SAME_CALL_PROMPT,
+    {"tool": "Tool", "predicted": "Predicted call", "gold": "Correct call"},
+    "same_call.txt",
+)
+"""Whether two calls of one tool mean the same (section 3.1); read with :func:`read_equal`."""
+PROMPT_FILES = prompt_files(COMPLETENESS, CORRECTNESS, SAME_CALL)
 """Files that take the place of our prompts, by task."""
-
-
-def completeness_request(query: str, response: str) -> JudgeRequest:
-    """Asks whether a final answer covers the whole query, 0 to 2; read with :func:`read_scale`.
-
-    Source: ComplexFuncBench, section 3.2.
-    """
-    material = {"Request": query, "Answer": response}
-    fields = {"query": query, "response": response}
-    return make_request(
-        "complexfuncbench.completeness",
-        f"{_COMPLETENESS_PROMPT}\n{_SCALE_INSTRUCTION}",
-        material,
-        fields=fields,
-    )
-
-
-def correctness_request(conversation: Sequence[Any], response: str) -> JudgeRequest:
-    """Asks whether a final answer agrees with the tool results, 0 to 2; read with :func:`read_scale`.
-
-    Source: ComplexFuncBench, section 3.2.
-    """
-    material = {"Conversation": list(conversation), "Answer": response}
-    fields = {"conversation": list(conversation), "response": response}
-    return make_request(
-        "complexfuncbench.correctness",
-        f"{_CORRECTNESS_PROMPT}\n{_SCALE_INSTRUCTION}",
-        material,
-        fields=fields,
-    )
-
-
-def same_call_request(tool: Any, predicted: Any, gold: Any) -> JudgeRequest:
-    """Asks whether two calls of one tool mean the same; read with :func:`read_equal`.
-
-    Source: ComplexFuncBench, section 3.1 (LLM-based matching).
-    """
-    material = {"Tool": tool, "Predicted call": predicted, "Correct call": gold}
-    fields = {"tool": tool, "predicted": predicted, "gold": gold}
-    return make_request("complexfuncbench.same_call", _SAME_CALL_PROMPT, material, fields=fields)
 
 
 # ----------------------------------------------------------------------
@@ -135,8 +111,7 @@ FAILED_SCORE = -1
 EMPTY_SCORE = -2
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerScores:
+class AnswerScores(NamedTuple):
     """What the judge said of a final answer.
 
     Args:
@@ -165,21 +140,10 @@ def score_response(
     if not response:
         return AnswerScores(EMPTY_SCORE, EMPTY_SCORE)
     query = str(conversations[0].get("content", "")) if conversations else ""
-    complete = completeness_request(query, response)
-    correct = correctness_request(conversations[:-1], response)
-    return AnswerScores(_ask_score(judge, complete), _ask_score(judge, correct))
-
-
-def _ask_score(judge: Judge, request: JudgeRequest) -> int:
-    for attempt in range(MAX_ATTEMPTS):
-        score = read_scale(_ask_judge(judge, request, attempt).text)
-        if score is not None:
-            return score
-    return FAILED_SCORE
-
-
-def _ask_judge(judge: Judge, request: JudgeRequest, attempt: int) -> JudgeReply:
-    return judge.ask(replace(request, attempt=attempt))
+    complete = COMPLETENESS.request(query=query, response=response)
+    correct = CORRECTNESS.request(conversation=list(conversations[:-1]), response=response)
+    scores = [ask(judge, request, read_scale, MAX_ATTEMPTS) for request in (complete, correct)]
+    return AnswerScores(*(FAILED_SCORE if score is None else score for score in scores))
 
 
 def judge_matcher(judge: Judge | None, functions: Functions) -> CallPredicate:
@@ -195,12 +159,8 @@ def judge_matcher(judge: Judge | None, functions: Functions) -> CallPredicate:
         return never_matches
 
     def same(prediction: FunctionCall, gold: FunctionCall) -> bool:
-        request = same_call_request(functions.get(gold["name"]), prediction, gold)
-        for attempt in range(MAX_ATTEMPTS):
-            equal = read_equal(_ask_judge(judge, request, attempt).text)
-            if equal is not None:
-                return equal
-        return False
+        request = SAME_CALL.request(tool=functions.get(gold["name"]), predicted=prediction, gold=gold)
+        return bool(ask(judge, request, read_equal, MAX_ATTEMPTS))
 
     return same
 
@@ -441,15 +401,6 @@ class Settings:
 
 
 DEFAULT_SETTINGS = Settings()
-
-
-def domain_of(identifier: str) -> str:
-    """The domain in an id: what stands before the last dash.
-
-    >>> domain_of("Car-Rental-7")
-    'Car-Rental'
-    """
-    return identifier.rpartition("-")[0] or identifier
 
 
 class PreparedSample(NamedTuple):

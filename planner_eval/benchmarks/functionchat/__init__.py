@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from planner_eval.base.resources import deferred, deferred_names
-from planner_eval.benchmarks.benchmark import Benchmark, as_json, has_keys, scorers_in
+from planner_eval.base.resources import deferred
+from planner_eval.benchmarks.benchmark import Benchmark, as_json, has_keys, score_functions
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
-    from planner_eval.benchmarks.functionchat.corrected import score_corrected
-    from planner_eval.benchmarks.functionchat.official import score_official
-
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
-
-__getattr__ = deferred_names(__name__, score_official="official", score_corrected="corrected")
+score_official, score_corrected = score_functions("functionchat")
 
 
 def _fits(gold: Any) -> bool:
@@ -40,7 +36,6 @@ def _gold_text(sample: Sample) -> str | None:
 
 BENCHMARK = Benchmark(
     name="functionchat",
-    apart=scorers_in("functionchat"),
     title="FunctionChat-Bench",
     read=deferred("planner_eval.benchmarks.functionchat.data:read_functionchat"),
     read_file=deferred("planner_eval.benchmarks.functionchat.data:read_part_file"),

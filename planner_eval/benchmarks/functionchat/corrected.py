@@ -19,12 +19,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import JudgeError
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, OUTPUT_TYPES
 from planner_eval.benchmarks.functionchat.official import (
@@ -32,14 +29,15 @@ from planner_eval.benchmarks.functionchat.official import (
     PASS,
     judge_request,
     macro,
-    row_figure,
     sample_problem,
     total_figures,
     turn_of_dialog,
 )
 from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_of, read_answer
 from planner_eval.benchmarks.functionchat.rules import rule_answer
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.judging import ask
+from planner_eval.benchmarks.report import Figure, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
@@ -60,44 +58,20 @@ _VERDICT_WORDS = {
 }
 
 
-def score_corrected(records: Records, *, judge: Judge | None = None) -> Report:
-    """The paper's figures of each part that the records come from, and one row a record.
+class CorrectedOutcome(NamedTuple):
+    """What became of an answer.
 
     Args:
-        records: Samples of the FunctionChat reader with what a model answered: the JSON of an assistant
-            message, calls in any dialect, or plain words.
-        judge: Decides where meaning does. Without one such items are undecided, and not passed.
-
-    >>> gold = {"name": "weather", "arguments": '{"city": "Seoul"}'}
-    >>> extra = {"part": "singlecall", "serial_num": 1, "type_of_output": "call", "tools_type": "exact",
-    ...     "messages": [], "acceptable_arguments": None}
-    >>> sample = Sample("s1", gold=gold, category="exact", extra=extra)
-    >>> score_corrected([(sample, json.dumps([gold, gold]))]).rows[0].figures[2].value
-    'more than one call'
+        part: The item's part of the benchmark.
+        category: Its category.
+        right: The answer calls and a call is due, or neither.
+        verdict: None where it is undecided.
+        by: Who decided, ``"rule"``, ``"judge"`` or ``"nobody"``.
+        reason: Why, in a word or two.
+        error: Why there is no verdict.
+        dialog: The item's dialog, where it is a turn of one.
+        turn: Its number there.
     """
-    return report_of("functionchat", "corrected", scorer(judge), records)
-
-
-def scorer(judge: Judge | None = None) -> Scorer:
-    """Its scores one by one."""
-    golds: dict[int, tuple[Any, AssistantTurn]] = {}  # an item has one gold under all its lists of tools
-
-    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
-        cached = golds.get(id(sample.gold))
-        if cached is None:  # it is held as well, so that no other takes its place
-            cached = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
-        decision = _find_verdict(sample, text, judge, cached[1])
-        extra = sample.extra
-        right = decision[0] == (extra.get("type_of_output") == "call")
-        return _StoredAnswer(
-            extra.get("part"), sample.category, right, *decision[1:], *turn_of_dialog(sample)
-        )
-
-    return Scorer(score_sample, _row, _figures, _StoredAnswer._make)
-
-
-class _StoredAnswer(NamedTuple):
-    """What is kept of an answer that was decided; `right` where it calls and a call is due, or neither."""
 
     part: Any
     category: str
@@ -108,6 +82,49 @@ class _StoredAnswer(NamedTuple):
     error: str | None
     dialog: Any = None
     turn: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """It passed."""
+        return self.verdict == PASS
+
+    def figures(self) -> Iterator[Figure]:
+        """The verdict, who decided and why, and the turn."""
+        yield Figure("verdict", self.verdict)
+        yield Figure("by", self.by)
+        yield Figure("reason", self.reason)
+        if self.dialog is not None:
+            yield from dialog_figures(str(self.dialog), self.turn, decided=self.verdict is not None)
+
+
+def scorer(judge: Judge | None = None) -> Scorer:
+    """The paper's figures of each part that the records come from.
+
+    An answer is the JSON of an assistant message, calls in any dialect, or plain words.
+
+    Args:
+        judge: Decides where meaning does. Without one such items are undecided, and not passed.
+
+    >>> from planner_eval.benchmarks.functionchat import score_corrected
+    >>> gold = {"name": "weather", "arguments": '{"city": "Seoul"}'}
+    >>> extra = {"part": "singlecall", "serial_num": 1, "type_of_output": "call", "tools_type": "exact",
+    ...     "messages": [], "acceptable_arguments": None}
+    >>> sample = Sample("s1", gold=gold, category="exact", extra=extra)
+    >>> score_corrected([(sample, json.dumps([gold, gold]))]).rows[0].figures[2].value
+    'more than one call'
+    """
+    golds: dict[int, tuple[Any, AssistantTurn]] = {}  # an item has one gold under all its lists of tools
+
+    def judge_sample(sample: Sample, text: str) -> CorrectedOutcome:
+        cached = golds.get(id(sample.gold))
+        if cached is None:  # it is held as well, so that no other takes its place
+            cached = golds[id(sample.gold)] = (sample.gold, answer_of(sample.gold))
+        called, verdict, by, reason, error = _find_verdict(sample, text, judge, cached[1])
+        part, due = sample.extra.get("part"), sample.extra.get("type_of_output") == "call"
+        turn = turn_of_dialog(sample)
+        return CorrectedOutcome(part, sample.category, called == due, verdict, by, reason, error, *turn)
+
+    return Scorer(judge_sample, _figures, CorrectedOutcome)
 
 
 def _figures(results: SampleResults) -> Iterator[Figure]:
@@ -153,11 +170,7 @@ def _gold_problem(sample: Sample, gold: AssistantTurn) -> str | None:
 def _ask_judge(judge: Judge, sample: Sample, answer: AssistantTurn) -> str | None:
     message = answer.message if isinstance(answer.message, dict) else {"tool_calls": answer.message}
     request = judge_request(sample, message | {"tool_calls": _openai_calls(answer)})
-    for attempt in range(MAX_ATTEMPTS):
-        verdict = read_last_word(judge.ask(replace(request, attempt=attempt)).text)
-        if verdict:
-            return verdict
-    return None
+    return ask(judge, request, read_last_word, MAX_ATTEMPTS)
 
 
 def _openai_calls(answer: AssistantTurn) -> list[dict[str, object]]:
@@ -183,10 +196,10 @@ def read_last_word(text: str) -> str | None:
     return _VERDICT_WORDS.get(lines[-1].strip(" .\"'*`").lower()) if lines else None
 
 
-def _part_figures(subset: str, members: Sequence[_StoredAnswer]) -> Iterable[Figure]:
+def _part_figures(subset: str, members: Sequence[CorrectedOutcome]) -> Iterable[Figure]:
     if not members:
         return
-    groups: dict[str, list[_StoredAnswer]] = {}
+    groups: dict[str, list[CorrectedOutcome]] = {}
     for record in members:
         groups.setdefault(record.category, []).append(record)
     passed = {name: _count_passed(group) for name, group in groups.items()}
@@ -204,19 +217,5 @@ def _part_figures(subset: str, members: Sequence[_StoredAnswer]) -> Iterable[Fig
     yield ratio(f"{subset} undecided", open_items, len(members), note="items without a verdict; not passed")
 
 
-def _count_passed(decided: Iterable[_StoredAnswer]) -> int:
+def _count_passed(decided: Iterable[CorrectedOutcome]) -> int:
     return sum(record.verdict == PASS for record in decided)
-
-
-def _row(identity: str, decided: _StoredAnswer) -> SampleScore:
-    _, _, _, verdict, by, reason, error, dialog, turn = decided
-    figures = _row_figures(verdict, by, reason)
-    if dialog is not None:
-        figures += (*dialog_figures(str(dialog), turn, decided=verdict is not None),)
-    return SampleScore(identity, verdict == PASS, figures, error)
-
-
-@lru_cache(256)
-def _row_figures(verdict: str | None, by: str, reason: str) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are decided as another is."""
-    return row_figure("verdict", verdict), row_figure("by", by), row_figure("reason", reason)

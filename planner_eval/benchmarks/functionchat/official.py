@@ -13,17 +13,16 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, JudgeError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import fast_json_loads
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, acceptable_text, model_request
 from planner_eval.benchmarks.functionchat.matching import FAILED_TEXT, SKIPPED, ExactMatch, match_call
-from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
+from planner_eval.benchmarks.report import Figure, Records, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
@@ -222,61 +221,26 @@ MAX_CHARS = 16 * 2**20
 """Longer answers are refused."""
 
 
-@fast_frozen
-class JudgedAnswer:
-    """One answer and what became of it.
+class Judgement(NamedTuple):
+    """What became of one answer.
 
     Args:
-        sample: The item.
-        output: The assistant message; None where the text holds none.
-        text: The text that the verdict was read from.
         verdict: ``"pass"``, ``"fail"`` or the text in which neither can be read; None after an error.
         by: Who decided: ``"exact"``, ``"judge"`` or ``"nobody"``.
         error: Why there is no verdict.
+        text: The text that the verdict was read from.
+        output: The assistant message; None where the text holds none.
     """
 
-    sample: Sample
-    output: Any = None
-    text: str = ""
     verdict: str | None = None
     by: str = "nobody"
     error: str | None = None
+    text: str = ""
+    output: Any = None
 
 
-def score_official(records: Records, *, judge: Judge | None = None) -> Report:
-    """The figures of each part that the records come from, and one row a record.
-
-    Args:
-        records: Samples of the FunctionChat reader with the JSON text of the assistant message that the
-            model answered (``null`` where it answered nothing).
-        judge: Decides what exact matching does not. Without one (the published ``--only_exact``) a
-            call that does not match fails and every other answer is undecided.
-
-    >>> gold = {"name": "weather", "arguments": "{}"}
-    >>> extra = {"part": "singlecall", "serial_num": 1, "type_of_output": "call", "tools_type": "exact",
-    ...     "messages": [], "acceptable_arguments": None}
-    >>> sample = Sample("s1", gold=gold, category="exact", extra=extra)
-    >>> report = score_official([(sample, '{"tool_calls": [{"function": ' + json.dumps(gold) + "}]}")])
-    >>> report.value("singlecall exact pass rate")
-    1.0
-    """
-    return report_of("functionchat", "official", scorer(judge), records)
-
-
-def scorer(judge: Judge | None = None) -> Scorer:
-    """Its scores one by one."""
-
-    def score_sample(sample: Sample, text: str) -> StoredAnswer:
-        return StoredAnswer(
-            sample.extra.get("part"), sample.category, *_judge_answer(sample, text, judge)[2:],
-            *turn_of_dialog(sample),
-        )  # fmt: skip
-
-    return Scorer(score_sample, _row, _figures, StoredAnswer._make)
-
-
-class StoredAnswer(NamedTuple):
-    """What is kept of a :class:`JudgedAnswer`."""
+class OfficialOutcome(NamedTuple):
+    """What is kept of a :class:`Judgement`, with the item's part, category and turn of a dialog."""
 
     part: Any
     category: str
@@ -285,6 +249,45 @@ class StoredAnswer(NamedTuple):
     error: str | None
     dialog: Any = None
     turn: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """It passed."""
+        return self.verdict == PASS
+
+    def figures(self) -> Iterator[Figure]:
+        """The verdict, who decided, and the turn."""
+        yield Figure("verdict", self.verdict, error=self.error)
+        yield Figure("by", self.by)
+        if self.dialog is not None:
+            yield from dialog_figures(str(self.dialog), self.turn, decided=is_decided(self.verdict))
+
+
+def scorer(judge: Judge | None = None) -> Scorer:
+    """The figures of each part that the records come from.
+
+    An answer is the JSON text of the assistant message (``null`` where the model answered nothing).
+
+    Args:
+        judge: Decides what exact matching does not. Without one (the published ``--only_exact``) a
+            call that does not match fails and every other answer is undecided.
+
+    >>> from planner_eval.benchmarks.functionchat import score_official
+    >>> gold = {"name": "weather", "arguments": "{}"}
+    >>> extra = {"part": "singlecall", "serial_num": 1, "type_of_output": "call", "tools_type": "exact",
+    ...     "messages": [], "acceptable_arguments": None}
+    >>> sample = Sample("s1", gold=gold, category="exact", extra=extra)
+    >>> report = score_official([(sample, '{"tool_calls": [{"function": ' + json.dumps(gold) + "}]}")])
+    >>> report.value("singlecall exact pass rate")
+    1.0
+    """
+
+    def judge_sample(sample: Sample, text: str) -> OfficialOutcome:
+        verdict, by, error, *_ = judge_answer(sample, text, judge)
+        part = sample.extra.get("part")
+        return OfficialOutcome(part, sample.category, verdict, by, error, *turn_of_dialog(sample))
+
+    return Scorer(judge_sample, _figures, OfficialOutcome)
 
 
 def turn_of_dialog(sample: Sample) -> tuple[Any, int]:
@@ -297,37 +300,27 @@ def _figures(results: SampleResults) -> Iterator[Figure]:
         yield from _part_figures(subset, [result for result in results if result[1].part == subset])
 
 
-def judge_record(sample: Sample, text: str, *, judge: Judge | None = None) -> JudgedAnswer:
+def judge_answer(sample: Sample, text: str, judge: Judge | None = None) -> Judgement:
     """The verdict on one answer: by comparison where that passes, else by the judge where there is one."""
-    return JudgedAnswer(sample, *_judge_answer(sample, text, judge))
-
-
-def _judge_answer(
-    sample: Sample, text: str, judge: Judge | None
-) -> tuple[Any, str, str | None, str, str | None]:
-    """The fields of a :class:`JudgedAnswer` after its sample."""
     problem = sample_problem(sample)
     if problem:
-        return None, "", None, "nobody", problem
+        return Judgement(error=problem)
     try:
         output = read_output(text)
     except (ValueError, RecursionError) as error:
-        return None, "", None, "nobody", f"{type(error).__name__}: {error}"
+        return Judgement(error=f"{type(error).__name__}: {error}")
     exact = match_item(sample, output)
     if exact.error:
-        return output, "", None, "nobody", exact.error
+        return Judgement(error=exact.error, output=output)
     if exact.passed or judge is None:
         # What was compared says so in its last lines; only what was not has to be read.
-        exact_text = exact.text
-        verdict = (
-            PASS if exact.passed else FAIL if exact_text.endswith(FAILED_TEXT) else read_verdict(exact_text)
-        )
-        return output, exact_text, verdict, "exact", None
+        verdict = FAIL if exact.text.endswith(FAILED_TEXT) else read_verdict(exact.text)
+        return Judgement(PASS if exact.passed else verdict, "exact", None, exact.text, output)
     try:
         reply = judge.ask(judge_request(sample, output)).text
     except (JudgeError, AttributeError, TypeError) as error:  # the last two: tool_calls of another shape
-        return output, exact.text, None, "nobody", f"{type(error).__name__}: {error}"
-    return output, reply, read_verdict(reply), "judge", None
+        return Judgement(None, "nobody", f"{type(error).__name__}: {error}", exact.text, output)
+    return Judgement(read_verdict(reply), "judge", None, reply, output)
 
 
 def sample_problem(sample: Sample) -> str | None:
@@ -396,7 +389,7 @@ def strip_ids(message: Any) -> Any:
     return changed
 
 
-def part_scores(subset: str, members: Iterable[tuple[str, StoredAnswer]]) -> Scores:
+def part_scores(subset: str, members: Iterable[tuple[str, OfficialOutcome]]) -> Scores:
     """What the published code prints and saves for one part; its first exception ends it.
 
     Args:
@@ -439,30 +432,6 @@ def _paper_averages(subset: str, scores: Scores) -> Iterable[Figure]:
         yield macro(f"{subset} avg(macro)", rates)
 
 
-@lru_cache(256)
-def row_figure(name: str, value: str | None, error: str | None = None) -> Figure:
-    """A row's figure; most rows have the same few.
-
-    >>> row_figure("by", "exact").value
-    'exact'
-    """
-    return Figure(name, value, error=error)
-
-
-def _row(identity: str, judged: StoredAnswer) -> SampleScore:
-    _, _, verdict, by, error, dialog, turn = judged
-    figures = _row_figures(verdict, by, error)
-    if dialog is not None:
-        figures += (*dialog_figures(str(dialog), turn, decided=is_decided(verdict)),)
-    return SampleScore(identity, verdict == PASS, figures, error)
-
-
-@lru_cache(256)
-def _row_figures(verdict: str | None, by: str, error: str | None) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are judged as another is."""
-    return row_figure("verdict", verdict, error), row_figure("by", by)
-
-
 # ----------------------------------------------------------------------
 # FunctionChat-Bench's report file, written and read: one line of tab-separated columns an item.
 #
@@ -489,20 +458,14 @@ def header(subset: str) -> str:
     return "#" + "".join(f"{name}\t" for name in COLUMNS[subset])
 
 
-def row(judged: JudgedAnswer) -> str:
+def row(sample: Sample, judged: Judgement) -> str:
     """The line of one item.
 
     An answer that went to the judge is written without the ids of its calls, as published. For an
     answer without a verdict ``is_pass`` holds the error; the published code writes no file then.
     """
-    cells = _cells(judged)
-    return "".join(f"{cells[name]}\t" for name in COLUMNS[judged.sample.extra["part"]]).strip()
-
-
-def report(subset: str, judged: Iterable[JudgedAnswer]) -> str:
-    """The whole file of one part."""
-    lines = [header(subset), *(row(record) for record in judged if record.sample.extra.get("part") == subset)]
-    return "".join(f"{line}\n" for line in lines)
+    cells = _cells(sample, judged)
+    return "".join(f"{cells[name]}\t" for name in COLUMNS[sample.extra["part"]]).strip()
 
 
 def result_file(records: Records, judge: Judge | None) -> str:
@@ -523,7 +486,8 @@ def result_file(records: Records, judge: Judge | None) -> str:
             f"the items are of {' and '.join(subsets)}, but the published code writes one file per part: "
             f"pass one of {files} as GOLD"
         )
-    return report(subsets[0], [judge_record(sample, text, judge=judge) for sample, text in record_list])
+    lines = (row(sample, judge_answer(sample, text, judge)) for sample, text in record_list)
+    return "".join(f"{line}\n" for line in (header(subsets[0]), *lines))
 
 
 class ReportedVerdict(NamedTuple):
@@ -559,8 +523,8 @@ def read_report(text: str) -> Iterator[ReportedVerdict]:
             yield ReportedVerdict(number, name, verdict if is_decided(verdict) else None)
 
 
-def _cells(judged: JudgedAnswer) -> dict[str, Any]:
-    request_data = model_request(judged.sample)
+def _cells(sample: Sample, judged: Judgement) -> dict[str, Any]:
+    request_data = model_request(sample)
     tidy = strip_ids if judged.by == "judge" else (lambda message: message)
     json_fields = {
         "ground_truth": tidy(request_data["ground_truth"]),

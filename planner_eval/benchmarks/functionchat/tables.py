@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from statistics import mean, median
 from typing import TYPE_CHECKING
 
 from planner_eval.base.errors import InputError
-from planner_eval.benchmarks.layouts import ChartSpec, System, figure_of, point_of
+from planner_eval.benchmarks.layouts import ChartSpec, System, figure_bars
+from planner_eval.benchmarks.papers import paper_cell, printed_table
 from planner_eval.benchmarks.report import Cell
-from planner_eval.results.drawing.charts import Bars, Chart
+from planner_eval.results.drawing.charts import Chart
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
@@ -21,12 +23,11 @@ if TYPE_CHECKING:
 
 # ----------------------------------------------------------------------
 # The paper's tables of the data, each printed cell beside the recomputed one.
-_LIST_SIZES = {"exact": "1", "4_random": "4", "4_close": "4", "8_random": "8", "8_close": "8"}
 _OUTPUT_TYPES = {
-    "call": ("Tool Call", "70"),
-    "completion": ("Answer Completion", "71"),
-    "slot": ("Slot Question", "36"),
-    "relevance": ("Relevance Detection", "23"),
+    "call": "Tool Call",
+    "completion": "Answer Completion",
+    "slot": "Slot Question",
+    "relevance": "Relevance Detection",
 }
 _SINGLECALL_ITEMS, _DIALOG_ITEMS = 500, 200
 
@@ -44,24 +45,20 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     """
     items = [sample for sample in samples if sample.extra.get("part") == "singlecall"]
     n, cells = len(items), []
-    for kind, length in _LIST_SIZES.items():
+    cell = partial(paper_cell, sizes=(n, _SINGLECALL_ITEMS), unit="items")
+    for kind, (length, composition) in printed_table("functionchat", "table_1").items():
         group = [sample for sample in items if sample.category == kind]
         lengths = {len(sample.tools) for sample in group}
-        length_note = f"lists of {sorted(lengths)}" if len(lengths) > 1 else ""
-        value = float(max(lengths)) if lengths else None
-        cells.append(_cell("Table 1", (kind, "Length"), length, value, n=n, note=length_note))
-        share = len(group) / n if n else None
-        cells.append(_cell("Table 1", (kind, "Composition"), "0.20", share, n=n))
-    functions = {sample.gold["name"] for sample in items}
-    queries = {sample.extra["serial_num"] for sample in items}
-    per_function = len(queries) / len(functions) if functions else None
-    facts = (
-        ("functions", "25", len(functions)),
-        ("queries per function", "4", per_function),
-        ("items", "500", n),
-    )
+        note = f"lists of {sorted(lengths)}" if len(lengths) > 1 else ""
+        cells.append(cell(("Table 1", kind, "Length"), length, max(lengths, default=None), note=note))
+        cells.append(cell(("Table 1", kind, "Composition"), composition, len(group) / (n or 1)))
+    functions = len({sample.gold["name"] for sample in items})
+    queries = len({sample.extra["serial_num"] for sample in items})
+    facts = (functions, queries / (functions or 1), n)
+    printed = printed_table("functionchat", "section_3_1")
     return cells + [
-        _cell("Section 3.1", ("single call", fact), p, v if n else None, n=n) for fact, p, v in facts
+        cell(("Section 3.1", "single call", fact), published, value)
+        for (fact, (published,)), value in zip(printed.items(), facts, strict=True)
     ]
 
 
@@ -77,40 +74,26 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     ['70', '71', '36', '23', '200']
     """
     items = [sample for sample in samples if sample.extra.get("part") == "dialog"]
-    n = len(items)
-    counts = Counter(sample.category for sample in items)
-    rows = [(title, printed, counts[kind]) for kind, (title, printed) in _OUTPUT_TYPES.items()]
-    cells = [
-        _cell("Table 2", (title, "Count"), printed, count if n else None, n=n)
-        for title, printed, count in [*rows, ("total", "200", n)]
-    ]
+    counts = Counter(_OUTPUT_TYPES.get(sample.category) for sample in items)
     turns = Counter(sample.extra["dialog_num"] for sample in items)
     calling = {sample.extra["dialog_num"] for sample in items if sample.category == "call"}
     sizes = sorted(turns.values()) or [0]
-    facts = (
-        ("dialogs", "45", len(turns)),
-        ("fewest turns", "3", sizes[0]),
-        ("most turns", "8", sizes[-1]),
-        ("median turns", "4", median(sizes)),
-        ("average turns", "4.44", mean(sizes)),
-        ("dialogs with a call", "45", len(calling)),
-    )
-    return cells + [_cell("Section 3.2", ("dialog", fact), p, v if n else None, n=n) for fact, p, v in facts]
+    facts = (len(turns), sizes[0], sizes[-1], median(sizes), mean(sizes), len(calling))
+    cell = partial(paper_cell, sizes=(len(items), _DIALOG_ITEMS), unit="items")
+    return [
+        cell(("Table 2", title, "Count"), published, len(items) if title == "total" else counts[title])
+        for title, (published,) in printed_table("functionchat", "table_2").items()
+    ] + [
+        cell(("Section 3.2", "dialog", fact), published, value)
+        for (fact, (published,)), value in zip(
+            printed_table("functionchat", "section_3_2").items(), facts, strict=True
+        )
+    ]
 
 
 def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
     """The cells of Table 1 and Table 2."""
     return [*table1(samples), *table2(samples)]
-
-
-def _cell(
-    table: str, position: tuple[str, str], published: str, value: float | None, *, n: int, note: str = ""
-) -> Cell:
-    total = _SINGLECALL_ITEMS if table in ("Table 1", "Section 3.1") else _DIALOG_ITEMS
-    row, column = position
-    if n != total:
-        note = f"{n} of {total} items available"
-    return Cell(table, row, column, published, None if value is None else float(value), n, total, note)
 
 
 # ----------------------------------------------------------------------
@@ -121,23 +104,12 @@ _PANELS = {
     "singlecall": (
         "single calls",
         "list of tools (items)",
-        {
-            "exact": "exact",
-            "4_random": "4 random",
-            "4_close": "4 close",
-            "8_random": "8 random",
-            "8_close": "8 close",
-        },
+        {kind: kind.replace("_", " ") for kind in printed_table("functionchat", "table_1")},
     ),
     "dialog": (
         "dialogs",
         "type of output (items)",
-        {
-            "call": "tool call",
-            "completion": "answer completion",
-            "slot": "slot question",
-            "relevance": "relevance detection",
-        },
+        {kind: title.lower() for kind, title in _OUTPUT_TYPES.items()},
     ),
 }
 
@@ -145,23 +117,13 @@ _PANELS = {
 def type_chart(systems: Sequence[System]) -> Chart:
     """Pass rates by type, a panel a part of the data."""
     panels = []
-    for subset, (head, across, kinds) in _PANELS.items():
-        points = {
-            system.name: {
-                kind: point_of(figure_of(system.report, f"{subset} {kind} pass rate")) for kind in kinds
-            }
-            for system in systems
-        }
-        present = [
-            kind for kind in kinds if any(by_kind[kind].value is not None for by_kind in points.values())
-        ]
-        if present:
-            series = {name: tuple(by_kind[kind] for kind in present) for name, by_kind in points.items()}
-            ticks = tuple(kinds[kind] for kind in present)
-            panels.append(Bars(head, ticks, across, "pass rate (%)", series))
-    if not panels:
+    for subset, (head, across, titles) in _PANELS.items():
+        groups = {kind: (f"{subset} {kind} pass rate", title) for kind, title in titles.items()}
+        panels.append(figure_bars(head, systems, groups, across, "pass rate (%)"))
+    present = tuple(panel for panel in panels if panel is not None)
+    if not present:
         raise InputError("functionchat-types shows pass rates by type, but these answers have no types")
-    return Chart("functionchat-types", tuple(panels))
+    return Chart("functionchat-types", present)
 
 
 CHARTS = {"functionchat-types": ChartSpec("pass rates by type of item", "Tables 3 and 4", type_chart)}

@@ -6,15 +6,8 @@ repository IBM/NESTFUL (its code and data).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from planner_eval.base.resources import deferred, deferred_names
-from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys, scorers_in
-
-if TYPE_CHECKING:
-    from planner_eval.benchmarks.nestful.corrected import score_corrected
-    from planner_eval.benchmarks.nestful.official import score_official
-
+from planner_eval.base.resources import deferred
+from planner_eval.benchmarks.benchmark import Benchmark, Option, all_have_keys, score_functions
 
 __all__ = ["BENCHMARK", "score_corrected", "score_official"]
 
@@ -24,13 +17,10 @@ _MODEL_OPTION = Option(
     (),
     "The model name by which the published scorer chooses one of its 16 answer formats.",
 )
-
-
-__getattr__ = deferred_names(__name__, score_official="official", score_corrected="corrected")
+score_official, score_corrected = score_functions("nestful")
 
 BENCHMARK = Benchmark(
     name="nestful",
-    apart=scorers_in("nestful"),
     title="NESTful",
     read=deferred("planner_eval.benchmarks.nestful.data:read_nestful"),
     read_file=deferred("planner_eval.benchmarks.nestful.data:read_nestful_file"),

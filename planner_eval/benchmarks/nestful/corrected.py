@@ -9,15 +9,12 @@ by the name of the tool that is referred to; running ignores parameter names, an
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import lru_cache, partial
+from dataclasses import replace
+from functools import partial
 from itertools import product
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from planner_eval.base.errors import ParseError
-from planner_eval.base.frozen import fast_frozen
-from planner_eval.benchmarks.answers import SampleResults, Scorer, report_of
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.nestful.official import (
     DEFAULT_MODEL,
@@ -28,7 +25,8 @@ from planner_eval.benchmarks.nestful.official import (
 )
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction, usual_layout
 from planner_eval.benchmarks.paired import Match, argument_keys, count_shared, matches_of, pair_calls
-from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, f1, ratio
+from planner_eval.benchmarks.report import Figure, Run, f1, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 from planner_eval.comparison.matching.likeness import Tool, find_respellings, is_similar_name
 from planner_eval.execution.answers import answers_match, is_rounded
 from planner_eval.plan.canonical import compare
@@ -323,8 +321,7 @@ def _unknown_arguments(call: Call, gold: Plan) -> set[Any]:
 
 # ----------------------------------------------------------------------
 # NESTful's figures as the paper defines them (section 4.3).
-@fast_frozen
-class NestfulCounts:
+class NestfulCounts(NamedTuple):
     """The counts of one sample, or the sum over a set.
 
     Args:
@@ -358,103 +355,97 @@ class NestfulCounts:
     winnable: int = 1
 
 
-@fast_frozen
-class CorrectedOutcome:
-    """What became of one answer.
-
-    Args:
-        id: The sample's id.
-        counts: Its counts; None where the gold plan cannot be read, so that nothing can be said.
-        gold: The gold plan; None where it cannot be read.
-        error: Why the answer, or the gold plan, cannot be read.
-        absent: The functions that gold calls and the runner does not have.
-    """
-
-    id: str
-    counts: NestfulCounts | None
-    gold: Plan | None
-    error: str | None = None
-    absent: Sequence[str] = ()
-
-
 UNWINNABLE_NOTE = "gold itself does not win, because its calls do not lead to its answer"
 """What is said of a sample that cannot be won by gold's calls."""
 
 
-def score_corrected(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Report:
-    """NESTful's figures as the paper defines them, under the published names.
+class CorrectedOutcome(NamedTuple):
+    """What became of one answer.
 
     Args:
-        records: Samples whose ``gold`` is the list of gold calls as released, each with the answer's text.
-            For the win rate, ``tools`` is the list of tool specs and ``extra["gold_answer"]`` the answer.
+        counts: Its counts; None where the gold plan cannot be read, so that nothing can be said.
+        problem: Why the answer, or the gold plan, cannot be read.
+        absent: The functions that gold calls and the runner does not have.
+        run: The answer was run, or would have been.
+    """
+
+    counts: NestfulCounts | None
+    problem: str | None = None
+    absent: Sequence[str] = ()
+    run: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Its calls lead to the gold answer; without a run, its plan means the same as gold's."""
+        return self.counts is not None and bool(self.counts.won if self.run else self.counts.full)
+
+    @property
+    def error(self) -> str | None:
+        """Why it cannot be read, or won."""
+        if self.problem is None and self.absent:
+            return f"functions that do not exist: {', '.join(self.absent)}"
+        unwinnable = self.counts is not None and not self.counts.winnable
+        return UNWINNABLE_NOTE if self.problem is None and unwinnable else self.problem
+
+    def figures(self) -> Iterator[Figure]:
+        """The figures of this answer alone."""
+        c = self.counts
+        if c is not None:
+            yield Figure("partial", c.partial)
+            yield Figure("full", float(c.full))
+            yield Figure("win", float(c.won) if self.run and c.runnable else None)
+            yield Figure("parse_error", c.unread)
+            yield f1("f1_intent", c.tool_hits, c.tools_predicted, c.tools_gold)
+            yield f1("f1_slot", c.key_hits, c.keys_predicted, c.keys_gold)
+
+
+def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
+    """NESTful's figures as the paper defines them, under the published names.
+
+    A sample's ``gold`` is the list of gold calls as released. For the win rate, ``tools`` is the list of tool
+    specs and ``extra["gold_answer"]`` the answer. A sample whose gold calls a function that `run` does not
+    have is in no win rate, and its row names the function.
+
+    Args:
         model: The model name that chooses the published reader, which is asked where an answer is not
             NESTful's plain JSON.
         run: Runs calls, see :mod:`.win`; without it there is no win rate.
 
-    Returns:
-        Each figure with its counts and a note on what it counts. A row is ok when its calls lead to the
-        gold answer; without `run`, when its plan means the same as gold's. A sample whose gold calls a
-        function that `run` does not have is in no win rate, and its row names the function.
-
     Source: the paper, section 4.3.
 
-    >>> from planner_eval.benchmarks.datasets.published import Sample
+    >>> from planner_eval.benchmarks.nestful import score_corrected
     >>> import json
     >>> calls = [{"name": "now", "label": "$var_1", "arguments": {}}]
     >>> extra = [{"name": "ping", "label": "$var_0", "arguments": {}}, *calls]
     >>> score_corrected([(Sample("a", gold=calls), json.dumps(extra))]).value("accuracy_combined")
     0.5
     """
-    return report_of("nestful", "corrected", scorer(model, run), records)
-
-
-class _StoredOutcome(NamedTuple):
-    """What is kept of an :class:`Outcome`."""
-
-    counts: NestfulCounts | None
-    error: str | None
-    absent: Sequence[str]
-
-
-def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
-    """Its scores one by one; the same is asked as by :func:`score_corrected`."""
-
-    def score_sample(sample: Sample, text: str) -> _StoredOutcome:
-        (outcome,) = outcomes([(sample, text)], model=model, run=run)
-        return _StoredOutcome(outcome.counts, outcome.error, outcome.absent)
 
     def figures(results: SampleResults) -> tuple[Figure, ...]:
-        absent = list(dict.fromkeys(name for _, result in results for name in result.absent))
-        counts = (result.counts for _, result in results if result.counts is not None)
+        absent = list(dict.fromkeys(name for _, outcome in results for name in outcome.absent))
+        counts = (outcome.counts for _, outcome in results if outcome.counts is not None)
         return _figures(total(counts), run is not None, absent)
 
-    return Scorer(score_sample, partial(_row, run is not None), figures, _load_outcome)
+    return Scorer(partial(judge_answer, model=model, run=run), figures, CorrectedOutcome)
 
 
-def _load_outcome(data: Any) -> _StoredOutcome:
-    counts, *remaining = data
-    return _StoredOutcome(None if counts is None else NestfulCounts(*counts), *remaining)
-
-
-def outcomes(
-    records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None
-) -> Iterator[CorrectedOutcome]:
-    """What became of each answer, one by one: the matter of figures and of figure 6."""
-    for sample, text in records:
-        try:
-            gold_reading = read_gold(sample.gold)
-        except ParseError as problem:
-            yield CorrectedOutcome(sample.id, None, None, f"gold: {problem.code}")
-            continue
-        gold = gold_reading.plan
-        reading = read_prediction(text, model, sample.tools, gold_reading)
-        absent = absent_functions(run, sample.gold)
-        won, winnable = False, not absent
-        if run is not None and not absent:
-            won = is_winning(reading.plan, sample, run, gold)
-            winnable = won or (reading.plan is not gold and is_winning(gold, sample, run, gold))
-        counts = count(reading, gold, won=won, runnable=not absent, winnable=winnable)
-        yield CorrectedOutcome(sample.id, counts, gold, reading.error, absent)
+def judge_answer(
+    sample: Sample, text: str, *, model: str = DEFAULT_MODEL, run: Run | None = None
+) -> CorrectedOutcome:
+    """What became of one answer: the matter of figures and of figure 6."""
+    try:
+        gold_reading = read_gold(sample.gold)
+    except ParseError as problem:
+        return CorrectedOutcome(None, f"gold: {problem.code}")
+    gold = gold_reading.plan
+    reading = read_prediction(text, model, sample.tools, gold_reading)
+    absent = absent_functions(run, sample.gold)
+    won, winnable = False, not absent
+    if run is not None and not absent:
+        won = is_winning(reading.plan, sample, run, gold)
+        winnable = won or (reading.plan is not gold and is_winning(gold, sample, run, gold))
+    counts = count(reading, gold, won=won, runnable=not absent, winnable=winnable)
+    return CorrectedOutcome(counts, reading.error, tuple(absent), run is not None)
 
 
 def count(
@@ -498,8 +489,8 @@ def _parameter_keys(plan: Plan) -> list[tuple[str, str]]:
 
 def total(counts: Iterable[NestfulCounts]) -> NestfulCounts:
     """The sum of the counts of many samples."""
-    rows = list(map(attrgetter(*(field.name for field in fields(NestfulCounts))), counts))
-    return NestfulCounts(*map(sum, zip(*rows, strict=True))) if rows else NestfulCounts(samples=0)
+    columns = list(zip(*counts, strict=True))
+    return NestfulCounts(*map(sum, columns)) if columns else NestfulCounts(samples=0)
 
 
 def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure, ...]:
@@ -525,30 +516,4 @@ def _figures(c: NestfulCounts, run: bool, absent: Sequence[str]) -> tuple[Figure
         ratio("percentage_times_full_score", c.full, c.samples, note="plans that mean the same as gold's"),
         ratio("win_rate", c.won, c.runnable, note=won) if run else Figure("win_rate", None, note="not run"),
         Figure("num_pred_examples_w_parsing_errors", c.unread, note="answers that cannot be read"),
-    )
-
-
-def _row(run: bool, identity: str, counted: _StoredOutcome) -> SampleScore:
-    if counted.counts is None:
-        return SampleScore(identity, False, error=counted.error)
-    c = counted.counts
-    problem = counted.error
-    if counted.absent:
-        problem = problem or f"functions that do not exist: {', '.join(counted.absent)}"
-    elif not c.winnable:
-        problem = problem or UNWINNABLE_NOTE
-    ok = bool(c.won if run else c.full)
-    return SampleScore.counted(identity, ok, partial(_row_figures, c, run), problem)
-
-
-@lru_cache(maxsize=4096)
-def _row_figures(c: NestfulCounts, run: bool) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are counted as another is."""
-    return (
-        Figure("partial", c.partial),
-        Figure("full", float(c.full)),
-        Figure("win", float(c.won) if run and c.runnable else None),
-        Figure("parse_error", c.unread),
-        f1("f1_intent", c.tool_hits, c.tools_predicted, c.tools_gold),
-        f1("f1_slot", c.key_hits, c.keys_predicted, c.keys_gold),
     )

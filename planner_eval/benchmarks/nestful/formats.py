@@ -219,27 +219,25 @@ class ParsedAnswer:
     abort: str | None = None
 
 
-def read_answer(text: str, model: str) -> ParsedAnswer:
-    """Read an answer as the published scorer does for `model`.
+def find_reader(model: str) -> Callable[[str], ParsedAnswer]:
+    """How the published scorer reads the answers of a model.
 
     Args:
-        text: The whole answer.
         model: A model name of the published scorer, see :data:`READERS`.
 
     Raises:
         InputError: no reader has that name.
 
-    >>> read_answer('[{"name": "add", "label": "$var_1", "arguments": {"arg_0": 2}}]', "DeepSeek-V3").calls
+    >>> find_reader("DeepSeek-V3")('[{"name": "add", "label": "$var_1", "arguments": {"arg_0": 2}}]').calls
     ({'name': 'add', 'arguments': {'arg_0': 2}},)
-    >>> read_answer("I would add 2 and 3.", "DeepSeek-V3").failed
+    >>> find_reader("DeepSeek-V3")("I would add 2 and 3.").failed
     True
     """
-    reader = READERS.get(model)
-    if reader is None:
+    if model not in READERS:
         raise InputError(
             f"NESTful's scorer has no reader for the model {model!r}; it knows {', '.join(READERS)}"
         )
-    return reader(text)
+    return READERS[model]
 
 
 def _decode_answer(text: str, *, grounded: bool, keep_result: bool = True) -> ParsedAnswer:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, NamedTuple, Protocol, TypeGuard
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard
 
-from planner_eval.base.errors import InputError
 from planner_eval.base.frozen import fast_frozen
-from planner_eval.benchmarks.answers import SampleResults, Scorer, field_values, report_of
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.nestful.formats import READERS, ParsedAnswer, read_answer
+from planner_eval.benchmarks.nestful.formats import ParsedAnswer, find_reader
 from planner_eval.benchmarks.nestful.official_metrics import (
     argument_pairs,
     gold_text,
@@ -23,7 +20,8 @@ from planner_eval.benchmarks.nestful.official_metrics import (
     predicted_text,
 )
 from planner_eval.benchmarks.nestful.reading import is_older_layout
-from planner_eval.benchmarks.report import Figure, Records, Report, Run, SampleScore, ratio
+from planner_eval.benchmarks.report import Figure, Run, ratio
+from planner_eval.benchmarks.scoring import SampleResults, Scorer
 
 # ----------------------------------------------------------------------
 # NESTful's win: the calls are run, and the last result is compared with the gold answer.
@@ -143,12 +141,13 @@ _END_OF_TEXT = "<|endoftext|>"
 _DUMMY_CALL = {"name": "dummy", "arguments": {}}
 _F1_FIGURES = ("p_intent", "r_intent", "f1_intent", "p_slot", "r_slot", "f1_slot")
 
-Pairs = Mapping[str, Sequence[str]]
-"""API name → ``key = value`` texts of its last call."""
+Pairs: TypeAlias = Sequence[tuple[str, Sequence[str]]]
+"""API names, each with ``key = value`` texts of a call; the last of a name counts."""
 
 
-@fast_frozen
-class _ScoredAnswer:
+class ScoredAnswer(NamedTuple):
+    """What is counted of an answer that the published code can score."""
+
     gold_names: Sequence[str]
     names: Sequence[str]
     gold_pairs: Pairs
@@ -163,108 +162,103 @@ class _ScoredAnswer:
 
     @property
     def faulty(self) -> bool:
+        """Something of it could not be read."""
         return self.failed or self.nameless > 0 or self.unpaired > 0
 
 
-def score_official(records: Records, *, model: str = DEFAULT_MODEL, run: Run | None = None) -> Report:
+class OfficialOutcome(NamedTuple):
+    """What is counted of an answer, None where nothing is, and the exception on which the code breaks off."""
+
+    scored: ScoredAnswer | None
+    error: str | None
+
+    @property
+    def ok(self) -> bool:
+        """It wins; of one that is not run, all calls are gold's."""
+        if self.scored is None:
+            return False
+        return self.scored.partial == 1 if self.scored.win is None else self.scored.win
+
+    def figures(self) -> Iterable[Figure]:
+        """Partial match, full match, win and parse errors."""
+        if self.scored is None:
+            return ()
+        s = self.scored
+        win = None if s.win is None else float(s.win)
+        return _row_figures(s.partial, win, int(s.faulty), s.failed + s.nameless, s.unpaired)
+
+
+@functools.lru_cache(maxsize=4096, typed=True)
+def _row_figures(partial: float, *values: float | None) -> tuple[Figure, ...]:
+    """The figures of a row; most rows are counted as another is."""
+    names = ("partial", "full", "win", "parse_error", "err_intent", "err_slot")
+    return tuple(map(Figure, names, (partial, float(partial == 1), *values)))
+
+
+def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
     """Every figure that NESTful's scorer prints; it prints numbers with three decimals.
 
+    A sample's ``gold`` is the list of gold calls as released. For the win rate, ``tools`` is the list of tool
+    specs and ``extra["gold_answer"]`` the answer. Where the published code raises, figures name the
+    exception; the row at which it broke off names it too.
+
     Args:
-        records: Samples whose ``gold`` is the list of gold calls as released, each with the answer's text.
-            For the win rate, ``tools`` is the list of tool specs and ``extra["gold_answer"]`` the answer.
         model: The model name that chooses the reader, see :data:`.formats.READERS`.
         run: Runs the decoded calls of an answer, see :mod:`.win`; without it the win rate is ``"no"``.
-
-    Returns:
-        The figures, and each sample's partial match, full match, win and parse errors. Where the published
-        code raises, figures name the exception; the row at which it broke off names it too.
 
     Raises:
         InputError: the scorer has no reader for `model`.
 
     Source: ``calculate_scores`` of ``scorer.py`` at IBM's state fc2c412.
 
+    >>> from planner_eval.benchmarks.nestful import score_official
     >>> calls = [{"name": "add", "label": "$var_1", "arguments": {"arg_0": 2, "arg_1": 3}}]
     >>> report = score_official([(Sample("a", gold=calls), json.dumps(calls))])
     >>> report.value("accuracy_combined"), report.value("win_rate")
     (1.0, 'no')
     """
-    return report_of("nestful", "official", scorer(model, run), records)
+    read_answer = find_reader(model)
 
-
-def scorer(model: str = DEFAULT_MODEL, run: Run | None = None) -> Scorer:
-    """Its scores one by one; the same is asked as by :func:`score_official`.
-
-    Raises:
-        InputError: the scorer has no reader for `model`.
-    """
-    if model not in READERS:
-        raise InputError(
-            f"NESTful's scorer has no reader for the model {model!r}; it knows {', '.join(READERS)}"
-        )
-
-    def score_sample(sample: Sample, text: str) -> _StoredAnswer:
-        answer = read_answer(text, model)
+    def judge(sample: Sample, text: str) -> OfficialOutcome:
+        answer = read_answer(text)
         try:
-            return _StoredAnswer(_score_answer(sample, text, answer, run), answer.abort)
+            return OfficialOutcome(_score_answer(sample, text, answer, run), answer.abort)
         except _MALFORMED_ERRORS as raised:
-            return _StoredAnswer(None, answer.abort or type(raised).__name__)
+            return OfficialOutcome(None, answer.abort or type(raised).__name__)
 
-    return Scorer(
-        score_sample, _row, functools.partial(_all_figures, run is not None), _load_answer, _answer_data
-    )
+    def figures(results: SampleResults) -> Iterable[Figure]:
+        scored = [outcome.scored for _, outcome in results if outcome.scored is not None]
+        abort = next((outcome.error for _, outcome in results if outcome.error), None)
+        return _figures(scored, abort, run is not None)
 
-
-class _StoredAnswer(NamedTuple):
-    """What is counted of an answer, None where nothing is, and the exception on which the code breaks off."""
-
-    scored: _ScoredAnswer | None
-    error: str | None
+    return Scorer(judge, figures, OfficialOutcome)
 
 
-def _answer_data(scored: _ScoredAnswer) -> Any:
-    """As JSON data, whose objects have texts as names only."""
-    return [list(value.items()) if isinstance(value, dict) else value for value in field_values(scored)]
-
-
-def _load_answer(data: Any) -> _StoredAnswer:
-    if data[0] is None:
-        return _StoredAnswer(*data)
-    values = dict(zip((field.name for field in fields(_ScoredAnswer)), data[0], strict=True))
-    pairs = {name: dict(map(tuple, values[name])) for name in ("gold_pairs", "pairs")}
-    return _StoredAnswer(_ScoredAnswer(**{**values, **pairs}), data[1])
-
-
-def _all_figures(run: bool, results: SampleResults) -> tuple[Figure, ...]:
-    scored = [result.scored for _, result in results if result.scored is not None]
-    return _figures(scored, next((result.error for _, result in results if result.error), None), run)
-
-
-def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> _ScoredAnswer:
+def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | None) -> ScoredAnswer:
     gold = ground(sample.gold)
     entries = [entry for entry in answer.calls if entry != _DUMMY_CALL or list(entry) != list(_DUMMY_CALL)]
     names, nameless = _entry_names(_clean_entries(entries, text))
     pred_pairs, unpaired = _entry_pairs(_clean_entries(entries, text))
-    texts = [
-        entry_text
-        for entry in _clean_entries(answer.calls, text)
-        if (entry_text := predicted_text(entry)) is not None
-    ]
+    texts = map(predicted_text, _clean_entries(answer.calls, text))
     gold_names = [str(call["name"]) for call in gold]
     gold_pairs = [argument_pairs(call["arguments"]) for call in gold]
-    return _ScoredAnswer(
-        gold_names=gold_names,
-        names=names,
-        gold_pairs={call["name"]: call_pairs for call, call_pairs in zip(gold, gold_pairs, strict=True)},
-        pairs=pred_pairs,
-        partial=partial_score(list(map(gold_text, gold_names, gold_pairs)), texts),
+    return ScoredAnswer(
+        gold_names=tuple(gold_names),
+        names=tuple(names),
+        gold_pairs=_frozen_pairs(zip((call["name"] for call in gold), gold_pairs, strict=True)),
+        pairs=_frozen_pairs(pred_pairs.items()),
+        partial=partial_score(list(map(gold_text, gold_names, gold_pairs)), list(filter(None, texts))),
         win=None if run is None else _is_winning(answer.raw, sample, run),
-        absent=absent_functions(run, sample.gold),
+        absent=tuple(absent_functions(run, sample.gold)),
         older=run is not None and is_older_layout(sample.tools),
         failed=answer.failed,
         nameless=nameless,
         unpaired=unpaired,
     )
+
+
+def _frozen_pairs(pairs: Iterable[tuple[str, Iterable[str]]]) -> Pairs:
+    return tuple([(name, tuple(texts)) for name, texts in pairs])
 
 
 def _clean_entries(entries: Sequence[Any], text: str) -> Sequence[Any]:
@@ -304,26 +298,7 @@ def _is_winning(raw: Any, sample: Sample, run: Run) -> bool:
     return is_win(run(raw, sample), gold)
 
 
-def _row(identity: str, answered: _StoredAnswer) -> SampleScore:
-    scored, error = answered
-    if scored is None:
-        return SampleScore(identity, False, error=error)
-    ok = scored.partial == 1 if scored.win is None else scored.win
-    win = None if scored.win is None else float(scored.win)
-    counts = (scored.partial, win, int(scored.faulty), scored.failed + scored.nameless, scored.unpaired)
-    return SampleScore.counted(identity, ok, functools.partial(_row_figures, *counts), error)
-
-
-_ROW_FIGURE_NAMES = ("partial", "full", "win", "parse_error", "err_intent", "err_slot")
-
-
-@functools.lru_cache(maxsize=4096, typed=True)
-def _row_figures(partial: float, win: float | None, *errors: int) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are counted as another is."""
-    return tuple(map(Figure, _ROW_FIGURE_NAMES, (partial, float(partial == 1), win, *errors)))
-
-
-def _figures(scored: Sequence[_ScoredAnswer], abort: str | None, run: bool) -> tuple[Figure, ...]:
+def _figures(scored: Sequence[ScoredAnswer], abort: str | None, run: bool) -> tuple[Figure, ...]:
     n = len(scored)
     figures = (
         *_f1_figures(scored),
@@ -343,7 +318,7 @@ def _figures(scored: Sequence[_ScoredAnswer], abort: str | None, run: bool) -> t
     return tuple(Figure(figure.name, None, error=error) for figure in figures)
 
 
-def _win_rate(scored: Sequence[_ScoredAnswer]) -> Figure:
+def _win_rate(scored: Sequence[ScoredAnswer]) -> Figure:
     """The share of wins; a function that is not there loses here, and not where it was published."""
     losses = [s for s in scored if not s.win]
     unrunnable = [s for s in losses if s.absent and not s.older]
@@ -355,12 +330,12 @@ def _win_rate(scored: Sequence[_ScoredAnswer]) -> Figure:
     return ratio("win_rate", sum(bool(s.win) for s in scored), len(scored), note=note)
 
 
-def _f1_figures(scored: Sequence[_ScoredAnswer]) -> list[Figure]:
+def _f1_figures(scored: Sequence[ScoredAnswer]) -> list[Figure]:
     """F1 over samples for names, and over (sample, API) for ``key = value`` pairs of the last calls."""
     slots = (
-        (score.gold_pairs.get(name, ()), score.pairs.get(name, ()))
-        for score in scored
-        for name in score.gold_pairs.keys() | score.pairs.keys()
+        (gold.get(name, ()), pred.get(name, ()))
+        for gold, pred in ((dict(score.gold_pairs), dict(score.pairs)) for score in scored)
+        for name in gold.keys() | pred.keys()
     )
     try:
         values = (*macro((s.gold_names, s.names) for s in scored), *macro(slots))

@@ -14,7 +14,7 @@ from planner_eval.base.frozen import fast_frozen
 from planner_eval.base.json_text import loads_if_json
 from planner_eval.base.limits import DEFAULT_LIMITS, UNEXPLAINED_LIMITS
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.nestful.formats import read_answer
+from planner_eval.benchmarks.nestful.formats import find_reader
 from planner_eval.benchmarks.paired import change_leaves
 from planner_eval.catalogs.benchmark_formats import read_nestful
 from planner_eval.plan.linking import build_plan, move_references, replace_arguments
@@ -142,7 +142,7 @@ def read_prediction(text: str, model: str, tools: Any = None, gold: GoldCalls | 
         return Reading(_close_references(drop_named_answer(plan)))
     except ParseError as problem:
         code = problem.code
-    decoded = read_answer(text, model).raw
+    decoded = find_reader(model)(text).raw
     for source, dialect in ((_read_python_calls(text, tools), "nestful"), (decoded, "nestful"), (text, None)):
         try:
             plan = drop_named_answer(parse(source, dialect=dialect, limits=UNEXPLAINED_LIMITS))

@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from planner_eval.base.errors import CatalogError, InputError, ParseError
 from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.compare import Rows, part_reports, part_rows
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, point_of
-from planner_eval.benchmarks.nestful.corrected import CorrectedOutcome, outcomes
+from planner_eval.benchmarks.layouts import ChartSpec, System, bars, point_of
+from planner_eval.benchmarks.nestful.corrected import CorrectedOutcome, judge_answer
 from planner_eval.benchmarks.nestful.official import DEFAULT_MODEL
 from planner_eval.benchmarks.nestful.official_metrics import (
     ALTERNATE_FIGURE,
@@ -24,8 +24,15 @@ from planner_eval.benchmarks.nestful.official_metrics import (
     alternate_wins,
     weighted_average,
 )
-from planner_eval.benchmarks.nestful.reading import drop_named_answer, read_prediction, usual_layout
-from planner_eval.benchmarks.report import Cell, ratio
+from planner_eval.benchmarks.nestful.reading import (
+    drop_named_answer,
+    read_gold,
+    read_prediction,
+    usual_layout,
+)
+from planner_eval.benchmarks.papers import paper_grid, printed_table
+from planner_eval.benchmarks.report import Cell, Records, ratio
+from planner_eval.benchmarks.score import format_counts, format_first_ids
 from planner_eval.catalogs.benchmark_formats import read_nestful
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
@@ -33,23 +40,17 @@ from planner_eval.plan.graph import producers
 from planner_eval.plan.model import Plan
 from planner_eval.plan.structure import components, consumers, depth, nesting_patterns
 from planner_eval.reading.dialects.read import parse
-from planner_eval.results.drawing.charts import Bars, Chart, Point
+from planner_eval.results.drawing.charts import Chart
 
 if TYPE_CHECKING:
-    from planner_eval.benchmarks.report import Figure, Report, Run
+    from planner_eval.benchmarks.report import Report, Run
     from planner_eval.benchmarks.score import Scored
-
-
-_PUBLISHED: dict[str, dict[str, str | None]] = {
-    "math": {"Samples": "1415", "Tools": "40", "Avg. calls": "5.1"},
-    "coding": {"Samples": "446", "Tools": "881", "Avg. calls": "2.1"},
-    "all": {"Samples": "1861", "Tools": None, "Avg. calls": "4.36"},
-}
-"""The paper says "more than 881" tools, and the number of all samples only by its two parts."""
 
 
 def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
     """What the paper says of its data: samples, tools and calls of both domains.
+
+    The paper says "more than 881" tools, and the number of all samples only by its two parts.
 
     Args:
         samples: Of version 2.
@@ -58,37 +59,28 @@ def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
         Printed cells beside the recomputed ones, each with the number of samples available.
 
     >>> [cell.published for cell in dataset_table([])][:3]
-    ['1415', '40', '5.1']
+    ['1415', '446', '1861']
     """
-    by_category: dict[str, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        by_category[sample.category].append(sample)
-        by_category["all"].append(sample)
-    return [
-        _cell(category, row, published, by_category[category])
-        for category, rows in _PUBLISHED.items()
-        for row, published in rows.items()
-    ]
-
-
-def _cell(category: str, row: str, published: str | None, samples: Sequence[Sample]) -> Cell:
-    total = int(_PUBLISHED[category]["Samples"] or 0)
-    plans = [plan for sample in samples if (plan := _gold_plan(sample)) is not None]
-    n = len(plans)
-    values: dict[str, Callable[[], float]] = {
-        "Samples": lambda: n,
-        "Tools": lambda: len({call.name for plan in plans for call in plan.calls}),
-        "Avg. calls": lambda: sum(map(len, plans)) / n,
+    sample_list = list(samples)
+    columns = {
+        domain: [*_gold_plans(sample for sample in sample_list if domain in ("all", sample.category))]
+        for domain in ("math", "coding", "all")
     }
-    note = "" if n == total else f"{n} of {total} samples available"
-    return Cell("Section 3.2", row, category, published, values[row]() if n else None, n, total, note)
+    return [*paper_grid("Section 3.2", printed_table("nestful", "section_3_2"), columns, _MEASURES)]
 
 
-def _gold_plan(sample: Sample) -> Plan | None:
-    try:
-        return drop_named_answer(parse(sample.gold, dialect="nestful"))
-    except ParseError:
-        return None
+_MEASURES: dict[str, Callable[[Sequence[Plan]], float]] = {
+    "Samples": len,
+    "Tools": lambda plans: len({call.name for plan in plans for call in plan.calls}),
+    "Avg. calls": lambda plans: sum(map(len, plans)) / len(plans),
+}
+
+
+def _gold_plans(samples: Iterable[Sample]) -> Iterator[Plan]:
+    """The gold plans of samples, of those that can be read."""
+    for sample in samples:
+        with suppress(ParseError):
+            yield drop_named_answer(parse(sample.gold, dialect="nestful"))
 
 
 def nesting_depth(plan: Plan) -> int:
@@ -101,8 +93,7 @@ def data_dependencies(plan: Plan) -> int:
     return sum(map(len, producers(plan)))
 
 
-@dataclass(frozen=True, slots=True)
-class WinShare:
+class WinShare(NamedTuple):
     """Wins among the samples of one structure.
 
     Args:
@@ -117,11 +108,6 @@ class WinShare:
     n: int
     won: int
 
-    @property
-    def win_rate(self) -> float:
-        """The share of wins."""
-        return self.won / self.n
-
 
 _Panel: TypeAlias = Callable[[Plan], Iterable[int | str]]
 _PANELS: dict[str, _Panel] = {
@@ -131,22 +117,23 @@ _PANELS: dict[str, _Panel] = {
 }
 
 
-def figure6(outcomes: Iterable[CorrectedOutcome]) -> list[WinShare]:
+def figure6(judged: Iterable[tuple[Sample, CorrectedOutcome]]) -> list[WinShare]:
     """Figure 6: win rate by nesting depth, by data dependencies and by nesting pattern of the gold plan.
 
     A sample counts under each pattern that its gold plan holds.
 
     Args:
-        outcomes: What became of the answers, run; see :func:`.corrected.outcomes`.
+        judged: Samples with what became of their answers, which were run.
 
     Returns:
         The bars of the three panels, each in order.
     """
     wins_by_panel: dict[str, dict[int | str, list[int]]] = {panel: defaultdict(list) for panel in _PANELS}
-    for outcome in outcomes:
-        if outcome.gold is not None and outcome.counts is not None and outcome.counts.runnable:
+    for sample, outcome in judged:
+        if outcome.counts is not None and outcome.counts.runnable:
+            gold = read_gold(sample.gold).plan
             for panel, keys_of in _PANELS.items():
-                for key in keys_of(outcome.gold):
+                for key in keys_of(gold):
                     wins_by_panel[panel][key].append(outcome.counts.won)
     return [
         WinShare(panel, key, len(wins), sum(wins))
@@ -161,13 +148,9 @@ def paper_cells(samples: Sequence[Sample]) -> Iterator[Cell]:
     first = [sample for sample in samples if sample.category not in ("math", "coding")]
     if second or not first:
         yield from dataset_table(second)
-    by_category: dict[str, list[Sample]] = {}
+    plans: dict[str, list[Plan]] = {}
     for sample in samples:
-        by_category.setdefault(sample.category, []).append(sample)
-    plans = {
-        category: [plan for sample in members if (plan := _gold_plan(sample)) is not None]
-        for category, members in by_category.items()
-    }
+        plans.setdefault(sample.category, []).extend(_gold_plans([sample]))
     columns = {category: _structure_rows(members) for category, members in plans.items()}
     for row in next(iter(columns.values()), {}):
         for key in sorted({key for column in columns.values() for key in column[row]}):
@@ -223,37 +206,39 @@ _CHART_PANELS = {
 
 def structure_chart(systems: Sequence[System]) -> Chart:
     """Win rate by the structure of the gold plan, three panels, a bar a system."""
-    shares_by_system = {system.name: _win_shares(system) for system in systems}
+    shares = {system.name: _win_shares(system) for system in systems}
     panels = []
     for panel, (head, across) in _CHART_PANELS.items():
-        panel_shares = {
-            name: {s.key: s for s in shares if s.panel == panel} for name, shares in shares_by_system.items()
+        points = {
+            name: {
+                share.key: point_of(ratio("", share.won, share.n)) for share in found if share.panel == panel
+            }
+            for name, found in shares.items()
         }
-        keys = dict.fromkeys(key for shares in panel_shares.values() for key in shares)
-        ordered = sorted(
-            keys,
-            key=lambda key: (isinstance(key, str), len(str(key)) if isinstance(key, str) else key, str(key)),
-        )
-        series = {
-            name: tuple(_share_point(shares.get(key)) for key in ordered)
-            for name, shares in panel_shares.items()
-        }
-        panels.append(Bars(head, tuple(map(str, ordered)), across, "win rate (%)", series))
+        keys = sorted({key for by_key in points.values() for key in by_key}, key=_panel_order)
+        panels.append(bars(head, {key: str(key) for key in keys}, points, across, "win rate (%)"))
     return Chart("nestful-6", tuple(panels))
+
+
+def _panel_order(key: int | str) -> tuple[int, str]:
+    """Numbers in order; patterns by their length."""
+    return (key, "") if isinstance(key, int) else (len(key), key)
 
 
 def _win_shares(system: System) -> list[WinShare]:
     if system.run is None:
         raise InputError("nestful-6 shows win rates, which need the answers to be run: add --tools=nestful")
     records = [record for record, _ in system.rows()]
-    shares = figure6(outcomes(records, run=system.run, **system.scored.options))
+    shares = figure6(_judge(records, system.run, system.scored.options))
     if not shares:
         raise InputError(f"{system.name}: nestful-6 shows win rates, but none of these gold plans can be run")
     return shares
 
 
-def _share_point(share: WinShare | None) -> Point:
-    return Point(None) if share is None else point_of(ratio("", share.won, share.n))
+def _judge(
+    records: Records, run: Run | None, options: Mapping[str, Any]
+) -> list[tuple[Sample, CorrectedOutcome]]:
+    return [(sample, judge_answer(sample, text, run=run, **options)) for sample, text in records]
 
 
 CHARTS = {
@@ -297,7 +282,7 @@ def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model
     samples whose functions are not there are left out. What gold's own plan shows as well is no fault.
 
     Args:
-        answers: Samples with what was answered and what became of it, see :func:`.corrected.outcomes`.
+        answers: Samples with what was answered and what became of it.
         model: The model name that chooses the published reader.
 
     Returns:
@@ -306,11 +291,9 @@ def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model
     """
     failures: list[Counter[str]] = []
     for sample, text, outcome in answers:
-        gold, counts = outcome.gold, outcome.counts
-        if gold is not None and counts is not None and counts.runnable and not (counts.won or counts.full):
-            failures.append(_answer_challenges(sample, text, gold, model))
-    unexplained = Counter({OTHER: 1})
-    failures = [failure or unexplained for failure in failures]
+        counts = outcome.counts
+        if counts is not None and counts.runnable and not (counts.won or counts.full):
+            failures.append(_answer_challenges(sample, text, model) or Counter({OTHER: 1}))
     return [
         {
             "challenge": name,
@@ -324,9 +307,9 @@ def challenges(answers: Iterable[tuple[Sample, str, CorrectedOutcome]], *, model
     ]
 
 
-def _answer_challenges(sample: Sample, text: str, gold: Plan, model: str) -> Counter[str]:
+def _answer_challenges(sample: Sample, text: str, model: str) -> Counter[str]:
     """The challenges that one answer shows, each with how often."""
-    reading = read_prediction(text, model, sample.tools)
+    gold, reading = read_gold(sample.gold).plan, read_prediction(text, model, sample.tools)
     if reading.error is not None:
         return Counter({UNREAD: 1})
     try:
@@ -365,28 +348,23 @@ def _has_name_words(name: Sequence[str], words: Sequence[str]) -> bool:
 
 # ----------------------------------------------------------------------
 # The further tables of a NESTful score: averages over parts, other plans, challenges, Figure 6.
-_MAX_NAMED = 3
-"""Samples that a row names."""
-
-
 def tables(scored: Scored, run: Run | None) -> Details:
     """The figures of each part and their weighted average, the challenges; with `run`, what needs wins."""
     reports_by_part = part_reports(scored, run)
     yield Table("By part", part_rows(reports_by_part))
     yield Table("Average over parts, weighted by samples", _average_rows(reports_by_part))
     records = scored.matched.records
-    results = list(outcomes(records, run=run, **scored.options))
+    judged = _judge(records, run, scored.options)
     if run is not None:
-        rows = _alternate_rows(scored.reports, reports_by_part)
+        rows = _alternate_rows({**reports_by_part, "all": scored.reports})
         yield Table("Alternate trajectories: the gold answer by another plan", rows)
-    model = scored.options.get("model", DEFAULT_MODEL)
-    answers = ((sample, text, outcome) for (sample, text), outcome in zip(records, results, strict=True))
-    rows = challenges(answers, model=model)
+    answers = ((*record, outcome) for record, (_, outcome) in zip(records, judged, strict=True))
+    rows = challenges(answers, model=scored.options.get("model", DEFAULT_MODEL))
     yield Table("Sections 5 and 4.4: challenges in the answers that failed", rows)
     if run is not None:
         shares = [
-            {"by": s.panel, "value": str(s.key), "samples": s.n, "won": s.won, "win rate": s.win_rate}
-            for s in figure6(results)
+            {"by": s.panel, "value": str(s.key), "samples": s.n, "won": s.won, "win rate": s.won / s.n}
+            for s in figure6(judged)
         ]
         yield Table("Figure 6: win rate by structure", shares)
 
@@ -397,30 +375,17 @@ def _average_rows(reports_by_part: Mapping[str, Mapping[str, Report]]) -> Rows:
     for variant in next(iter(reports_by_part.values()), {}):
         for figure in weighted_average([reports[variant] for reports in reports_by_part.values()]):
             row = rows.setdefault(figure.name, {"figure": figure.name})
-            row |= {variant: figure.error or figure.value, f"{variant} of": _format_sums(figure)}
+            row |= {variant: figure.error or figure.value, f"{variant} of": format_counts(figure)}
     return list(rows.values())
 
 
-def _format_sums(figure: Figure) -> str | None:
-    if figure.numerator is None or figure.denominator is None:
-        return None
-    return f"{figure.numerator:g}/{figure.denominator:g}"
-
-
-def _alternate_rows(
-    overall: Mapping[str, Report], reports_by_part: Mapping[str, Mapping[str, Report]]
-) -> Rows:
+def _alternate_rows(reports_by_part: Mapping[str, Mapping[str, Report]]) -> Rows:
     """A row a part and variant, with the first of the samples that were won by another plan."""
     rows = []
-    for subset, variants in {**reports_by_part, "all": overall}.items():
+    for subset, variants in reports_by_part.items():
         for variant, report in variants.items():
             figure, ids = alternate_figure(report), alternate_wins(report)
-            first_ids = ", ".join(ids[:_MAX_NAMED]) + (", …" if len(ids) > _MAX_NAMED else "")
             row: dict[str, Any] = {"part": subset, "variant": variant}
-            row |= {
-                ALTERNATE_FIGURE: figure.error or figure.value,
-                "of": _format_sums(figure),
-                "which": first_ids,
-            }
-            rows.append(row)
+            row |= {ALTERNATE_FIGURE: figure.error or figure.value, "of": format_counts(figure)}
+            rows.append(row | {"which": format_first_ids(ids)})
     return rows
