@@ -11,7 +11,6 @@ import pytest
 
 import planner_eval as pe
 from planner_eval.base.errors import InputError, PlanevalError
-from planner_eval.benchmarks.answers import gold_text
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, benchmark
 from planner_eval.benchmarks.compare import details
 from planner_eval.benchmarks.datasets.published import published_datasets
@@ -165,7 +164,7 @@ def test_gold_is_read_and_scored_through_the_registry(name: str, variant: str) -
     nothing = one.score(variant, [])
     assert (nothing.benchmark, nothing.variant, nothing.n, nothing.rows) == (name, variant, 0, ())
     samples = list(one.read(SAMPLES / name))
-    records = [(s, text) for s in samples if (text := gold_text(name, s)) is not None]
+    records = [(s, text) for s in samples if (text := benchmark(name).gold_text(s)) is not None]
     report = one.score(variant, records, **options)
     assert [row.id for row in report.rows] == [sample.id for sample, _ in records]
     # The published AppBench code finds faults in gold itself; the corrected figures do not.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import AnswerError, DatasetError, InputError, PairingError, ParseError
 from planner_eval.base.frozen import fast_frozen
 from planner_eval.benchmarks.benchmark import BENCHMARKS, VARIANTS, Benchmark
-from planner_eval.benchmarks.benchmark import benchmark as find
 from planner_eval.benchmarks.datasets.published import Sample, dataset_folder, published_datasets, read
 from planner_eval.benchmarks.report import Report, SampleScore
 from planner_eval.reading.files.fields import value_at
@@ -439,8 +437,7 @@ def _guess_benchmark(path: Path) -> str | None:
 # Gold answered with gold: what a benchmark says of a prediction that repeats the annotation.
 #
 # It should be perfect. Where it is not, the gold itself, or the published code, has something wrong.
-@dataclass(frozen=True, slots=True)
-class ReplayResult:
+class ReplayResult(NamedTuple):
     """Gold scored against itself under one variant of a benchmark's metrics.
 
     Args:
@@ -454,34 +451,18 @@ class ReplayResult:
     skipped: int = 0
 
 
-def gold_text(benchmark: str, sample: Sample) -> str | None:
-    """The answer that repeats a sample's gold, in the notation that the benchmark asks for.
-
-    Args:
-        benchmark: The benchmark's name.
-        sample: A sample of its reader.
-
-    Returns:
-        The text; None where the right answer is free text.
-
-    >>> gold_text("callnavi", Sample("a", gold={"API": ["pay"], "parameters": [{}]}))
-    '{"API": ["pay"], "parameters": [{}]}'
-    """
-    return find(benchmark).gold_text(sample)
-
-
-def replay(benchmark: str, samples: Iterable[Sample]) -> list[ReplayResult]:
+def replay(name: str, samples: Iterable[Sample]) -> list[ReplayResult]:
     """Score gold against gold under both variants of the benchmark.
 
     Args:
-        benchmark: The benchmark's name.
+        name: The benchmark's name.
         samples: Samples of its reader.
     """
-    records = [(sample, gold_text(benchmark, sample)) for sample in samples]
+    benchmark = BENCHMARKS[name]
+    records = [(sample, benchmark.gold_text(sample)) for sample in samples]
     answered = [(sample, text) for sample, text in records if text is not None]
-    replays = []
-    for variant in VARIANTS:
-        report = find(benchmark).score(variant, answered)
-        imperfect = tuple(row for row in report.rows if not row.ok)
-        replays.append(ReplayResult(report, imperfect, len(records) - len(answered)))
-    return replays
+    reports = [benchmark.score(variant, answered) for variant in VARIANTS]
+    return [
+        ReplayResult(report, tuple(row for row in report.rows if not row.ok), len(records) - len(answered))
+        for report in reports
+    ]

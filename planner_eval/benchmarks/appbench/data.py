@@ -17,13 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from planner_eval.base.errors import CatalogError, DatasetError
-from planner_eval.benchmarks.datasets.published import Audit, Sample, gold_findings, load_json, load_records
+from planner_eval.benchmarks.datasets.published import (
+    Audit,
+    Sample,
+    choose_parts,
+    gold_findings,
+    load_json,
+    load_records,
+)
 from planner_eval.catalogs.catalog import Catalog
 from planner_eval.catalogs.check import check_plan
 from planner_eval.catalogs.formats import as_catalog
 from planner_eval.plan.model import Diagnostic, Plan, Ref, Unresolved
 
-PARTS = ("ss", "sm", "ms", "mm")
+_FILES = {part: f"test_{part}.json" for part in ("ss", "sm", "ms", "mm")}
+PARTS = tuple(_FILES)
 """Single or multiple app × single or multiple API, in the order of the paper's tables."""
 
 _OUTPUT_TYPES = {
@@ -49,20 +57,12 @@ def read_appbench(folder: Path, *, part: str | None = None) -> Iterator[Sample]:
     Raises:
         DatasetError: none of the files is there, one cannot be read, or is no list of records.
     """
-    if part is not None and part not in PARTS:
-        raise DatasetError(f"AppBench has no part {part!r}; expected one of {', '.join(PARTS)}")
-    names = [part] if part else [name for name in PARTS if _part_file(folder, name).is_file()]
-    if not names:
-        raise DatasetError(f"{folder}: no file named {', '.join(f'test_{name}.json' for name in PARTS)}")
+    names = choose_parts(folder, "AppBench", _FILES, part)
     tools, catalog = _read_tools(folder)
     for name in names:
         seen: dict[str, str] = {}
-        for position, record in enumerate(load_records(_part_file(folder, name))):
+        for position, record in enumerate(load_records(folder / _FILES[name])):
             yield _sample(record, f"{name}-{position}", name, (tools, catalog), seen)
-
-
-def _part_file(folder: Path, part_name: str) -> Path:
-    return folder / f"test_{part_name}.json"
 
 
 def _read_tools(folder: Path) -> tuple[Any, Catalog | None]:

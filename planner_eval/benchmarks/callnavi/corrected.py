@@ -18,7 +18,7 @@ What is put right, and by which section of the paper:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,9 +36,9 @@ from planner_eval.benchmarks.callnavi.official import (
     RoutedAnswer,
     StabilityScorer,
     Verdict,
+    difficulty_figures,
     gold_problem,
     level_of,
-    macro,
     refuse_unknown,
 )
 from planner_eval.benchmarks.callnavi.reading import (
@@ -246,21 +246,13 @@ def _figures(compared: Sequence[CorrectedOutcome], has_judge: bool) -> Iterable[
     yield ratio("structure", sum([verdict.structure for verdict in verdicts]), n)
     for name in ("order", "ast"):
         hits = list(compress(levels, map(attrgetter(name), verdicts)))
-        yield from difficulty_figures(hits, levels, prefix=f"{name}_")
+        yield from difficulty_figures(f"{name}_", hits, _share_of(levels))
 
 
-def difficulty_figures(hits: Sequence[Any], levels: Sequence[Any], *, prefix: str = "") -> Iterable[Figure]:
-    """The share of hits by difficulty, over all, and the mean of the difficulties (Table 4).
-
-    Args:
-        hits: The difficulties of the answers that are right.
-        levels: Those of all.
-        prefix: How the figures' names begin.
-    """
-    shares = [ratio(f"{prefix}{level}", hits.count(level), levels.count(level)) for level in DIFFICULTIES]
-    yield from shares
-    yield ratio(f"{prefix}overall", len(hits), len(levels))
-    yield macro(f"{prefix}macro", shares)
+def _share_of(levels: Sequence[Any]) -> Callable[[str, int, str], Figure]:
+    """How the share of hits in the questions of a difficulty is made, which these are of all."""
+    sizes = {level: levels.count(level) for level in DIFFICULTIES} | {"overall": len(levels)}
+    return lambda name, hits, level: ratio(name, hits, sizes[level])
 
 
 def _rating_figure(compared: Sequence[CorrectedOutcome]) -> Figure:
@@ -282,4 +274,4 @@ def _judge_route(sample: Sample, text: str) -> RoutedAnswer:
 
 def _route_figures(results: SampleResults) -> Iterable[Figure]:
     hits = [outcome.level for _, outcome in results if outcome.ok]
-    return difficulty_figures(hits, [outcome.level for _, outcome in results])
+    return difficulty_figures("", hits, _share_of([outcome.level for _, outcome in results]))

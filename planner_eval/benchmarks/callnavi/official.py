@@ -10,7 +10,7 @@ Source: repository Etamin/CallNavi at 520e280; paper section 5.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import compress
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -382,12 +382,25 @@ def _parameter_figures(judged: Sequence[OfficialOutcome], has_judge: bool) -> It
     verdicts = [record.verdict for record in judged]
     for name in ("order", "ast"):
         hits = list(compress(levels, map(attrgetter(name), verdicts)))
-        shares = [
-            _figure(f"{name}_{level}", hits.count(level), DIVISORS[level], raised) for level in DIFFICULTIES
-        ]
-        yield from shares
-        yield _figure(f"{name}_overall", len(hits), DIVISORS["overall"], raised)
-        yield macro(f"{name}_macro", shares)
+        yield from difficulty_figures(
+            f"{name}_", hits, lambda name, count, level: _figure(name, count, DIVISORS[level], raised)
+        )
+
+
+def difficulty_figures(
+    prefix: str, hits: Sequence[Any], share: Callable[[str, int, str], Figure]
+) -> Iterable[Figure]:
+    """The share of hits by difficulty, over all, and the mean of the difficulties (Table 4).
+
+    Args:
+        prefix: How the figures' names begin.
+        hits: The difficulties of the answers that are right.
+        share: The figure of a name, a number of hits, and a difficulty, or ``"overall"``.
+    """
+    shares = [share(prefix + level, hits.count(level), level) for level in DIFFICULTIES]
+    yield from shares
+    yield share(f"{prefix}overall", len(hits), "overall")
+    yield macro(f"{prefix}macro", shares)
 
 
 def _published_exception(error: str | None) -> str | None:

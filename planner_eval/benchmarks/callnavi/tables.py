@@ -5,23 +5,23 @@ Source: CallNavi paper, Tables 1 (its own row) and 2.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner_eval.base.errors import InputError, ParseError
 from planner_eval.base.json_text import object_items
 from planner_eval.benchmarks.benchmark import Details, Table
 from planner_eval.benchmarks.callnavi.corrected import judge_calls
-from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, PLACEHOLDER, frequencies, gold_problem
+from planner_eval.benchmarks.callnavi.data import holds_placeholder
+from planner_eval.benchmarks.callnavi.official import DIFFICULTIES, frequencies, gold_problem, level_of
 from planner_eval.benchmarks.callnavi.reading import Calls, calls_of, read_answer, read_route
 from planner_eval.benchmarks.datasets.published import Sample
-from planner_eval.benchmarks.layouts import ChartSpec, System, own_figure, point
-from planner_eval.benchmarks.papers import printed_table
+from planner_eval.benchmarks.layouts import ChartSpec, System, bars, own_figure, point
+from planner_eval.benchmarks.papers import paper_cell, printed_table
 from planner_eval.benchmarks.report import Cell, Records, Report
-from planner_eval.comparison.metrics.facts import Share
-from planner_eval.plan.model import Value
-from planner_eval.results.drawing.charts import Bars, Chart, Point
+from planner_eval.results.drawing.charts import Chart, Point
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.report import Run, SampleScore
@@ -34,7 +34,7 @@ _COLUMNS = ("API Functions", "Questions", "Easy", "Medium", "Hard")
 _TABLE_2 = printed_table("callnavi", "table_2")
 QUESTIONS = {domain: int(published[2]) for domain, published in _TABLE_2.items()}
 """The questions of each domain, as printed."""
-_OVERALL_COUNTS = (579, 729, 456, 188, 85)
+_OVERALL = "overall"
 
 
 def table1(samples: Iterable[Sample]) -> list[Cell]:
@@ -49,34 +49,20 @@ def table1(samples: Iterable[Sample]) -> list[Cell]:
     ['10', '729', '115', None, None]
     """
     questions = list(samples)
-    lists = [len(sample.tools or ()) for sample in questions]
-    multi_call = [sample for sample in questions if len(_gold_names(sample)) > 1]
-    nested = [sample for sample in multi_call if _has_later_placeholder(sample)]
-    largest = float(max(lists)) if lists else None
-    counts: list[tuple[str, str | None, float | None, str]] = [
-        ("Domains", "10", float(len({sample.category for sample in questions})), ""),
-        ("Questions", "729", float(len(questions)), ""),
-        ("Max API Candidates", "115", largest, "115 is the number of banking questions"),
-        ("Multi-Call", None, float(len(multi_call)), 'printed as "Yes": questions with several calls'),
-        (
-            "Nested",
-            None,
-            float(len(nested)),
-            'printed as "Yes": those with a placeholder after the first call',
-        ),
-    ]
+    several = [sample for sample in questions if len(_gold_names(sample)) > 1]
+    largest = max((len(sample.tools or ()) for sample in questions), default=0)
+    later = 'printed as "Yes": those with a placeholder after the first call'
+    counts: dict[str, tuple[str | None, int, str]] = {
+        "Domains": ("10", len({sample.category for sample in questions}), ""),
+        "Questions": ("729", len(questions), ""),
+        "Max API Candidates": ("115", largest, "115 is the number of banking questions"),
+        "Multi-Call": (None, len(several), 'printed as "Yes": questions with several calls'),
+        "Nested": (None, sum(map(_has_later_placeholder, several)), later),
+    }
+    cell = partial(paper_cell, sizes=(len(questions), 729), unit="questions")
     return [
-        Cell(
-            "Table 1",
-            "CallNavi",
-            column,
-            published,
-            value,
-            len(questions),
-            729,
-            _coverage_note(note, len(questions), 729),
-        )
-        for column, published, value, note in counts
+        cell(("Table 1", "CallNavi", column), published, value, note=note)
+        for column, (published, value, note) in counts.items()
     ]
 
 
@@ -95,15 +81,12 @@ def table2(samples: Iterable[Sample]) -> list[Cell]:
     >>> (cell.row, cell.column, cell.published, cell.note)
     ('Banking', 'API Functions', '91', '0 of 115 questions available')
     """
-    domains: dict[str, list[Sample]] = {domain: [] for domain in _TABLE_2}
-    for sample in samples:
-        domains.setdefault(sample.category, []).append(sample)
-    cells: list[Cell] = []
-    for domain, (title, *published) in _TABLE_2.items():
-        cells += _row_cells(title, published, _counts([domains[domain]]), len(domains[domain]))
-    all_domains = [questions for questions in domains.values() if questions]
-    cells += _row_cells("Overall", _OVERALL_COUNTS, _counts(all_domains), sum(map(len, all_domains)))
-    return cells
+    rows = [(sample.category, len(sample.tools or ()), level_of(sample)) for sample in samples]
+    return [
+        cell
+        for domain, (title, *printed) in _TABLE_2.items()
+        for cell in _row_cells(title, printed, [row for row in rows if domain in (_OVERALL, row[0])])
+    ]
 
 
 def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
@@ -111,23 +94,16 @@ def paper_cells(samples: Sequence[Sample]) -> list[Cell]:
     return [*table1(samples), *table2(samples)]
 
 
-def _counts(domains: Sequence[Sequence[Sample]]) -> tuple[int, ...]:
-    """Functions, questions, and questions by difficulty."""
-    functions = sum(len(questions[0].tools or ()) for questions in domains if questions)
-    levels = [sample.extra.get("difficulty") for questions in domains for sample in questions]
-    return (functions, len(levels), *(levels.count(level) for level in ("easy", "medium", "hard")))
-
-
-def _row_cells(title: str, published: Sequence[Any], counts: Sequence[int], n: int) -> Iterable[Cell]:
-    total = published[1]
-    for column, printed, count in zip(_COLUMNS, published, counts, strict=True):
-        differs = "" if count == printed else f"the released data has {count}"
-        value = float(count) if n else None
-        yield Cell("Table 2", title, column, str(printed), value, n, total, _coverage_note(differs, n, total))
-
-
-def _coverage_note(note: str, n: int, total: int) -> str:
-    return note if n == total else f"{n} of {total} questions available"
+def _row_cells(title: str, printed: Sequence[int], rows: Sequence[tuple[str, int, Any]]) -> Iterator[Cell]:
+    """The cells of some questions, each with its domain, how many functions that has, and its difficulty."""
+    n, levels = len(rows), Counter(level for _, _, level in rows)
+    functions = sum({domain: functions for domain, functions, _ in reversed(rows)}.values())
+    counts = (functions, n, *(levels[level] for level in DIFFICULTIES))
+    for column, published, count in zip(_COLUMNS, printed, counts, strict=True):
+        note = "" if count == published else f"the released data has {count}"
+        yield paper_cell(
+            ("Table 2", title, column), published, count, (n, printed[1]), unit="questions", note=note
+        )
 
 
 def _gold_names(sample: Sample) -> Sequence[Any]:
@@ -151,18 +127,13 @@ _FIGURE_TITLES = {"election": "election", "levenshtein": "Levenshtein"}
 
 def stability_chart(systems: Sequence[System]) -> Chart:
     """Election and Levenshtein stability, means over the questions."""
-    series = {system.name: tuple(_mean_point(system, name) for name in _FIGURE_TITLES) for system in systems}
+    points = {system.name: {name: _mean_point(system, name) for name in _FIGURE_TITLES} for system in systems}
     across = "stability score (questions)"
-    return Chart(
-        "callnavi-7", (Bars("", tuple(_FIGURE_TITLES.values()), across, "mean over questions (%)", series),)
-    )
+    return Chart("callnavi-7", (bars("", _FIGURE_TITLES, points, across, "mean over questions (%)"),))
 
 
 def _mean_point(system: System, name: str) -> Point:
-    shares: dict[str, Share | None] = defaultdict(lambda: None)
-    for row in system.report.rows:
-        shares[row.id] = own_figure(row, name)
-    mean_point = point(shares.values())
+    mean_point = point({row.id: own_figure(row, name) for row in system.report.rows}.values())
     if name == "levenshtein" and mean_point.value is None:
         raise InputError(
             f"{system.name}: callnavi-7 shows how stable repeated answers are, but no question has two: "
@@ -254,16 +225,10 @@ def _lacks_values(gold_calls: Calls, calls: Calls) -> bool:
     """Whether a call after the first lacks an argument that holds a placeholder in gold."""
     pairs = list(zip(gold_calls[1], calls[1], strict=True))[1:]
     return any(
-        _has_placeholder(value) and name not in pred
+        holds_placeholder(value) and name not in pred
         for gold, pred in pairs
         for name, value in object_items(gold)
     )
-
-
-def _has_placeholder(value: Value) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_placeholder, value.values()))
-    return any(map(_has_placeholder, value)) if isinstance(value, list) else value == PLACEHOLDER
 
 
 def error_rows(records: Records, *, task: str = "parameters", notation: str = "json") -> list[dict[str, Any]]:
@@ -347,15 +312,13 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Correlation:
 
 def correlation_over_questions(report: Report) -> Correlation:
     """The judge's rating and the AST match of each question that has both."""
-    return correlation(_pairs(report))
-
-
-def _pairs(report: Report) -> Iterable[tuple[float, float]]:
-    for row in report.rows:
-        values = {figure.name: figure.value for figure in row.figures}
-        ast, gpt = values.get("ast"), values.get("gpt")
-        if isinstance(ast, float | int) and isinstance(gpt, float | int):
-            yield float(ast), float(gpt)
+    rows = ({figure.name: figure.value for figure in row.figures} for row in report.rows)
+    pairs = ((values.get("ast"), values.get("gpt")) for values in rows)
+    return correlation(
+        (float(ast), float(gpt))
+        for ast, gpt in pairs
+        if isinstance(ast, float | int) and isinstance(gpt, float | int)
+    )
 
 
 # ----------------------------------------------------------------------
@@ -385,26 +348,18 @@ def tables(scored: Scored, _run: Run | None = None) -> Details:
 def _domain_rows(scored: Scored) -> Iterator[dict[str, Any]]:
     """A row a domain: how many of its questions are there, and the mean of each figure of theirs."""
     domain_of = {sample.id: sample.category for sample, _ in scored.matched.records}
-    reports = {variant: _rows_by_domain(report, domain_of) for variant, report in scored.reports.items()}
-    for domain in dict.fromkeys(domain_of.values()):
-        ids = sum(d == domain for d in domain_of.values())
-        row: dict[str, Any] = {"domain": domain, "questions": f"{ids} of {QUESTIONS.get(domain, '?')}"}
-        for name in dict.fromkeys(
-            figure.name
-            for by_domain in reports.values()
-            for score in by_domain[domain]
-            for figure in score.figures
-        ):
-            for variant, by_domain in reports.items():
-                row[f"{name} {variant}"] = _mean_figure(name, by_domain[domain])
-        yield row
-
-
-def _rows_by_domain(report: Report, domain_of: Mapping[str, str]) -> dict[str, list[SampleScore]]:
-    by_domain: dict[str, list[SampleScore]] = {}
-    for row in report.rows:
-        by_domain.setdefault(domain_of[row.id], []).append(row)
-    return by_domain
+    for domain, n in Counter(domain_of.values()).items():
+        rows = {
+            variant: [row for row in report.rows if domain_of[row.id] == domain]
+            for variant, report in scored.reports.items()
+        }
+        figures = (figure for scores in rows.values() for score in scores for figure in score.figures)
+        means = {
+            f"{name} {variant}": _mean_figure(name, scores)
+            for name in dict.fromkeys(figure.name for figure in figures)
+            for variant, scores in rows.items()
+        }
+        yield {"domain": domain, "questions": f"{n} of {QUESTIONS.get(domain, '?')}", **means}
 
 
 def _mean_figure(name: str, rows: list[SampleScore]) -> float | str | None:

@@ -17,8 +17,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from planner_eval.base.errors import DatasetError
-from planner_eval.benchmarks.datasets.published import Sample, load_records
+from planner_eval.benchmarks.datasets.published import Sample, choose_parts, load_records
 from planner_eval.execution.nestful_basic import OFFICIAL_FUNCTIONS
 from planner_eval.plan.model import Diagnostic
 
@@ -244,12 +243,7 @@ def read_mathqa(folder: Path, *, split: str | None = None) -> Iterator[Sample]:
     Raises:
         DatasetError: none of the files is there, one cannot be read, or is no list.
     """
-    if split is not None and split not in SPLITS:
-        raise DatasetError(f"MathQA has no split {split!r}; expected one of {', '.join(SPLITS)}")
-    splits = [split] if split else [name for name in SPLITS if (folder / f"{name}.json").is_file()]
-    if not splits:
-        raise DatasetError(f"{folder}: no file named {', '.join(f'{name}.json' for name in SPLITS)}")
-    for name in splits:
+    for name in choose_parts(folder, "MathQA", {name: f"{name}.json" for name in SPLITS}, split):
         for position, record in enumerate(load_records(folder / f"{name}.json")):
             yield _sample(name, position, record if isinstance(record, dict) else {})
 

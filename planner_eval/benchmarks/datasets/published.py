@@ -162,6 +162,26 @@ def load_records(path: Path) -> list[Any]:
     return records
 
 
+def choose_parts(folder: Path, title: str, files: Mapping[str, str], part: str | None) -> list[str]:
+    """The parts of a data set to read: one, or all whose files a folder holds.
+
+    Args:
+        folder: Where they lie.
+        title: What the data set is called.
+        files: Part → its file.
+        part: The part that is asked for; None for all that are there.
+
+    Raises:
+        DatasetError: there is no such part, or none of the files.
+    """
+    if part is not None and part not in files:
+        raise DatasetError(f"{title} has no part {part!r}; expected one of {', '.join(files)}")
+    names = [part] if part else [name for name, file in files.items() if (folder / file).is_file()]
+    if not names:
+        raise DatasetError(f"{folder}: no file named {', '.join(files.values())}")
+    return names
+
+
 def load_jsonl(path: Path) -> Iterator[JsonLine]:
     """The lines of a JSON lines file; empty lines are passed over.
 

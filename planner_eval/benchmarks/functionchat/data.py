@@ -18,7 +18,7 @@ from planner_eval.base.errors import DatasetError
 from planner_eval.base.input_files import read_text
 from planner_eval.base.json_files import decode_field
 from planner_eval.benchmarks.datasets.check import alternative_findings
-from planner_eval.benchmarks.datasets.published import Sample, load_jsonl
+from planner_eval.benchmarks.datasets.published import Sample, choose_parts, load_jsonl
 from planner_eval.benchmarks.judging import JudgeRequest, PromptFile, make_request
 from planner_eval.plan.model import Diagnostic
 
@@ -47,11 +47,7 @@ def read_functionchat(folder: Path, *, part: str | None = None) -> Iterator[Samp
     Raises:
         DatasetError: there is none of the files, a file cannot be read, or a record has another shape.
     """
-    if part is not None and part not in FILES:
-        raise DatasetError(f"FunctionChat-Bench has no part {part!r}; expected one of {', '.join(FILES)}")
-    names = [part] if part else [name for name in FILES if (folder / FILES[name]).is_file()]
-    if not names:
-        raise DatasetError(f"{folder}: no file named {', '.join(FILES.values())}")
+    names = choose_parts(folder, "FunctionChat-Bench", FILES, part)
     prompt = _system_prompt(folder)
     for name in names:
         reader = _READERS[name]
