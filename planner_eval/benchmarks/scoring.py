@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from operator import add
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, get_args, get_type_hints, overload
 
@@ -37,7 +37,6 @@ class Outcome(Protocol):
     of a great many answers, where answers and plans could not.
     """
 
-    def __hash__(self) -> int: ...
     @property
     def ok(self) -> bool:
         """The answer counts as solved under the variant's strictest figure."""
@@ -85,13 +84,12 @@ class Scorer:
 
 def make_row(identity: str, outcome: Outcome) -> SampleScore:
     """The row of an answer; but for the id it is the same for the same outcome."""
-    return SampleScore.counted(identity, outcome.ok, partial(_row_figures, outcome), outcome.error)
+    return SampleScore.counted(identity, outcome.ok, outcome.figures, outcome.error)
 
 
-@lru_cache(maxsize=4096, typed=True)
-def _row_figures(outcome: Any) -> tuple[Figure, ...]:
-    """The figures of a row; most rows are counted as another is."""
-    return tuple(outcome.figures())
+def shared_figures(figures: Callable[[Any], Iterable[Figure]]) -> Callable[[Any], tuple[Figure, ...]]:
+    """Decorates ``figures`` of an outcome: made once for the same outcome, as most rows are alike."""
+    return lru_cache(maxsize=4096, typed=True)(lambda outcome: tuple(figures(outcome)))
 
 
 @cache

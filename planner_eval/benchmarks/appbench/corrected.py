@@ -30,7 +30,7 @@ from planner_eval.benchmarks.appbench.reading import (
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.paired import Match, count_shared, match_calls
 from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, sum_columns
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
 from planner_eval.plan.model import Call, Plan, Ref, Unresolved, Value, contains_kind
 
 # ----------------------------------------------------------------------
@@ -132,6 +132,7 @@ class CorrectedOutcome(NamedTuple):
         """The plan means the same as gold's (the paper's Succ)."""
         return self.counts is not None and bool(self.counts.success)
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The figures of this answer alone."""
         if self.counts is not None:

@@ -19,7 +19,7 @@ from planner_eval.benchmarks.appbench.evaluation import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, sum_columns
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
 
 # ----------------------------------------------------------------------
 # The error analysis of the published AppBench code (its ``analysis`` module, the paper's Table 4).
@@ -272,6 +272,7 @@ class OfficialOutcome(NamedTuple):
         """The exception on the record, or on this sample scored alone."""
         return self.failure if self.counts is None else evaluation.failure(self.counts)
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The six figures of this sample alone, and its names' scores."""
         if self.counts is not None and self.names is not None:

@@ -28,7 +28,7 @@ from planner_eval.benchmarks.bfcl.scores import Judged, score_figures
 from planner_eval.benchmarks.bfcl.verdict import RAISED, VALID, Verdict
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
 
@@ -332,6 +332,7 @@ class BfclOutcome(NamedTuple):
         """What is wrong."""
         return None if self.valid else f"{self.kind}: {self.message}"
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The verdict, and what is to be said of it."""
         yield Figure("valid", float(self.valid))

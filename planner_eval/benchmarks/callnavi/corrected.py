@@ -51,7 +51,7 @@ from planner_eval.benchmarks.callnavi.reading import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 from planner_eval.plan.model import Value
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class CorrectedOutcome(NamedTuple):
         """Why it could not be compared."""
         return self.verdict.error
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The verdicts and the rating of this answer alone."""
         yield Figure("syntax", float(self.valid))

@@ -25,7 +25,7 @@ from planner_eval.benchmarks.callnavi.reading import (
 )
 from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.report import Figure, Records, Report, SampleScore, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.judging import Judge
@@ -272,6 +272,7 @@ class OfficialOutcome(NamedTuple):
         """What the published code ends with on it."""
         return self.unwashed or self.verdict.error
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The verdicts and the rating of this answer alone."""
         yield Figure("syntax", float(self.valid))
@@ -437,6 +438,7 @@ class RoutedAnswer(NamedTuple):
     ok: bool
     error: str | None
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The verdict."""
         yield Figure("match", float(self.ok))

@@ -60,8 +60,6 @@ _TYPE_BY_NAME = {
     "legs": "legs",
     "slug": "slug",
     "query": "location",
-    "latitude": "location",
-    "longitude": "location",
     "location": "location",
     "sort": "sort_by",
     "sort_by": "sort_by",
@@ -82,7 +80,6 @@ _TYPE_BY_ENDING = (
     ("_age", "age"),
     ("type", "type"),
     ("key", "key"),
-    ("_id", "id"),
     ("id", "id"),
 )
 

@@ -44,7 +44,7 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
     score_response,
 )
 from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer, sum_columns
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures, sum_columns
 from planner_eval.benchmarks.turns import turn_figures
 from planner_eval.comparison.turns import TurnComparison
 
@@ -272,6 +272,7 @@ class CorrectedOutcome(NamedTuple):
     values: tuple[tuple[str, bool], ...] = ()
     corrections: tuple[int, int] = (0, 0)
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The figures of this conversation alone."""
         if self.judged:

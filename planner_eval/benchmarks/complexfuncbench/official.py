@@ -34,7 +34,7 @@ from planner_eval.benchmarks.complexfuncbench.turn import (
     score_response,
 )
 from planner_eval.benchmarks.report import Figure
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 
 if TYPE_CHECKING:
     from planner_eval.benchmarks.datasets.published import Sample
@@ -195,6 +195,7 @@ class OfficialOutcome(NamedTuple):
     correct: int | None = None
     checked: bool = True
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """What the published code writes of it."""
         if self.message:

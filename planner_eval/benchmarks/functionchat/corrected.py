@@ -37,7 +37,7 @@ from planner_eval.benchmarks.functionchat.reading import AssistantTurn, answer_o
 from planner_eval.benchmarks.functionchat.rules import rule_answer
 from planner_eval.benchmarks.judging import ask
 from planner_eval.benchmarks.report import Figure, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ class CorrectedOutcome(NamedTuple):
         """It passed."""
         return self.verdict == PASS
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The verdict, who decided and why, and the turn."""
         yield Figure("verdict", self.verdict)

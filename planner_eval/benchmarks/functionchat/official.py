@@ -22,7 +22,7 @@ from planner_eval.benchmarks.datasets.published import Sample
 from planner_eval.benchmarks.functionchat.data import FILES, acceptable_text, model_request
 from planner_eval.benchmarks.functionchat.matching import FAILED_TEXT, SKIPPED, ExactMatch, match_call
 from planner_eval.benchmarks.report import Figure, Records, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 from planner_eval.benchmarks.turns import dialog_figures
 
 if TYPE_CHECKING:
@@ -255,6 +255,7 @@ class OfficialOutcome(NamedTuple):
         """It passed."""
         return self.verdict == PASS
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The verdict, who decided, and the turn."""
         yield Figure("verdict", self.verdict, error=self.error)

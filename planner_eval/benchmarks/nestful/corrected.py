@@ -26,7 +26,7 @@ from planner_eval.benchmarks.nestful.official import (
 from planner_eval.benchmarks.nestful.reading import Reading, read_gold, read_prediction, usual_layout
 from planner_eval.benchmarks.paired import Match, argument_keys, count_shared, matches_of, pair_calls
 from planner_eval.benchmarks.report import Figure, Run, f1, ratio
-from planner_eval.benchmarks.scoring import SampleResults, Scorer
+from planner_eval.benchmarks.scoring import SampleResults, Scorer, shared_figures
 from planner_eval.comparison.matching.likeness import Tool, find_respellings, is_similar_name
 from planner_eval.execution.answers import answers_match, is_rounded
 from planner_eval.plan.canonical import compare
@@ -387,6 +387,7 @@ class CorrectedOutcome(NamedTuple):
         unwinnable = self.counts is not None and not self.counts.winnable
         return UNWINNABLE_NOTE if self.problem is None and unwinnable else self.problem
 
+    @shared_figures
     def figures(self) -> Iterator[Figure]:
         """The figures of this answer alone."""
         c = self.counts

@@ -243,22 +243,18 @@ def _score_answer(sample: Sample, text: str, answer: ParsedAnswer, run: Run | No
     gold_names = [str(call["name"]) for call in gold]
     gold_pairs = [argument_pairs(call["arguments"]) for call in gold]
     return ScoredAnswer(
-        gold_names=tuple(gold_names),
-        names=tuple(names),
-        gold_pairs=_frozen_pairs(zip((call["name"] for call in gold), gold_pairs, strict=True)),
-        pairs=_frozen_pairs(pred_pairs.items()),
+        gold_names=gold_names,
+        names=names,
+        gold_pairs=list(zip([call["name"] for call in gold], gold_pairs, strict=True)),
+        pairs=list(pred_pairs.items()),
         partial=partial_score(list(map(gold_text, gold_names, gold_pairs)), list(filter(None, texts))),
         win=None if run is None else _is_winning(answer.raw, sample, run),
-        absent=tuple(absent_functions(run, sample.gold)),
+        absent=absent_functions(run, sample.gold),
         older=run is not None and is_older_layout(sample.tools),
         failed=answer.failed,
         nameless=nameless,
         unpaired=unpaired,
     )
-
-
-def _frozen_pairs(pairs: Iterable[tuple[str, Iterable[str]]]) -> Pairs:
-    return tuple([(name, tuple(texts)) for name, texts in pairs])
 
 
 def _clean_entries(entries: Sequence[Any], text: str) -> Sequence[Any]:
