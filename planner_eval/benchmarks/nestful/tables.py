@@ -59,14 +59,15 @@ def dataset_table(samples: Iterable[Sample]) -> list[Cell]:
         Printed cells beside the recomputed ones, each with the number of samples available.
 
     >>> [cell.published for cell in dataset_table([])][:3]
-    ['1415', '446', '1861']
+    ['1415', '40', '5.1']
     """
     sample_list = list(samples)
     columns = {
         domain: [*_gold_plans(sample for sample in sample_list if domain in ("all", sample.category))]
         for domain in ("math", "coding", "all")
     }
-    return [*paper_grid("Section 3.2", printed_table("nestful", "section_3_2"), columns, _MEASURES)]
+    cells = paper_grid("Section 3.2", printed_table("nestful", "section_3_2"), columns, _MEASURES)
+    return sorted(cells, key=lambda cell: [*columns].index(cell.column))
 
 
 _MEASURES: dict[str, Callable[[Sequence[Plan]], float]] = {
